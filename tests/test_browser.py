@@ -31,7 +31,7 @@ class Page:
         self._numbers = itertools.count(1)
         self._answers = {}
         self._told = asyncio.Event()
-        self.drawn = b""
+        self._frames = b""
         self._listening = asyncio.ensure_future(self._listen())
 
     async def _listen(self):
@@ -42,7 +42,7 @@ class Page:
             elif event["method"] == "Network.webSocketFrameReceived":
                 frame = event["params"]["response"]
                 if frame["opcode"] == 2:
-                    self.drawn += _COLOURS_AND_MOVES.sub(b"", base64.b64decode(frame["payloadData"]))
+                    self._frames += base64.b64decode(frame["payloadData"])
             self._told.set()
 
     async def ask(self, method, **parameters):
@@ -64,10 +64,20 @@ class Page:
 
     async def until_drawn(self, words):
         """Wait until these words are drawn, and forget what was drawn before."""
-        while words not in self.drawn:
+        try:
+            await asyncio.wait_for(self._until(lambda: words in self._drawn()), PATIENCE)
+        except asyncio.TimeoutError:
+            pytest.fail(f"{words!r} was not drawn, only {self._drawn()[-4000:].decode('utf-8', 'replace')}")
+        self._frames = b""
+
+    def _drawn(self):
+        # A colour or a move may begin in one frame and end in the next.
+        return _COLOURS_AND_MOVES.sub(b"", self._frames)
+
+    async def _until(self, holds):
+        while not holds():
             self._told.clear()
             await self._told.wait()
-        self.drawn = b""
 
 
 @contextlib.asynccontextmanager
@@ -128,7 +138,4 @@ def test_a_graph_is_counted_in_chromium_and_a_foreign_page_is_refused(tmp_path):
     settings.parent.mkdir(parents=True)
     settings.write_text('last.arch = "reference"\n')
     with served(tmp_path, free_port()) as (_, address):
-        assert asyncio.run(asyncio.wait_for(counted(tmp_path / "browser", address), PATIENCE)) == (
-            "refused",
-            "admitted",
-        )
+        assert asyncio.run(counted(tmp_path / "browser", address)) == ("refused", "admitted")

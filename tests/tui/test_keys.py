@@ -8,6 +8,7 @@ import pytest
 from chordless.tui.actions import ACTIONS
 from chordless.tui.app import ChordlessApp
 from chordless.tui.settings import Settings
+from chordless.tui.widgets.form_row import FormRow
 from textual.containers import VerticalScroll
 from textual.widgets import Input
 
@@ -39,6 +40,21 @@ def test_digits_pressed_one_after_another_fall_into_no_field():
         assert not any(value for name, value in fields.items() if name not in ("graph", None))
         await pilot.press("colon", *"5")
         assert app.screen.query_one("#graph", Input).value == "5"
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+def test_what_is_typed_replaces_the_example_after_the_terminal_lost_the_focus_and_got_it_back():
+    async def steps(pilot):
+        field = pilot.app.screen.query_one("#graph", Input)
+        await until(pilot, lambda: field.selected_text == "grid:7x10")
+        pilot.app.app_focus = False
+        await until(pilot, lambda: not field.has_focus)
+        pilot.app.app_focus = True
+        # On a busy machine the row hears late that its field lost the focus.
+        field.query_ancestor(FormRow).on_descendant_blur()
+        await pilot.press(*"cycle")
+        assert field.value == "cycle"
 
     drive(ChordlessApp(Settings()), SMALL, steps)
 

@@ -84,8 +84,8 @@ class FormRow(Horizontal):
         self._show_beginning()
 
     def _show_beginning(self) -> None:
-        # There are no screens while the dashboard is closing.
-        if self.app.screen_stack and not self.field.has_focus:
+        # There are no screens while the dashboard is closing. The screen knows of a new focus before the field does.
+        if self.app.screen_stack and self.screen.focused is not self.field:
             self.field.cursor_position = 0
 
     @property
