@@ -158,7 +158,7 @@ def best_in(
 ) -> BestCycle:
     """Find the longest, shortest, heaviest or lightest cycle of a search space; see `longest_cycle`.
 
-    For `threads`, `order`, `tell_order`, `report` and `keeping` see `kernels_ti.boundary.longest.longest_in`. Where an
+    For the other parameters see `kernels_ti.boundary.in_one_call.ready_to_pick` and `annealed_blocks`. Where an
     order or a state is to be kept, ``auto`` goes along a boundary. The time-out of `watch` gives the search up.
     """
     if method not in METHODS:
@@ -198,17 +198,9 @@ def best_in(
             raise error
     try:
         return longest_in(
-            space,
-            weights,
-            shortest=shortest,
-            arch=arch,
-            threads=threads,
-            order=order,
-            tell_order=tell_order,
-            watch=watch,
-            report=report,
-            keeping=keeping,
-        )
+            space, weights, shortest=shortest, watch=watch,
+            arch=arch, threads=threads, order=order, tell_order=tell_order, report=report, keeping=keeping,
+        )  # fmt: skip
     except TimeIsUpError as error:
         error.best = _better(so_far, error.best, least=shortest)
         raise

@@ -97,7 +97,7 @@ def test_the_command_picks_on_the_arch_that_was_asked_for(pick, monkeypatch, cap
         asked.append(arch)
         return annealed_blocks(space, "auto", *more, **options)
 
-    monkeypatch.setattr(f"kernels_ti.boundary.{pick}.annealed_blocks", noted)
+    monkeypatch.setattr("kernels_ti.boundary.in_one_call.annealed_blocks", noted)
     monkeypatch.setattr(
         "chordless.commands.session.run_engine",
         lambda command, options: (carried_out(replace(command, output=None))[-1], 0),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
@@ -223,3 +223,39 @@ def annealed_blocks(
     if tell_order is not None:
         tell_order(along.plan.order_of_graph(space.graph.n))
     return planned, arch
+
+
+@contextmanager
+def ready_to_pick(
+    space: SearchSpace,
+    watch: Watch | None,
+    answer: str,
+    *,
+    arch: str = "auto",
+    threads: int | None = None,
+    report: Report | None = None,
+    keeping: Keeping | None = None,
+    **orders: Any,
+) -> Iterator[tuple[PlannedBlocks, dict[str, Any]]]:
+    """Plan a search space and open the device for it; yield the plan and the means for `best_cycle` and `Draws`.
+
+    For `orders`, `report` and `keeping` see `annealed_blocks`, for `answer` `in_time`.
+    """
+    watch, memory = watch or Watch(), space.options.memory
+    with in_time(watch, answer, keeping) as too_late:
+        planned, arch = annealed_blocks(
+            space, arch, too_late, threads=threads, report=report, keeping=keeping, **orders
+        )
+        with opened(arch, watch, threads) as device:
+            is_used = device.arch != "reference"
+            yield (
+                planned,
+                {
+                    "memory": host_budget(memory),
+                    "enough": too_late,
+                    "report": planned.reporter(report, keeping),
+                    "device": device if is_used else None,
+                    "device_memory": search_budget(device, memory) if is_used else None,
+                    "keeping": keeping,
+                },
+            )

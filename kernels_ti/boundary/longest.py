@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.forward_and_back.blocks import Report
 from kernels_ti.boundary.forward_and_back.gains import Gains
-from kernels_ti.boundary.forward_and_back.keeping import Keeping
 from kernels_ti.boundary.forward_and_back.optimum import GivenUpWithBestError, Optimum, best_cycle
 from kernels_ti.boundary.forward_and_back.weights import Weights
-from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, opened
-from kernels_ti.device.memory import host_budget, search_budget
+from kernels_ti.boundary.in_one_call import ready_to_pick
 from kernels_ti.errors import TimeIsUpError, vertices_text
 from kernels_ti.watch import Watch
 
@@ -63,22 +61,14 @@ def longest_in(
     weights: Weights | None = None,
     *,
     shortest: bool = False,
-    arch: str = "auto",
-    threads: int | None = None,
-    order: Sequence[int] | None = None,
-    tell_order: Callable[[list[int]], None] | None = None,
     watch: Watch | None = None,
-    report: Report | None = None,
-    keeping: Keeping | None = None,
+    **how: Any,
 ) -> BestCycle:
     """Find the longest, shortest, heaviest or lightest cycle; see `kernels_ti.longest.longest_cycle`.
 
-    For `order` and `tell_order` see `kernels_ti.boundary.in_one_call.annealed_blocks`. The time-out of the watch gives
-    the search up. `keeping` keeps the state between two vertices, and has that from which to go on.
+    The time-out of the watch gives the search up. For `how` see `kernels_ti.boundary.in_one_call.ready_to_pick`.
     """
     began = time.perf_counter()
-    watch = watch or Watch()
-    memory = space.options.memory
     gains = Gains() if weights is None else weights.gains
     so_far = None
 
@@ -93,34 +83,12 @@ def longest_in(
         )
 
     try:
-        with in_time(watch, "the best cycle was found", keeping) as too_late:
-            planned, arch = annealed_blocks(
-                space,
-                arch,
-                too_late,
-                threads=threads,
-                order=order,
-                tell_order=tell_order,
-                report=report,
-                keeping=keeping,
-            )
-            with opened(arch, watch, threads) as device:
-                is_used = device.arch != "reference"
-                try:
-                    best = best_cycle(
-                        planned,
-                        gains,
-                        least=shortest,
-                        memory=host_budget(memory),
-                        enough=too_late,
-                        report=planned.reporter(report, keeping),
-                        device=device if is_used else None,
-                        device_memory=search_budget(device, memory) if is_used else None,
-                        keeping=keeping,
-                    )
-                except GivenUpWithBestError as given_up:
-                    so_far = named(given_up.best)
-                    raise
+        with ready_to_pick(space, watch, "the best cycle was found", **how) as (planned, means):
+            try:
+                best = best_cycle(planned, gains, least=shortest, **means)
+            except GivenUpWithBestError as given_up:
+                so_far = named(given_up.best)
+                raise
     except TimeIsUpError as error:
         if so_far is None:
             raise

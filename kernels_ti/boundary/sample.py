@@ -9,7 +9,7 @@ and all numbers go back together.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +23,13 @@ from kernels_ti.boundary.forward_and_back.device_ways import DeviceWays
 from kernels_ti.boundary.forward_and_back.keeping import Keeping, Offer
 from kernels_ti.boundary.forward_and_back.numbers import Numbers, picked, random_below
 from kernels_ti.boundary.forward_and_back.walks import words_for
-from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, opened, order_called
+from kernels_ti.boundary.in_one_call import order_called, ready_to_pick
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.states.saved import SavedForward, SavedResult
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
-from kernels_ti.device.memory import host_budget, search_budget
+from kernels_ti.device.memory import host_budget
 from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import OptionError, SizeError, bytes_text, worded
 from kernels_ti.found.order import CycleWalker
@@ -154,44 +154,11 @@ def sample_in(
 
 @contextmanager
 def draws_of(
-    space: SearchSpace,
-    k: int,
-    report: Report | None = None,
-    *,
-    arch: str = "auto",
-    threads: int | None = None,
-    order: Sequence[int] | None = None,
-    tell_order: Callable[[list[int]], None] | None = None,
-    watch: Watch | None = None,
-    keeping: Keeping | None = None,
+    space: SearchSpace, k: int, report: Report | None = None, *, watch: Watch | None = None, **how: Any
 ) -> Iterator[Draws]:
-    """Count the cycles of a search space, and yield what draws k of them; see `longest_in` for the parameters."""
-    watch = watch or Watch()
-    with in_time(watch, "the cycles were drawn", keeping) as too_late:
-        planned, arch = annealed_blocks(
-            space,
-            arch,
-            too_late,
-            threads=threads,
-            order=order,
-            tell_order=tell_order,
-            report=report,
-            keeping=keeping,
-        )
-        memory = space.options.memory
-        with opened(arch, watch, threads) as device:
-            is_used = device.arch != "reference"
-            yield Draws(
-                space.graph,
-                planned,
-                k,
-                host_budget(memory),
-                planned.reporter(report, keeping),
-                enough=too_late,
-                device=device if is_used else None,
-                device_memory=search_budget(device, memory) if is_used else None,
-                keeping=keeping,
-            )
+    """Count the cycles of a search space, and yield the `Draws` of k of them; see `ready_to_pick` for `how`."""
+    with ready_to_pick(space, watch, "the cycles were drawn", report=report, **how) as (planned, means):
+        yield Draws(space.graph, planned, k, **means)
 
 
 def check_fit(k: int, space: SearchSpace) -> None:
