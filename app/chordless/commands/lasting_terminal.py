@@ -1,4 +1,4 @@
-"""A terminal that may go away while the dashboard draws on it."""
+"""A terminal that may go away while the dashboard draws on it, and that may send what is no text."""
 
 from __future__ import annotations
 
@@ -45,6 +45,15 @@ class LastingDriver(LinuxDriver):
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._file: Any = LastingFile(self._file)
+
+    def run_input_thread(self) -> None:
+        """Hand on what is typed. Bytes that are no UTF-8 are dropped, with those that were read along with them."""
+        while True:
+            try:
+                super().run_input_thread()
+            except UnicodeDecodeError:
+                continue
+            return
 
 
 def lasting(driver: type[Driver]) -> type[Driver]:
