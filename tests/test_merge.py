@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 from chordless.cli import main
@@ -119,6 +120,11 @@ def test_a_result_reads_back_as_it_was():
         ([part(1), part(2, graph_hash="other", n=99)], ["2.json and 1.json are parts of different graphs", "n=99"]),
         ([part(1, expansion="paper"), part(2, expansion="paper", arch="cuda")], ["--arch is cuda in the one and cpu"]),
         ([part(1), part(2, reason="timeout"), part(3)], ["2.json is not complete: part 2 of 3 was ended early"]),
+        ([part(1), part(2, cycles_by_length={4: 1}), part(3)], ["2.json was changed", "the total is", "to 1"]),
+        ([part(1), part(2, cycles=[], cycles_by_length={4: -1, 5: 1})], ["a count by length is negative"]),
+        ([part(1), part(5), part(2), part(3)], ["5.json says that it is part 5 of 3, which is none"]),
+        ([part(1, 10**15)], ["999,999,999,999,999 of 1,000,000,000,000,000 parts are missing"]),
+        ([part(1), part(2, boundary={"width": 1}), part(3)], ["2.json", "this was counted along a boundary"]),
         ([part(1, part=None)], ["1.json is not a part of a search", "--part I/N"]),
     ],
 )
@@ -147,6 +153,42 @@ def test_what_is_no_result_is_one_line(tmp_path, content, words):
         read_result(path)
     with pytest.raises(CheckpointError, match="there is no run in"):
         read_result(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("edited", "words"),
+    [
+        ({"proof": 5}, "not a whole result of `chordless count --json`: proof is 5"),
+        ({"proof": None}, "changed or damaged: its proof is not a number of 64 hexadecimal digits"),
+        ({"proof": "5"}, "changed or damaged: its proof is not a number of 64 hexadecimal digits"),
+        ({"total": 1}, "changed or damaged: the total is 1, but the counts by length add up to 29"),
+        ({"total": float("inf")}, "its values are of other kinds"),
+        ({"total": 29.0}, "its values are of other kinds"),
+        ({"by_length": {"4": True}}, "its values are of other kinds"),
+        ({"by_length": None}, "while this was counted along a boundary"),
+        ({"part": [1]}, "its values are of other kinds"),
+        ({"program": 5}, "program is 5"),
+        ({"vertices": [{"name": "a"}]}, "it has no 'cycles'"),
+        ({"vertices": [{"name": "a", "cycles": 3, "by_length": {"4": 2}}]}, "the cycles through a are 3, but not"),
+    ],
+    ids=str,
+)
+def test_an_edited_part_is_refused_in_one_line(tmp_path, capsys, edited, words):
+    paths = written(tmp_path, [part(number, parts=2) for number in (1, 2)])
+    first = Path(paths[0])
+    first.write_text(json.dumps(json.loads(first.read_text()) | edited))
+    assert main(["merge", *paths]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert words in said.err
+
+
+def test_parts_that_count_different_vertices_are_refused():
+    def counted(name):
+        return {"vertices": [{"name": name, "cycles": 1, "by_length": {4: 1}}]}
+
+    with pytest.raises(OptionError, match=r"count the cycles through different vertices"):
+        check_parts([part(1, 2, participation=counted("a")), part(2, 2, participation=counted("b"))])
 
 
 @pytest.fixture

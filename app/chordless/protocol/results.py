@@ -113,7 +113,7 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
     Raises
     ------
     KeyError, TypeError, ValueError, AttributeError
-        If it is not such an object.
+        If it is not such an object, or holds a number that is no count.
     """
     seconds, part = values["seconds"], values["part"]
     command = RunCommand(
@@ -122,7 +122,7 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
         min_length=values["min_length"],
         max_length=values["max_length"],
         expansion=values["expansion"],
-        part=None if part is None else (int(part[0]), int(part[1])),
+        part=None if part is None else (_count(part[0]), _count(part[1])),
         method=values["method"],
         total_only=values["by_length"] is None,
         per_vertex="vertices" in values,
@@ -137,14 +137,14 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
     finished = Finished(
         reason="complete" if values["complete"] else "interrupted",
         graph=str(values["graph"]),
-        n=int(values["n"]),
-        m=int(values["m"]),
-        max_degree=int(values["max_degree"]),
-        cycles=int(values["total"]),
-        cycles_by_length=_whole_numbers(values["by_length"] or {}),
-        paths=int(values["paths"]),
+        n=_count(values["n"]),
+        m=_count(values["m"]),
+        max_degree=_count(values["max_degree"]),
+        cycles=_count(values["total"]),
+        cycles_by_length=_counts(values["by_length"] or {}),
+        paths=_count(values["paths"]),
         frontier=0,
-        frontier_by_length=_whole_numbers(values["frontier"]["by_length"]),
+        frontier_by_length=_counts(values["frontier"]["by_length"]),
         listed=0,
         device_bytes=0,
         arch=str(values["arch"]),
@@ -153,9 +153,12 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
         enumerate_seconds=float(seconds["enumerate"]),
         total_seconds=float(seconds["total"]),
         share=float(values["share"]),
-        peak_memory_bytes=int(values["peak_memory_bytes"]),
+        peak_memory_bytes=_count(values["peak_memory_bytes"]),
         participation={
-            kind: [{**entry, "by_length": _whole_numbers(entry["by_length"])} for entry in values[kind]]
+            kind: [
+                {"name": entry["name"], "cycles": _count(entry["cycles"]), "by_length": _counts(entry["by_length"])}
+                for entry in values[kind]
+            ]
             for kind in ("vertices", "edges")
             if kind in values
         }
@@ -165,11 +168,18 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
         graph_hash=values["graph_hash"],
         program=values["program"],
         workers=values.get("workers", []),
-        symmetry={name: int(values[name]) for name in SYMMETRY} if command.symmetry else None,
+        symmetry={name: _count(values[name]) for name in SYMMETRY} if command.symmetry else None,
         proof=values.get("proof"),
     )
     return command, finished
 
 
-def _whole_numbers(by_length: Mapping[str, Any]) -> dict[int, int]:
-    return {int(length): int(count) for length, count in by_length.items()}
+def _counts(by_length: Mapping[str, Any]) -> dict[int, int]:
+    return {int(length): _count(count) for length, count in by_length.items()}
+
+
+def _count(value: Any) -> int:
+    # For Python a truth value is an integer.
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"{value!r} is no count")
+    return value

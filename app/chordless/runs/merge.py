@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chordless.files import read_file
+from chordless.protocol.codec import wrong_field
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import recorded
@@ -30,6 +32,7 @@ _SAME_ASKED = {
     "per_edge": "--per-edge",
     "proof": "--proof",
 }
+_MISSING_NAMED = 100
 
 _NO_RESULT = "no result: a part is a file of `chordless count --json`, or a run directory"
 _OLD_RESULT = "a result of version 0.4.0, which does not say of which graph it is; count this part again"
@@ -61,10 +64,13 @@ def read_result(path: str | Path) -> PartResult:
     if isinstance(values, dict) and "graph_hash" not in values and "by_length" in values:
         raise OptionError(f"{path}: {_OLD_RESULT}")
     try:
-        return PartResult(str(path), *result_of_object(values))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        command, finished = result_of_object(values)
+        why = wrong_field(command) or wrong_field(finished)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else "its values are of other kinds"
-        raise OptionError(f"{path}: not a whole result of `chordless count --json`: {why}") from None
+    if why:
+        raise OptionError(f"{path}: not a whole result of `chordless count --json`: {why}")
+    return PartResult(str(path), command, finished)
 
 
 def _result_of_directory(path: Path) -> PartResult:
@@ -100,7 +106,28 @@ def check_parts(results: Sequence[PartResult]) -> None:
             raise OptionError(
                 f"{result.source} is not complete: {_named(result)} was ended early, so its counts are too low"
             )
+        if wrong := _wrong_count(result):
+            raise OptionError(f"{result.source} was changed or damaged: {wrong}")
     _check_all_are_there(results)
+
+
+def _wrong_count(result: PartResult) -> str | None:
+    """Return what no search reports: a total that is not the sum of its counts, or a proof that is none."""
+    finished = result.finished
+    by_length = finished.cycles_by_length
+    if finished.boundary is not None or result.command.total_only:
+        return "a part is searched and has counts by length, while this was counted along a boundary"
+    if min(by_length.values(), default=0) < 0:
+        return "a count by length is negative"
+    if finished.cycles != sum(by_length.values()):
+        return f"the total is {finished.cycles:,}, but the counts by length add up to {sum(by_length.values()):,}"
+    for entries in (finished.participation or {}).values():
+        for entry in entries:
+            if entry["cycles"] != sum(entry["by_length"].values()):
+                return f"the cycles through {entry['name']} are {entry['cycles']:,}, but not by length"
+    if result.command.proof and not re.fullmatch("[0-9a-f]{64}", finished.proof or ""):
+        return "its proof is not a number of 64 hexadecimal digits"
+    return None
 
 
 def _check_same(first: PartResult, other: PartResult) -> None:
@@ -130,6 +157,13 @@ def _check_same(first: PartResult, other: PartResult) -> None:
     assert other.command.part is not None
     if other.command.part[1] != first.command.part[1]:
         raise differ("the number of parts", other.command.part[1], first.command.part[1])
+    if _names(other) != _names(first):
+        raise OptionError(f"{other.source} and {first.source} count the cycles through different vertices or edges")
+
+
+def _names(result: PartResult) -> dict[str, list[Any]]:
+    counted = result.finished.participation or {}
+    return {kind: [entry["name"] for entry in entries] for kind, entries in counted.items()}
 
 
 def _version_alone(program: str | None) -> str | None:
@@ -146,6 +180,10 @@ def _check_all_are_there(results: Sequence[PartResult]) -> None:
         if number in sources:
             raise OptionError(f"part {number} of {parts} is given twice: {sources[number]} and {result.source}")
         sources[number] = result.source
+        if not 1 <= number <= parts:
+            raise OptionError(f"{result.source} says that it is part {number} of {parts}, which is none")
+    if parts - len(sources) > _MISSING_NAMED:
+        raise OptionError(f"{parts - len(sources):,} of {parts:,} parts are missing: all parts are needed")
     missing = [str(number) for number in range(1, parts + 1) if number not in sources]
     if missing:
         what = f"part {missing[0]} of {parts} is" if len(missing) == 1 else f"parts {_listed(missing)} of {parts} are"
