@@ -10,6 +10,7 @@ import networkx as nx
 import pytest
 from chordless.cli import main
 from directed_graphs import KINDS, random_graph
+from json_schemas import is_promised
 
 from kernels_ti import (
     OptionError,
@@ -119,7 +120,7 @@ def test_the_command_counts_lists_and_finds_paths(tmp_path, capfd):
 
     expected = chordless_paths(nx.grid_2d_graph(3, 3), (0, 0), (2, 2))
     by_length = {str(length): count for length, count in sorted(Counter(map(len, expected)).items())}
-    found = json.loads(printed("--json"))
+    found = is_promised("paths", json.loads(printed("--json")))
     assert (found["by_length"], found["total"], found["complete"]) == (by_length, len(expected), True)
     assert f"total     {len(expected)}\n" in printed()
     lines = printed("--list").splitlines()
@@ -127,7 +128,10 @@ def test_the_command_counts_lists_and_finds_paths(tmp_path, capfd):
     output = tmp_path / "paths.jsonl"
     assert printed("-o", str(output)) == ""
     assert sorted(map(json.loads, output.read_text().splitlines())) == sorted(map(str.split, lines))
-    assert json.loads(printed("--longest", "--json"))["length"] == max(map(len, expected))
+    longest = is_promised("paths", json.loads(printed("--longest", "--json")))
+    assert longest["length"] == len(longest["path"]) == max(map(len, expected))
+    for line in printed("--list", "--json").splitlines():
+        is_promised("cycle", json.loads(line))
     assert printed("--shortest").startswith("grid:3x3\n  shortest  5 vertices\n")
 
 

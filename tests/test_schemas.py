@@ -6,54 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
+from json_schemas import NAMES, faults, outputs, schema_of
 from program import chordless
 
-SCHEMAS = Path(__file__).parent.parent / "assets" / "schemas"
-if not SCHEMAS.exists():
+from kernels_ti import __version__
+
+if not NAMES:
     pytest.skip("the checkout with its assets is not here", allow_module_level=True)
-NAMES = {path.stem: path for path in SCHEMAS.glob("*.json")}
-_KINDS = {
-    "string": lambda value: isinstance(value, str),
-    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-    "array": lambda value: isinstance(value, list),
-    "object": lambda value: isinstance(value, dict),
-}
-_KNOWN = {
-    "$schema", "title", "description", "type", "properties", "required", "additionalProperties", "items", "minimum",
-    "enum",
-}  # fmt: skip
-
-
-def schema_of(name):
-    return json.loads(NAMES[name].read_text())
-
-
-def faults(value, schema, at="$"):
-    """Yield where a value is not as a schema says; a key that the schema does not name is a fault, too."""
-    assert schema.keys() <= _KNOWN, f"this test does not know all of {sorted(schema)}"
-    kinds = schema.get("type", list(_KINDS))
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    if not any(_KINDS[kind](value) for kind in kinds):
-        yield f"{at} is {value!r}, not {' or '.join(kinds)}"
-    elif value is None:
-        return
-    elif value not in schema.get("enum", [value]):
-        yield f"{at} is {value!r}, not one of {schema['enum']}"
-    elif isinstance(value, (int, float)) and value < schema.get("minimum", value):
-        yield f"{at} is {value}, less than {schema['minimum']}"
-    elif isinstance(value, list):
-        for place, item in enumerate(value):
-            yield from faults(item, schema.get("items", {}), f"{at}[{place}]")
-    elif isinstance(value, dict):
-        named, others = schema.get("properties", {}), schema.get("additionalProperties")
-        yield from (f"{at} lacks {key}" for key in schema.get("required", ()) if key not in value)
-        for key, item in value.items():
-            if key not in named and others is None:
-                yield f"{at}.{key} is not in the schema: describe it in assets/schemas"
-            yield from faults(item, named.get(key, others or {}), f"{at}.{key}")
+ROOT = Path(__file__).parent.parent
+RELEASED = json.loads((ROOT / "tests" / "data" / "released_outputs.json").read_text())
+GONE_SINCE_THE_RELEASE = {("estimate", "$.boundary.rounds"), ("estimate", "$.boundary.devices[].rounds")}
+"""Keys that went with a minor version; the changelog names each. Empty when a release is recorded."""
 
 
 def obeys(name, *arguments, exit_code=0, **more):
@@ -148,6 +111,20 @@ def test_the_lines_of_a_batch(tmp_path):
     assert [fault for line in lines for fault in faults(line, schema_of("batch"))] == []
 
 
+def test_food_webs(tmp_path):
+    """A line of niches, a web without one that is chordal, and one with a hole; then all as a table."""
+    (tmp_path / "bad.net").write_text("no web\n")
+    webs = {"line": "0 1, 1 2", "legs": "0 1, 1 2, 0 3, 3 4, 0 5, 5 6", "ring": "0 1, 1 2, 2 3, 3 0"}
+    for name, groups in webs.items():
+        lines = [f"prey{i} -> {v}" for i, group in enumerate(groups.split(", ")) for v in group.split()]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    told = ("--types", "none", "--json", "--arch", "reference", "-q")
+    found = obeys("overlap", "overlap", *(tmp_path / f"{name}.txt" for name in webs), "--report", *told)
+    assert [(each["interval"], each["chordal"]) for each in found] == [(True, True), (False, True), (False, False)]
+    rows = obeys("overlap_row", "overlap", tmp_path / "*.txt", tmp_path / "bad.net", *told, exit_code=5)
+    assert [row["holes"] for row in rows] == [0, 0, 1, None]
+
+
 def test_what_this_machine_can():
     (found,) = obeys("info", "info", "--json")
     assert {each["arch"] for each in found["arches"]} == {"cpu", "cuda", "vulkan", "reference"}
@@ -170,5 +147,32 @@ def test_the_check_finds_what_is_wrong():
 
 
 def test_the_documentation_names_every_schema():
-    page = (SCHEMAS.parent / "docs" / "output.md").read_text()
+    page = (ROOT / "assets" / "docs" / "output.md").read_text()
     assert {name for name in NAMES if f"../schemas/{name}.json" not in page} == set()
+
+
+def changed_since_the_release():
+    """Yield the places in outputs whose key went or whose type changed."""
+    now = outputs()
+    for name, places in RELEASED["outputs"].items():
+        for place, types in places.items():
+            if now[name].get(place) != types:
+                yield name, place
+
+
+def test_no_key_goes_or_changes_its_type_within_a_minor_version():
+    is_same_minor = RELEASED["version"].split(".")[:2] == __version__.split(".")[:2]
+    assert set(changed_since_the_release()) == (set() if is_same_minor else GONE_SINCE_THE_RELEASE)
+    changelog = (ROOT / "CHANGELOG.md").read_text().split(f"\n## {RELEASED['version']}")[0]
+    for name, place in GONE_SINCE_THE_RELEASE:
+        assert f"{name} --json`" in changelog
+        assert f"`{place.rpartition('.')[2]}`" in changelog
+
+
+def test_a_key_that_goes_is_seen(monkeypatch):
+    promised = {"$": "object", "$.total": "integer", "$.luck": "integer"}
+    monkeypatch.setitem(RELEASED["outputs"], "count", promised)
+    assert ("count", "$.luck") in set(changed_since_the_release())
+    assert ("count", "$.total") not in set(changed_since_the_release())
+    promised["$.total"] = "string"
+    assert ("count", "$.total") in set(changed_since_the_release())
