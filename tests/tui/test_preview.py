@@ -12,6 +12,7 @@ from chordless.tui.app import ChordlessApp
 from chordless.tui.outlook import Outlook, outlooks_of
 from chordless.tui.screens.new import NewScreen
 from chordless.tui.settings import LastChoices, Settings
+from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import large_number, range_text
@@ -197,6 +198,63 @@ QUICK = Expected(0.2, 1e6, True)
 )
 def test_an_estimate_in_words(outlook, words):
     assert list(outlook.lines) == words
+
+
+@pytest.mark.parametrize(
+    ("outlook", "find", "words"),
+    [
+        (
+            Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, QUICK, 2),
+            "count",
+            "A search: about 42 s. Along a boundary: about 200 ms.",
+        ),
+        (
+            Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, QUICK, 2),
+            "boundary",
+            "Along a boundary: about 200 ms. A search: about 42 s.",
+        ),
+        (
+            Outlook(CycleRange(330, 330, math.inf), 0.1, QUICK, 1, is_settled=False),
+            "count",
+            "A search: how long cannot be said. Along a boundary: at most 200 ms.",
+        ),
+        (Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, Expected(5.0, 1e6, True), 2), "count", ""),
+        (Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, Expected(0.2, 1e15, False), 2), "count", ""),
+        (Outlook(CycleRange(1e39, 1e37, 1e41), 1e31, Expected(1e6, 1e6, True), 1), "count", ""),
+        (Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, None, 2), "count", ""),
+        (Outlook(CycleRange(1e9, 9e8, 1.1e9), 9.0, QUICK, 2), "count", ""),
+    ],
+)
+def test_both_times_are_told_where_the_boundary_is_much_sooner(outlook, find, words):
+    assert outlook.both_times(find) == words
+
+
+@pytest.mark.parametrize("size", [(60, 20), SMALL, LARGE], ids=["60x20", "80x24", "160x50"])
+def test_one_key_takes_the_other_way_to_count(size, monkeypatch):
+    outlook = Outlook(CycleRange(7.4e8, 6.3e8, 8.9e8), 42.0, Expected(1.0, 1e6, True), 2)
+    monkeypatch.setattr("chordless.tui.widgets.graph_preview.outlooks_of", lambda *question: [outlook])
+
+    async def steps(pilot):
+        app = pilot.app
+
+        def line():
+            return " ".join(said(app, "#status").split())
+
+        await until(pilot, lambda: line().endswith("Along a boundary: about 1 s. f2 takes the boundary."))
+        assert "f2 takes" in text_of(app)
+        assert "boundary." in text_of(app)
+        await pilot.press("f2")
+        await until(pilot, lambda: line().endswith("A search: about 42 s. f2 takes the search."))
+        assert app.screen.query_one("#what", Choice).chosen == "boundary"
+        await pilot.press("f2")
+        await until(pilot, lambda: line().endswith("f2 takes the boundary."))
+        # A count of some cycles is none along a boundary.
+        app.screen.query_one("#limit", Input).value = "7"
+        await until(pilot, lambda: "f2" not in line())
+        await pilot.press("f2")
+        assert app.screen.query_one("#what", Choice).chosen == "count"
+
+    drive(ChordlessApp(Settings(last=LastChoices(graph="petersen"))), size, steps)
 
 
 def test_large_numbers_in_words():

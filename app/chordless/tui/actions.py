@@ -128,6 +128,13 @@ ACTIONS = (
         "Begin a search that grows paths level by level, as in the paper: watch the wave.",
         in_footer=True,
     ),
+    Action(
+        "other_way",
+        "new",
+        "f2",
+        "Other way",
+        "Count by a search, or along a boundary, where that is expected to be much sooner.",
+    ),
     Action("go_to", "new", "colon", "Graph", "Go to the field of the graph.", in_footer=True),
     Action("pause", "run", "space", "Pause", "Pause the search or the replay, or let it go on.", in_footer=True),
     Action("stop", "run", "s", "Stop", "Stop the search; a run with a folder can be resumed.", in_footer=True),

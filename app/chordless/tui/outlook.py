@@ -30,6 +30,8 @@ _MOST_VERTICES, _MOST_SEED_WORDS = 20_000, 1_000_000
 _SHORT_RUN = 10.0
 # Nobody is told to begin a count that takes longer than a day.
 _LONGEST_ADVISED = 86_400.0
+# A count along a boundary this many times sooner is worth another key.
+_MUCH_SOONER = 10.0
 _OTHERWISE = " Stop after some, or bound the length."
 
 
@@ -64,6 +66,30 @@ class Outlook:
         if not self.is_last and self.cycles.is_vague:
             return ("estimating ...", self._which_method())
         return (self._how_many(), self._how_long(), self._which_method())
+
+    def both_times(self, find: str) -> str:
+        """Return the times of a search and of a count along a boundary, where the latter is done much sooner.
+
+        Parameters
+        ----------
+        find : {"count", "boundary"}
+            The way that is chosen. It stands first.
+
+        Returns
+        -------
+        str
+            "" if no count along a boundary is advised, or the search takes about as long.
+        """
+        along, is_known = self.along, not self.cycles.is_vague
+        if along is None or not along.fits or along.seconds > _LONGEST_ADVISED:
+            return ""
+        if is_known and (self.seconds < _SHORT_RUN or self.seconds < _MUCH_SOONER * along.seconds):
+            return ""
+        search = f"about {duration_text(self.seconds)}" if is_known else "how long cannot be said"
+        boundary = f"{'about' if self.is_settled else 'at most'} {duration_text(along.seconds)}"
+        if find == "boundary":
+            return f"Along a boundary: {boundary}. A search: {search}."
+        return f"A search: {search}. Along a boundary: {boundary}."
 
     def _how_many(self) -> str:
         number = self.cycles.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -57,6 +58,8 @@ _WHAT = (
     ("longest", "the longest one, drawn"),
     ("sample", "some at random, a heat map"),
 )
+_OTHER_WAY = {"count": "boundary", "boundary": "count"}
+_WAYS = {"count": "search", "boundary": "boundary"}
 _GROWTH = (
     ("two-ended", "at both ends: the fast way"),
     ("paper", "at one end, as in the paper"),
@@ -78,6 +81,7 @@ class NewScreen(Screen[None]):
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_PREVIEW_FROM, "-beside"), (_TWO_COLUMNS_FROM, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-low"), (_DRAWING_BELOW_FROM, "-middle"), (_HIGH_FROM, "-high")]
         self._is_to_start = False
+        self._both_times = ""
 
     @property
     def _dashboard(self) -> ChordlessApp:
@@ -179,6 +183,14 @@ class NewScreen(Screen[None]):
         self.query_one("#expansion", Choice).choose("paper")
         self.call_after_refresh(self.action_start)
 
+    def action_other_way(self) -> None:
+        """Change between a count by a search and one along a boundary."""
+        self.query_one("#what", Choice).choose(_OTHER_WAY[self._choices().find])
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer the other way only where the line beside Start gives both times."""
+        return action != "other_way" or bool(self._both_times)
+
     @on(Button.Pressed, "#start")
     def _pressed(self) -> None:
         self.action_start()
@@ -194,6 +206,15 @@ class NewScreen(Screen[None]):
     def _edited(self) -> None:
         self._is_to_start = False
         self._show_status()
+
+    @on(GraphPreview.Changed)
+    def _estimated(self) -> None:
+        self._show_status()
+
+    def on_resize(self) -> None:
+        """Show beside Start what fits."""
+        # Its new size is known once it is laid out.
+        self.call_after_refresh(self._show_status)
 
     @on(GraphSource.Checked)
     def _checked(self) -> None:
@@ -239,6 +260,7 @@ class NewScreen(Screen[None]):
             # The dashboard is closing.
             return
         source, fault = self.query_one(GraphSource), self._first_fault()
+        self._both_times = ""
         status = self.query_one("#status", Static)
         status.set_class(fault is not None, "-wrong")
         self.query_one("#start", Button).disabled = fault is not None
@@ -248,7 +270,23 @@ class NewScreen(Screen[None]):
         elif not source.is_known:
             status.update(f"looking at {source.question.text.strip()} ...")
         else:
-            status.update("\n".join([*source.notes, _sentence(self._choices())]))
+            choices = self._choices()
+            self._both_times = self._times(choices)
+            lines = [*source.notes, _sentence(choices)]
+            if self._both_times:
+                lines.append(self._both_times)
+                # The times tell most: what does not fit is left out from the beginning.
+                while len(lines) > 1 and _rows(lines, status.content_size.width) > status.content_size.height > 0:
+                    del lines[0]
+            status.update("\n".join(lines))
+
+    def _times(self, choices: LastChoices) -> str:
+        """Return the times of both ways to count, and the key of the other way; "" if only one comes into question."""
+        outlook, other = self.query_one(GraphPreview).outlook, _OTHER_WAY.get(choices.find)
+        if outlook is None or other is None or choices.limit.strip() or faults_of(replace(choices, find=other)):
+            return ""
+        times = outlook.both_times(choices.find)
+        return f"{times} {key_of(self, 'new.other_way')} takes the {_WAYS[other]}." if times else ""
 
     def _preview(self, source: GraphSource) -> None:
         """Draw and estimate the graph that the fields name, if it could be read."""
@@ -272,7 +310,8 @@ class NewScreen(Screen[None]):
     def _expected(self, choices: LastChoices) -> CycleRange | None:
         """Return the estimate that the screen shows, where the run searches for all these cycles."""
         finds_all = choices.find in ("count", "list") and not choices.limit.strip()
-        return self.query_one(GraphPreview).expected if finds_all else None
+        outlook = self.query_one(GraphPreview).outlook
+        return outlook.cycles if finds_all and outlook is not None else None
 
     def _directory(self, choices: LastChoices, graph: str, reading: str) -> Path:
         runs_folder = self._dashboard.settings.runs_folder
@@ -284,6 +323,10 @@ class NewScreen(Screen[None]):
         except ChordlessError as error:
             self.notify(f"{error}; the run will not be in the list of runs", severity="warning")
         return directory
+
+
+def _rows(lines: list[str], width: int) -> int:
+    return sum(len(textwrap.wrap(line, max(width, 1))) for line in lines)
 
 
 def _sentence(choices: LastChoices) -> str:

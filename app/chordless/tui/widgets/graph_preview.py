@@ -20,7 +20,6 @@ from chordless.tui.outlook import Outlook, outlooks_of
 from chordless.tui.readings import OVERLAP, options_of
 from chordless.tui.run_form import expanded, overlap_graph
 from chordless.tui.widgets.graph_view import GraphView
-from chordless.words.cycle_range import CycleRange
 from kernels_ti import ChordlessError, Options
 from kernels_ti.estimate.random_cycle import CycleSampler
 from kernels_ti.graph import IntArray
@@ -86,9 +85,12 @@ class GraphPreview(Vertical):
 
     Attributes
     ----------
-    expected : CycleRange or None
+    outlook : Outlook or None
         The estimate that is shown.
     """
+
+    class Changed(Message):
+        """Another estimate is shown."""
 
     def __init__(self) -> None:
         super().__init__(id="preview")
@@ -96,7 +98,7 @@ class GraphPreview(Vertical):
         self._cycles: list[IntArray] = []
         self._lit = 0
         self._estimate_lines: tuple[str, ...] = ()
-        self.expected: CycleRange | None = None
+        self.outlook: Outlook | None = None
         # Threads may still report after the screen was removed. A query would fail then, so the parts are attributes.
         self._view = GraphView(id="preview-graph", crowded_names=False)
         self._facts = Static("", id="preview-size", markup=False)
@@ -125,7 +127,7 @@ class GraphPreview(Vertical):
         """
         if question == self._question:
             return
-        self._question, self._cycles, self.expected = question, [], None
+        self._question, self._cycles, self.outlook = question, [], None
         self.workers.cancel_node(self)
         self._view.clear()
         self._facts.update("" if facts is None else str(facts))
@@ -197,11 +199,11 @@ class GraphPreview(Vertical):
     def _take_estimate(self, message: _Estimated) -> None:
         message.stop()
         if message.question == self._question:
-            outlook = message.outlook
-            self.expected = None if outlook is None else outlook.cycles
+            outlook = self.outlook = message.outlook
             lines = ("Too large to estimate before the start.",) if outlook is None else outlook.lines
             self._estimate_lines = lines
             self._show_estimate()
+            self.post_message(self.Changed())
 
     def on_resize(self) -> None:
         """Fit the estimate to the new size."""
