@@ -22,18 +22,11 @@ ObjectArray = npt.NDArray[np.object_]
 
 @dataclass(frozen=True, eq=False)
 class Cycles:
-    """Some cycles, stored one after another in two arrays.
+    """Some cycles, stored one after another in two arrays."""
 
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (k + 1,)
-        Cycle i is ``vertices[offsets[i]:offsets[i + 1]]``.
-    vertices : ndarray of int32
-        Vertex indices of the input graph in cycle order; each cycle starts at its smallest vertex and goes
-        on to that vertex's smaller neighbour.
-    """
-
-    offsets: IntArray
+    offsets: IntArray  # ndarray of int64, shape (k + 1,): Cycle i is ``vertices[offsets[i]:offsets[i + 1]]``
+    # Vertex indices of the input graph in cycle order; each cycle starts at its smallest vertex and goes on to that
+    # vertex's smaller neighbour.
     vertices: npt.NDArray[Any]
 
     def __len__(self) -> int:

@@ -32,10 +32,6 @@ class LibraryGraphs:
             Its nodes become the vertices, in the order of iteration, and keep their names.
         simplify : bool
             Drop directions, parallel edges and self-loops.
-
-        Returns
-        -------
-        Graph
         """
         names = tuple(graph.nodes())
         index = {name: v for v, name in enumerate(names)}
@@ -54,10 +50,6 @@ class LibraryGraphs:
             Its vertices keep their order. Their names are taken from the vertex attribute ``name`` if there is one.
         simplify : bool
             Drop directions, parallel edges and self-loops.
-
-        Returns
-        -------
-        Graph
 
         Raises
         ------
@@ -84,10 +76,6 @@ class LibraryGraphs:
             The vertices are named by their indices in `graph`. Those have gaps where nodes were removed.
         simplify : bool
             Drop directions, parallel edges and self-loops.
-
-        Returns
-        -------
-        Graph
         """
         directed = hasattr(graph, "to_undirected")  # a PyGraph has no such method
         indices = np.asarray(graph.node_indices(), np.int64)
@@ -120,10 +108,6 @@ class LibraryGraphs:
         directed : bool
             The entry in row u and column v is an arc from u to v, on the diagonal a self-loop.
 
-        Returns
-        -------
-        Graph
-
         Raises
         ------
         GraphError
@@ -153,10 +137,6 @@ class LibraryGraphs:
         matrix : array_like of bool or number, shape (n, n)
         names, simplify, directed
             As for `from_scipy`.
-
-        Returns
-        -------
-        Graph
 
         Raises
         ------

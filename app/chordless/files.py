@@ -40,7 +40,6 @@ def replaced(path: str | Path, *, private: bool = False) -> Iterator[BinaryIO]:
 
     Parameters
     ----------
-    path : str or Path
     private : bool, default False
         Nobody but the user may read or write a new file.
 
@@ -102,7 +101,6 @@ def open_to_read(path: str | Path, *, pipes: bool = False) -> BinaryIO:
 
     Parameters
     ----------
-    path : str or Path
     pipes : bool, default False
         A pipe will do as well, such as ``<(zcat run.jsonl.gz)`` of a shell.
 
@@ -195,7 +193,6 @@ def take_lock(descriptor: int, seconds: float = SECONDS_TO_WAIT_FOR_A_LOCK) -> b
 
     Parameters
     ----------
-    descriptor : int
     seconds : float
         How long to wait.
 
@@ -237,7 +234,6 @@ def open_alone(path: str | Path, flags: int = 0, *, seconds: float = SECONDS_TO_
 
     Parameters
     ----------
-    path : str or Path
     flags : int
         More flags of `os.open`. ``os.O_TRUNC`` takes effect once the lock is held.
     seconds : float
@@ -311,7 +307,6 @@ def open_own(path: str | Path, flags: int, *, folder: int | None = None) -> int:
 
     Parameters
     ----------
-    path : str or Path
     flags : int
         Of `os.open`.
     folder : int, optional

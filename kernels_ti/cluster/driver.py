@@ -45,9 +45,6 @@ class ClusterRun:
 
     Parameters
     ----------
-    graph : Graph, or a graph or adjacency matrix of another library, or SearchSpace
-    workers : Workers
-    options : Options, optional
     state : RunState, optional
         Resume from this state; see `kernels_ti.run.Run`. A run on one machine and a run on a cluster can each resume
         the state of the other.
@@ -55,7 +52,6 @@ class ClusterRun:
         Where each worker searches.
     threads : int, optional
         Threads of a worker on the CPU; by default as many as Dask gave it.
-    pace : Pace, optional
     tell : callable, optional
         Called with a line of text when a worker is lost, refused or fails.
 

@@ -48,7 +48,6 @@ def copying(arch: str, memory: int) -> Iterator[Start]:
 
     Parameters
     ----------
-    arch : str
     memory : int
         Bytes of pinned memory that it may take on CUDA, which stay taken for the next time.
 

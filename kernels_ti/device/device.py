@@ -223,10 +223,6 @@ def held_device(arch: str, *, threads: int | None = None) -> Iterator[Device]:
     arch, threads
         As for `open_device`.
 
-    Yields
-    ------
-    Device
-
     Raises
     ------
     DeviceError, OptionError

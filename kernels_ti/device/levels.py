@@ -141,7 +141,6 @@ def through_levels(
         lane, the records of the level, the level, where records are read, where children are placed, the direction, the
         places for children, the cycles stored by earlier levels, and then the arguments in `given`. It returns how many
         cycles this lane has seen and not counted.
-    given : tuple
     collect : bool
         Whether `expand` counts all cycles itself.
     most_batches : int

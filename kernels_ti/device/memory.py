@@ -66,7 +66,6 @@ def search_budget(device: HasMemory, memory: int | None, *, begun: bool = False)
 
     Parameters
     ----------
-    device : HasMemory
     memory : int or None
         Bytes that the user allows, see the module; None for a share of the free memory.
     begun : bool

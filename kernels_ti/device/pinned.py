@@ -57,10 +57,6 @@ class PinnedCopies:
         Makes a slot of some bytes, or raises MemoryError.
     copy_at_once : callable, optional
         Copies without pinned memory: used where the system gives none.
-
-    Attributes
-    ----------
-    memory : int
     """
 
     def __init__(
@@ -92,8 +88,6 @@ class PinnedCopies:
 
         Parameters
         ----------
-        source : int
-        target : ndarray
         widen : bool
             The device has a byte for each number of the array.
 

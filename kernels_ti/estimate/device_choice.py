@@ -36,10 +36,6 @@ def device_for(graph: Graph | SearchSpace, arch: str = "auto", *, threads: int |
     threads : int, optional
         Worker threads on the CPU; by default one for each core.
 
-    Returns
-    -------
-    Device
-
     Raises
     ------
     DeviceError, OptionError

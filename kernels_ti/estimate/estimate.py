@@ -55,7 +55,6 @@ def seed_weights(groups: list[BlockGroup], max_length: int) -> list[Floats]:
 
     Parameters
     ----------
-    groups : list of BlockGroup
     max_length : int
         Vertices of the longest cycle that is wanted.
 
@@ -106,40 +105,27 @@ def _row_bytes(groups: list[BlockGroup]) -> int:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimated size of a search.
+    """The estimated size of a search."""
 
-    Attributes
-    ----------
-    probes : int
-        Paths that were expanded.
-    walks : int
-        Random walks through the whole tree.
-    exact : bool
-        Every path was expanded: the numbers are exact.
-    triangles : int or None
-        The exact number. None if only longer cycles are wanted, or only the balls of some roots were sampled.
-    paths, cycles : float
-        Estimated number of paths in the frontier, and of cycles within the bounds. Infinite beyond the largest float.
-        `paths` is for a search that applies the certificate at every step and also drops the vertices that cannot
-        join. A schedule that keeps these vertices sometimes chooses the other end, and expands a few more paths.
-    paths_low, paths_high, cycles_low, cycles_high : float
-        Intervals that hold the true numbers with a probability of about 90 %. The lower ends are never below the
-        numbers already found. The upper ends are infinite before two walks are done.
-    cycles_by_length : dict of int to float
-        Estimated number of cycles by number of vertices.
-    """
-
-    probes: int
-    walks: int
-    exact: bool
+    probes: int  # Paths that were expanded
+    walks: int  # Random walks through the whole tree
+    exact: bool  # Every path was expanded: the numbers are exact
+    # The exact number. None if only longer cycles are wanted, or only the balls of some roots were sampled.
     triangles: int | None
+    # `paths` and `cycles`: estimated number of paths in the frontier, and of cycles within the bounds. Infinite beyond
+    # the largest float. `paths` is for a search that applies the certificate at every step and also drops the vertices
+    # that cannot join. A schedule that keeps these vertices sometimes chooses the other end, and expands a few more
+    # paths.
     paths: float
+    # `paths_low`, `paths_high`, `cycles_low` and `cycles_high`: intervals that hold the true numbers with a probability
+    # of about 90 %. The lower ends are never below the numbers already found. The upper ends are infinite before two
+    # walks are done.
     paths_low: float
     paths_high: float
     cycles: float
     cycles_low: float
     cycles_high: float
-    cycles_by_length: dict[int, float]
+    cycles_by_length: dict[int, float]  # Estimated number of cycles by number of vertices
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,7 +356,6 @@ def spread(values: list[float], share: Floats, certain: int) -> tuple[float, flo
 
     Parameters
     ----------
-    values : list of float, length k
     share : ndarray of float64, shape (k,)
         Weight of each; their sum is 1.
     certain : int

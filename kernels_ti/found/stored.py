@@ -74,7 +74,6 @@ class ResidentTables:
         Of a bit row over all vertices of the graph.
     arguments : (buffer, int, buffer)
         The arguments for `kernels_ti.found.vertex_rows.relabel_by_tables`, in their order.
-    adjacency : buffer or None
     """
 
     def __init__(self, device: Device, tables: RowTables, word_bits: int) -> None:

@@ -28,8 +28,6 @@ class FoundCycles:
 
     Parameters
     ----------
-    blocks : ResidentBlocks
-    workers : int
     per_worker : int
         Cycles for which there is room, divided by the number of workers; 0 for a search that only counts.
     most_closers : int

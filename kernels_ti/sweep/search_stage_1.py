@@ -34,7 +34,6 @@ class SurveySearch:
 
     Parameters
     ----------
-    blocks : list of ResidentBlocks
     surveyed : list of int
         For each group the number of seeds that an earlier search has counted, from the first on.
     max_length : int

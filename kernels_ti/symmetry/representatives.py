@@ -20,36 +20,19 @@ MOST_STABILIZERS = 4000
 
 @dataclass(frozen=True)
 class Representative:
-    """A directed chordless path that stands for its orbit.
+    """A directed chordless path that stands for its orbit."""
 
-    Attributes
-    ----------
-    path : tuple of int
-        Vertices; two or more.
-    orbit : int
-        Paths in its orbit.
-    """
-
-    path: tuple[int, ...]
-    orbit: int
+    path: tuple[int, ...]  # Vertices; two or more
+    orbit: int  # Paths in its orbit
 
 
 @dataclass(frozen=True, eq=False)
 class Representatives:
-    """The directed chordless paths of a graph up to symmetry, at the points where the search goes on.
-
-    Attributes
-    ----------
-    paths : list of Representative
-    closed : dict of int to int
-        Cycles that were closed on the way: by number of vertices, with the orbits as weights.
-    automorphisms : int
-        Size of the group.
-    """
+    """The directed chordless paths of a graph up to symmetry, at the points where the search goes on."""
 
     paths: list[Representative]
-    closed: dict[int, int]
-    automorphisms: int
+    closed: dict[int, int]  # Cycles that were closed on the way: by number of vertices, with the orbits as weights
+    automorphisms: int  # Size of the group
 
     @cached_property
     def orbits(self) -> list[int]:
@@ -71,10 +54,6 @@ def representatives(group: Automorphisms, longest: int, root: int | None = None)
         Vertices of the longest cycle that is wanted.
     root : int, optional
         Only the paths that begin at this vertex, under the automorphisms that fix it.
-
-    Returns
-    -------
-    Representatives
     """
     near = adjacency_bits(group.graph)
     begins = [(root, 1)] if root is not None else group.orbits((), range(group.graph.n))

@@ -25,23 +25,13 @@ LEAST_GAIN = 2.0
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Blocks that are searched together, in one batch.
+    """Blocks that are searched together, in one batch."""
 
-    Attributes
-    ----------
-    graph : Graph
-        All vertices, and the edges of these blocks.
-    root : int or None
-    paths : list of Representative, or None
-        The representatives, all with an orbit of one size; None where the blocks are searched without symmetry.
-    orbit : int
-        That size, times the number of blocks that this one stands for.
-    """
-
-    graph: Graph
+    graph: Graph  # All vertices, and the edges of these blocks
     root: int | None
+    # The representatives, all with an orbit of one size; None where the blocks are searched without symmetry.
     paths: list[Representative] | None = None
-    orbit: int = 1
+    orbit: int = 1  # That size, times the number of blocks that this one stands for
 
     @cached_property
     def blocks(self) -> LabelledBlocks:
@@ -59,7 +49,6 @@ class SymmetricSpace(SearchSpace):
 
     Parameters
     ----------
-    graph : Graph
     options : Options, optional
         With `Options.symmetry`.
 

@@ -36,37 +36,18 @@ CHOICE = "CHORDLESS_TAICHI"
 
 @dataclass(frozen=True)
 class Library:
-    """What differs between Taichi and its fork.
+    """What differs between Taichi and its fork."""
 
-    Attributes
-    ----------
-    package : str
-        The name under which it is installed and imported.
-    title : str
-        Its name for people.
-    versions : tuple of str
-        Beginnings of the versions whose private names are known.
-    variables : str
-        Beginning of the names of its environment variables.
-    program : str
-        The attribute of its runtime that is None unless the runtime is started.
-    cache, lock : str
-        Its folder of compiled kernels below ``XDG_CACHE_HOME``, and its lock on them in that folder.
-    fence : str
-        Its function in ``simt.grid`` that orders the writes of a work item before its later ones.
-    has_graphs : bool
-        Whether several launches can be compiled to one.
-    """
-
-    package: str
-    title: str
-    versions: tuple[str, ...]
-    variables: str
-    program: str
+    package: str  # The name under which it is installed and imported
+    title: str  # Its name for people
+    versions: tuple[str, ...]  # Beginnings of the versions whose private names are known
+    variables: str  # Beginning of the names of its environment variables
+    program: str  # The attribute of its runtime that is None unless the runtime is started
+    # `cache` and `lock`: its folder of compiled kernels below ``XDG_CACHE_HOME``, and its lock on them in that folder.
     cache: str
     lock: str
-    fence: str
-    has_graphs: bool
+    fence: str  # Its function in ``simt.grid`` that orders the writes of a work item before its later ones
+    has_graphs: bool  # Whether several launches can be compiled to one
 
     @property
     def version(self) -> str:
@@ -349,7 +330,6 @@ def graph_of_launches(kernel: Any, launches: Sequence[Sequence[Any]], examples: 
 
     Parameters
     ----------
-    kernel : kernel
     launches : sequence of sequence of graph.Arg
         The arguments of each launch, by symbols of the graph.
     examples : sequence

@@ -52,20 +52,11 @@ def sibling_order(
 
 @dataclass
 class Segment:
-    """Records of one length in the arena, above those of the same parity that came before.
+    """Records of one length in the arena, above those of the same parity that came before."""
 
-    Attributes
-    ----------
-    length : int
-        Vertices of each path.
-    count : int
-    weight : float
-        Share of the whole search below all of them.
-    """
-
-    length: int
+    length: int  # Vertices of each path
     count: int
-    weight: float
+    weight: float  # Share of the whole search below all of them
 
 
 class Arena:
@@ -73,7 +64,6 @@ class Arena:
 
     Parameters
     ----------
-    blocks : ResidentBlocks
     collect : bool
         Records have members.
     memory : int

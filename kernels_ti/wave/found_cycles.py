@@ -21,7 +21,6 @@ class FoundCycles:
 
     Parameters
     ----------
-    blocks : ResidentBlocks
     collect : bool
         Store the cycles.
     longest : int

@@ -85,7 +85,6 @@ class Queue:
     ----------
     kernel : kernel
         Takes `launch`, the number of the launch, `meeting`, `levels` and whatever `launch` of this class is given.
-    device : Device
     word : type
         Of the words of a bit row.
     """

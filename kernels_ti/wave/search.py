@@ -60,7 +60,6 @@ class WaveSearch:
 
     Parameters
     ----------
-    blocks : ResidentBlocks
     max_length : int
         Vertices of the longest cycle that is wanted.
     collect : bool

@@ -19,7 +19,6 @@ class NarrowStage:
 
     Parameters
     ----------
-    blocks : ResidentBlocks
     collect, bounded : bool
         See `kernels_ti.wave.kernels.expand_kernel`.
     memory : int
@@ -27,7 +26,6 @@ class NarrowStage:
 
     Attributes
     ----------
-    most_levels, seeds_at_once, frontier, bytes : int
     kind : tuple
         See there.
     """

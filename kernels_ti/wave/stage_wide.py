@@ -35,7 +35,6 @@ class WideStage:
 
     Parameters
     ----------
-    blocks : ResidentBlocks
     collect, bounded : bool
         See `kernels_ti.wave.kernels.expand_kernel`.
     memory : int

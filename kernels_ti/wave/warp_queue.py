@@ -30,7 +30,6 @@ def write_queue(
     write : function
         Takes the slot and the label of an entry, the place that it got, which may be beyond the room that there is, and
         then the arguments in `given`.
-    given : tuple
     pool, queue_at, queued : shared memory, int, int
         The first cell of the queue, and its entries.
     control, counter : ndarray, int

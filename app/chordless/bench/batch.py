@@ -85,7 +85,6 @@ def rows(
 
     Returns
     -------
-    list of BatchRow
     list of str
         What is left out, with the reason.
     """

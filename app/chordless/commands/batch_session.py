@@ -22,18 +22,10 @@ _TICK_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class BatchOutcome:
-    """How a batch ended.
-
-    Attributes
-    ----------
-    end : BatchFinished
-    deaths : int
-        How many engines died on the way.
-    exit_code : int
-    """
+    """How a batch ended."""
 
     end: BatchFinished
-    deaths: int
+    deaths: int  # How many engines died on the way
     exit_code: int
 
 
@@ -48,17 +40,12 @@ def run_batch(
 
     Parameters
     ----------
-    command : BatchCommand
     options : argparse.Namespace
         With ``progress``, ``quiet`` and ``events``.
     meanwhile : callable, optional
         Called several times a second; what it writes goes to standard output.
     way_on : str, optional
         What the user may do to go on after a failure.
-
-    Returns
-    -------
-    BatchOutcome
 
     Raises
     ------

@@ -49,7 +49,6 @@ class InterruptedRunError(ChordlessError):
     ----------
     number : int
         The signal.
-    message : str
     """
 
     def __init__(self, number: int, message: str) -> None:
@@ -185,7 +184,6 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
 
     Parameters
     ----------
-    command : RunCommand
     options : argparse.Namespace
         With ``progress``, ``quiet`` and ``events``.
 

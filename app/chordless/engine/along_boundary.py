@@ -47,11 +47,8 @@ def go_along_boundary(
 
     Parameters
     ----------
-    command : RunCommand
-    channel : Channel
     standard_output : int
         Descriptor of the user's standard output.
-    loaded : LoadedGraph
     plan : BoundaryPlan or None
         First orders of the vertices for a count, if they have been sought.
     directory : RunDirectory, optional

@@ -43,10 +43,6 @@ TRIAL_SECONDS = 0.05
 def searched_at_once(command: RunCommand) -> list[Event] | None:
     """Carry out a command if its graph is small enough.
 
-    Parameters
-    ----------
-    command : RunCommand
-
     Returns
     -------
     list of Event or None

@@ -50,7 +50,6 @@ def count_along_boundary(
 
     Parameters
     ----------
-    command : RunCommand
     channel : Channel
         For reports and commands.
     space : SearchSpace
@@ -212,8 +211,6 @@ class Watch:
 
     Parameters
     ----------
-    command : RunCommand
-    channel : Channel
     seconds_before : float
         Seconds of the sessions before this one.
     """

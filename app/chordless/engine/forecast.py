@@ -32,7 +32,6 @@ class Forecast:
 
     Parameters
     ----------
-    space : SearchSpace
     within_budget : bool
         Whether the forecast must fit into the memory that the user has allowed.
     """

@@ -51,20 +51,11 @@ class Python:
 
 @dataclass(frozen=True)
 class Session:
-    """One session of a run, and the totals of the earlier ones.
-
-    Parameters
-    ----------
-    command : RunCommand
-    device : Place
-    setup_seconds : float
-        From the start of the user's program to the first slice.
-    earlier : Sessions or None
-    """
+    """One session of a run, and the totals of the earlier ones."""
 
     command: RunCommand
     device: Place
-    setup_seconds: float
+    setup_seconds: float  # From the start of the user's program to the first slice
     earlier: Sessions | None
 
     def so_far(self, write_seconds: float = 0.0) -> Sessions:
@@ -88,20 +79,11 @@ class Session:
 
 @dataclass
 class Keeper:
-    """Writes the checkpoints of a run.
-
-    Parameters
-    ----------
-    directory : RunDirectory
-    graph_hash : str
-    options : dict
-        See `chordless.runs.checkpoint.Checkpoint`.
-    session : Session
-    """
+    """Writes the checkpoints of a run."""
 
     directory: RunDirectory
     graph_hash: str
-    options: dict[str, Any]
+    options: dict[str, Any]  # See `chordless.runs.checkpoint.Checkpoint`
     session: Session
     _kept: float = field(default_factory=time.monotonic, init=False)
 
@@ -130,15 +112,12 @@ class Keeper:
 
         Parameters
         ----------
-        state : RunState
         cycles : int
             How many were found.
-        output : CycleOutput, optional
         unwritten : sequence of Cycles or Rows
             Cycles that are not in the output yet.
         along : SavedCount or SavedPick, optional
             Work along a boundary, once the orders of its vertices are known.
-        finished : bool
         write_seconds : float
             See `Session.so_far`.
 
@@ -173,7 +152,6 @@ class Keeper:
         ----------
         what : str
             Name of the work.
-        keep : callable
         """
         try:
             yield

@@ -38,21 +38,6 @@ _SECONDS_BETWEEN_REPORTS = 0.1
 class Search:
     """One session of a run.
 
-    Parameters
-    ----------
-    command : RunCommand
-    channel : Channel
-    run : Run or ClusterRun
-    output : CycleOutput or None
-        None counts only.
-    keeper : Keeper or None
-        None keeps no checkpoint.
-    forecast : Forecast or None
-    cluster : ClusterRun or None
-        The same as `run` where that is on a cluster.
-    unwritten : list of Cycles or Rows
-        Cycles of an earlier session that are not in the output yet.
-
     Attributes
     ----------
     write_seconds : float
@@ -62,10 +47,11 @@ class Search:
     command: RunCommand
     channel: Channel
     run: Run | ClusterRun
-    output: CycleOutput | None
-    keeper: Keeper | None = None
+    output: CycleOutput | None  # None counts only
+    keeper: Keeper | None = None  # None keeps no checkpoint
     forecast: Forecast | None = None
-    cluster: ClusterRun | None = None
+    cluster: ClusterRun | None = None  # The same as `run` where that is on a cluster
+    # Cycles of an earlier session that are not in the output yet.
     unwritten: list[Cycles | Rows] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -29,7 +29,6 @@ def settled(
     ----------
     command : RunCommand
         With the method ``auto``.
-    loaded : LoadedGraph
     space : SearchSpace
         Its graph, with the bounds and the restriction of the command.
 

@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 class ClusterPlace:
-    """Where a search on a cluster runs, in the place of a `kernels_ti.Device`.
-
-    Parameters
-    ----------
-    run : ClusterRun
-    """
+    """Where a search on a cluster runs, in the place of a `kernels_ti.Device`."""
 
     arch = "cluster"
 

@@ -34,8 +34,6 @@ class PickClock(Watch):
 
     Parameters
     ----------
-    command : RunCommand
-    channel : Channel
     checkpoint : Checkpoint or None
         From which the work goes on.
     ways : int
@@ -121,9 +119,6 @@ class PickCheckpoints(Keeping):
 
     Parameters
     ----------
-    keeper : Keeper or None
-    channel : Channel
-    clock : PickClock
     saved : SavedPick or None
         Go on from there.
     output : CycleOutput or None

@@ -38,26 +38,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Picked:
-    """Cycles that were picked.
-
-    Attributes
-    ----------
-    reason : Reason
-    snapshot : Snapshot
-    boundary : dict of str to int
-        The ``width`` of the boundary and the most ``states``. For a best cycle ``ways``, how many are as good; for
-        a sample ``drawn_from``, how many there are in all.
-    best : BestCycle or None
-        If the time was up, the best one so far.
-    shares : CycleShares or None
-        Of all cycles, those through each vertex and each edge, if they were wanted.
-    """
+    """Cycles that were picked."""
 
     reason: Reason
     snapshot: Snapshot
+    # The ``width`` of the boundary and the most ``states``. For a best cycle ``ways``, how many are as good; for a
+    # sample ``drawn_from``, how many there are in all.
     boundary: dict[str, int]
-    best: BestCycle | None = None
-    shares: CycleShares | None = None
+    best: BestCycle | None = None  # If the time was up, the best one so far
+    shares: CycleShares | None = None  # Of all cycles, those through each vertex and each edge, if they were wanted
 
 
 class Pick:
@@ -67,9 +56,6 @@ class Pick:
     ----------
     command : RunCommand
         Its `pick` says which, its `limit` how many are drawn.
-    channel : Channel
-    space : SearchSpace
-    weights : Weights, optional
     order : list of int, optional
         All vertices, in the order to take.
     keeper : Keeper, optional

@@ -45,26 +45,13 @@ _BYTES_OF_THE_ENGINE = 190 << 20
 
 @dataclass(frozen=True)
 class BoundaryRates:
-    """How fast an arch goes along a boundary.
+    """How fast an arch goes along a boundary."""
 
-    Attributes
-    ----------
-    device : str
-        Its name.
-    memory : int or None
-        Bytes that a count may take there.
-    start : float
-        Seconds until the first vertex comes.
-    step : float
-        Seconds that a vertex takes beside the seconds for its states.
-    total, by_length : float
-        Seconds that a state takes in a count of all lengths together, and in a count by length.
-    """
-
-    device: str
-    memory: int | None
-    start: float
-    step: float
+    device: str  # Its name
+    memory: int | None  # Bytes that a count may take there
+    start: float  # Seconds until the first vertex comes
+    step: float  # Seconds that a vertex takes beside the seconds for its states
+    # `total` and `by_length`: seconds that a state takes in a count of all lengths together, and in a count by length.
     total: float
     by_length: float
 
@@ -81,7 +68,6 @@ class BoundaryRates:
 
         Parameters
         ----------
-        plan : BoundaryPlan
         arch : str
             Of these rates.
         memory : int or None
@@ -97,17 +83,10 @@ class BoundaryRates:
 
 @dataclass(frozen=True)
 class Way:
-    """One way to count along a boundary.
+    """One way to count along a boundary."""
 
-    Attributes
-    ----------
-    arch : str
-        What ``--arch`` asks for it.
-    total, by_length : str
-        The arches that count all lengths together and by length; ``reference`` is Python.
-    """
-
-    arch: str
+    arch: str  # What ``--arch`` asks for it
+    # `total` and `by_length`: the arches that count all lengths together and by length; ``reference`` is Python.
     total: str
     by_length: str
 
@@ -129,20 +108,11 @@ def ways_along(plan: BoundaryPlan, arch: str) -> list[Way]:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a count by length along a boundary is expected to take on this machine.
-
-    Attributes
-    ----------
-    seconds : float
-    bytes : float
-        Of its states; of states that do not fit, the least that would do.
-    fits : bool
-        Whether that fits into the memory.
-    """
+    """What a count by length along a boundary is expected to take on this machine."""
 
     seconds: float
-    bytes: float
-    fits: bool
+    bytes: float  # Of its states; of states that do not fit, the least that would do
+    fits: bool  # Whether that fits into the memory
 
 
 def expected_by_length(
@@ -158,7 +128,6 @@ def expected_by_length(
 
     Parameters
     ----------
-    plan : BoundaryPlan
     longest : int
         Vertices of the longest cycle that is wanted.
     arch : str

@@ -39,8 +39,6 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
 
     Parameters
     ----------
-    command : RunCommand
-    channel : Channel
     standard_output : int
         Descriptor of the user's standard output. Descriptor 1 of this process is something else.
 

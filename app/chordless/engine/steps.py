@@ -41,12 +41,10 @@ class StepReports:
 
         Parameters
         ----------
-        seconds : float
         share : float
             Share of the work that is done, 0 to 1.
         states : sequence of int
             How many there were at each step so far.
-        states_now : int
         cycles_by_length : dict of int to int, optional
             What was counted so far; under 0 cycles whose lengths are not told apart.
         passes : tuple of int, optional

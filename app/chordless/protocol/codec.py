@@ -55,10 +55,6 @@ def event_from_json(line: str | bytes) -> Event:
     line : str or bytes
         One JSON object. Fields that this version does not know are ignored.
 
-    Returns
-    -------
-    Event
-
     Raises
     ------
     EngineError

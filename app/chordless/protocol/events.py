@@ -42,72 +42,43 @@ class Started:
 
 @dataclass(frozen=True)
 class Progress:
-    """Totals so far, over all sessions of a resumed run.
-
-    Parameters
-    ----------
-    seconds : float
-        Time spent searching.
-    paths, cycles : int
-        Found so far.
-    frontier : int
-        Paths that are waiting to be expanded.
-    frontier_by_length, cycles_by_length : dict
-        Number of paths and of cycles for each number of vertices.
-    device_bytes : int
-        Memory held on the device.
-    listed : int
-        Cycles written to the output.
-    share : float
-        Share of the search that is done, 0 to 1.
-    memory_bytes : int
-        Resident memory of the engine's process.
-    states : int or None
-        States that a count along a boundary holds now; None for a search. Such a count has no paths.
-    cycles_estimate, cycles_low, cycles_high : float or None
-        Estimate of the number of all cycles from random probes, and the ends of its range; None until there are
-        enough probes.
-    waiting_by_length : dict
-        Paths that wait now, by number of vertices. Recordings before version 3 do not have it.
-    workers : list of dict
-        On a cluster, the fields of `kernels_ti.cluster.roster.WorkerView` for each worker.
-    compiling : bool
-        Whether the engine compiles kernels now instead of searching.
-    states_by_step : dict
-        Along a boundary: how many states there were at each step since the last report, by its number, from 1.
-    expected_by_step : dict
-        Along a boundary: about how many states there will be at each step. Only one report of a run has it.
-    width : int
-        Along a boundary: vertices in the largest boundary, 0 as long as no order of the vertices was found.
-    seeking_order : bool
-        Along a boundary: whether an order of the vertices is still sought; `width` is that of the best one so far.
-    pass_number, passes : int
-        Along a boundary in several passes: the one that is under way, from 1, and how many there are, 0 as long as that
-        is not known. Both are 0 in a single pass.
-    """
+    """Totals so far, over all sessions of a resumed run."""
 
     name: ClassVar[str] = "progress"
-    seconds: float
+    seconds: float  # Time spent searching
+    # `paths` and `cycles`: found so far.
     paths: int
     cycles: int
-    frontier: int
+    frontier: int  # Paths that are waiting to be expanded
+    # `frontier_by_length` and `cycles_by_length`: number of paths and of cycles for each number of vertices.
     frontier_by_length: dict[int, int]
     cycles_by_length: dict[int, int]
-    device_bytes: int
-    listed: int = 0
-    share: float = 0.0
-    memory_bytes: int = 0
+    device_bytes: int  # Memory held on the device
+    listed: int = 0  # Cycles written to the output
+    share: float = 0.0  # Share of the search that is done, 0 to 1
+    memory_bytes: int = 0  # Resident memory of the engine's process
+    # `cycles_estimate`, `cycles_low` and `cycles_high`: estimate of the number of all cycles from random probes, and
+    # the ends of its range; None until there are enough probes.
     cycles_estimate: float | None = None
     cycles_low: float | None = None
     cycles_high: float | None = None
+    # States that a count along a boundary holds now; None for a search. Such a count has no paths.
     states: int | None = None
+    # Paths that wait now, by number of vertices. Recordings before version 3 do not have it.
     waiting_by_length: dict[int, int] = field(default_factory=dict)
+    # On a cluster, the fields of `kernels_ti.cluster.roster.WorkerView` for each worker.
     workers: list[dict[str, Any]] = field(default_factory=list)
-    compiling: bool = False
+    compiling: bool = False  # Whether the engine compiles kernels now instead of searching
+    # Along a boundary: how many states there were at each step since the last report, by its number, from 1.
     states_by_step: dict[int, int] = field(default_factory=dict)
+    # Along a boundary: about how many states there will be at each step. Only one report of a run has it.
     expected_by_step: dict[int, int] = field(default_factory=dict)
+    # Along a boundary: vertices in the largest boundary, 0 as long as no order of the vertices was found.
     width: int = 0
+    # Along a boundary: whether an order of the vertices is still sought; `width` is that of the best one so far.
     seeking_order: bool = False
+    # `pass_number` and `passes`: along a boundary in several passes: the one that is under way, from 1, and how many
+    # there are, 0 as long as that is not known. Both are 0 in a single pass.
     pass_number: int = 0
     passes: int = 0
 
@@ -218,35 +189,20 @@ class BatchSearching:
 
 @dataclass(frozen=True)
 class BatchProgress:
-    """Totals of a batch so far. Graphs that are counted together get their lines together, soon after they are done.
-
-    Parameters
-    ----------
-    seconds : float
-        Since this engine began the batch.
-    done, kept, failed, stopped : int
-        Graphs that are done, and how many of them were done in an earlier session, failed, or were stopped by a
-        limit or a timeout.
-    cycles : int
-        Found in all of them.
-    total : int or None
-        Graphs in all; None if that is unknown.
-    graph : str or None
-        The graph that is searched on its own, if there is one.
-    share : float
-        Finished share of its search, 0 to 1.
-    """
+    """Totals of a batch so far. Graphs that are counted together get their lines together, soon after they are done."""
 
     name: ClassVar[str] = "batch_progress"
-    seconds: float
+    seconds: float  # Since this engine began the batch
+    # `done`, `kept`, `failed` and `stopped`: graphs that are done, and how many of them were done in an earlier
+    # session, failed, or were stopped by a limit or a timeout.
     done: int
     kept: int = 0
     failed: int = 0
     stopped: int = 0
-    cycles: int = 0
-    total: int | None = None
-    graph: str | None = None
-    share: float = 0.0
+    cycles: int = 0  # Found in all of them
+    total: int | None = None  # Graphs in all; None if that is unknown
+    graph: str | None = None  # The graph that is searched on its own, if there is one
+    share: float = 0.0  # Finished share of its search, 0 to 1
 
 
 @dataclass(frozen=True)

@@ -15,126 +15,78 @@ USUAL_SAMPLE = 1000
 
 @dataclass(frozen=True)
 class RunCommand:
-    """The first line to the engine: search this graph.
-
-    Parameters
-    ----------
-    graph : str
-        A file, a spec such as ``grid:7x10``, or ``-`` for standard input.
-    program_start : float
-        Wall-clock time (``time.time()``) at which the user's program began; the setup is measured from there.
-    file_format, simplify, directed, multigraph, encoding
-        How the graph is read; see `chordless.graphs.load.load_graph`.
-    reading_timeout : float or None
-        Give up if the graph has not been read after this many seconds.
-    arch, threads
-        Where the search runs; see `kernels_ti.estimate.device_choice.device_for`.
-    min_length, max_length, expansion
-        See `kernels_ti.run.Options`.
-    limit : int or None
-        Stop once this many cycles were found in all sessions together; a listing ends after exactly this many. For
-        a sample it is the number of cycles, by default 1,000.
-    timeout : float or None
-        Stop this many seconds after the search began or was resumed. Writing a listing counts, pauses do not.
-    output : str or None
-        Where the cycles go: None counts only, ``-`` is standard output, anything else a file, or with the format
-        ``parts`` the run directory.
-    output_format : {"text", "jsonl", "npy", "parts", "parquet", "arrow"}
-        How a cycle is written.
-    memory : int or None
-        Bytes that the search may take; see `kernels_ti.device.memory`.
-    part : (int, int) or None
-        (i, N): search only part i of N, counted from 1.
-    checkpoint : str or None
-        The run directory that keeps the checkpoint, see `chordless.runs.directory`; None keeps none.
-    checkpoint_every : float
-        Seconds between two checkpoints.
-    resume : bool
-        Continue the run in that directory with the copy of the graph that it holds; `graph` and how it is read are
-        ignored.
-    through, avoid : sequence of str
-        Names of the vertices that every cycle must contain, and of those that none may contain. A string may hold
-        several names, separated by commas.
-    through_edges : sequence of str
-        Edges that every cycle must contain, such as ``3-4``.
-    avoid_edges : sequence of str
-        Edges that no cycle has, such as ``3-4``.
-    per_vertex, per_edge : bool
-        Count the cycles through each vertex, or each edge. Not for a listing of all cycles, and not for a search with
-        checkpoints.
-    method : {"search", "boundary", "auto"}
-        How to count; for the second see `kernels_ti.boundary.count`, for the last one `kernels_ti.method`.
-    pick : {"all", "longest", "sample"}
-        Which cycles are listed: all, one that is longest, or cycles drawn uniformly at random; the last two along a
-        boundary. A sample may be told with `per_vertex` and `per_edge`.
-    seed : int
-        The same seed draws the same sample.
-    shortest : bool
-        With the pick ``longest``: the shortest one, or the lightest.
-    weight : str or None
-        With the pick ``longest``, on the command line only: a file of weights; the heaviest cycle is picked.
-    total_only : bool
-        With the method boundary: count all lengths together, in less time and memory.
-    order, write_order : str or None
-        With the method boundary: a file with the order of the vertices, and one that gets the order which is used.
-    overlap, types
-        The graph is the niche overlap graph of a food web; see `BatchJob`.
-    in_order : bool
-        List the cycles in a defined order, at the end of the search; without a checkpoint or a limit.
-    proof : bool
-        Make a hash of all cycles, see `chordless.cycles.proof`; in a search only.
-    symmetry : bool
-        Count up to the automorphisms of the graph, see `kernels_ti.symmetry`.
-    cluster : str or None
-        Search on the workers of this cluster, see `kernels_ti.cluster.address.check_cluster`; None searches here.
-    gpus : sequence of int or None
-        With a local cluster: the GPUs that get a worker each; None for all.
-    """
+    """The first line to the engine: search this graph."""
 
     name: ClassVar[str] = "run"
-    graph: str
+    graph: str  # A file, a spec such as ``grid:7x10``, or ``-`` for standard input
+    # Wall-clock time (``time.time()``) at which the user's program began; the setup is measured from there.
     program_start: float
+    # `file_format`, `simplify`, `directed`, `multigraph` and `encoding`: how the graph is read; see
+    # `chordless.graphs.load.load_graph`.
     file_format: str | None = None
     simplify: bool = False
     directed: bool = False
     multigraph: bool = False
+    # `arch` and `threads`: where the search runs; see `kernels_ti.estimate.device_choice.device_for`.
     arch: str = "auto"
     threads: int | None = None
+    # `min_length`, `max_length` and `expansion`: see `kernels_ti.run.Options`.
     min_length: int = 3
     max_length: int | None = None
     expansion: str = "two-ended"
+    # Stop once this many cycles were found in all sessions together; a listing ends after exactly this many. For a
+    # sample it is the number of cycles, by default 1,000.
     limit: int | None = None
+    # Stop this many seconds after the search began or was resumed. Writing a listing counts, pauses do not.
     timeout: float | None = None
+    # Where the cycles go: None counts only, ``-`` is standard output, anything else a file, or with the format
+    # ``parts`` the run directory.
     output: str | None = None
-    output_format: CycleFormat = "text"
-    memory: int | None = None
-    part: tuple[int, int] | None = None
+    output_format: CycleFormat = "text"  # How a cycle is written
+    memory: int | None = None  # Bytes that the search may take; see `kernels_ti.device.memory`
+    part: tuple[int, int] | None = None  # (i, N): search only part i of N, counted from 1
+    # The run directory that keeps the checkpoint, see `chordless.runs.directory`; None keeps none.
     checkpoint: str | None = None
-    checkpoint_every: float = 60.0
+    checkpoint_every: float = 60.0  # Seconds between two checkpoints
+    # Continue the run in that directory with the copy of the graph that it holds; `graph` and how it is read are
+    # ignored.
     resume: bool = False
+    # How to count; for the second see `kernels_ti.boundary.count`, for the last one `kernels_ti.method`.
     method: Method = "search"
+    # Which cycles are listed: all, one that is longest, or cycles drawn uniformly at random; the last two along a
+    # boundary. A sample may be told with `per_vertex` and `per_edge`.
     pick: Pick = "all"
-    seed: int = 0
-    shortest: bool = False
+    seed: int = 0  # The same seed draws the same sample
+    shortest: bool = False  # With the pick ``longest``: the shortest one, or the lightest
+    # With the pick ``longest``, on the command line only: a file of weights; the heaviest cycle is picked.
     weight: str | None = None
-    total_only: bool = False
+    total_only: bool = False  # With the method boundary: count all lengths together, in less time and memory
+    # `order` and `write_order`: with the method boundary: a file with the order of the vertices, and one that gets the
+    # order which is used.
     order: str | None = None
     write_order: str | None = None
+    # `through` and `avoid`: names of the vertices that every cycle must contain, and of those that none may contain. A
+    # string may hold several names, separated by commas.
     through: Sequence[str] = ()
-    through_edges: Sequence[str] = ()
+    through_edges: Sequence[str] = ()  # Edges that every cycle must contain, such as ``3-4``
     avoid: Sequence[str] = ()
-    avoid_edges: Sequence[str] = ()
+    avoid_edges: Sequence[str] = ()  # Edges that no cycle has, such as ``3-4``
+    # `per_vertex` and `per_edge`: count the cycles through each vertex, or each edge. Not for a listing of all cycles,
+    # and not for a search with checkpoints.
     per_vertex: bool = False
     per_edge: bool = False
+    # `overlap` and `types`: the graph is the niche overlap graph of a food web; see `BatchJob`.
     overlap: bool = False
     types: str | None = None
     encoding: str | None = None
-    reading_timeout: float | None = None
+    reading_timeout: float | None = None  # Give up if the graph has not been read after this many seconds
+    # Search on the workers of this cluster, see `kernels_ti.cluster.address.check_cluster`; None searches here.
     cluster: str | None = None
-    gpus: Sequence[int] | None = None
-    symmetry: bool = False
+    gpus: Sequence[int] | None = None  # With a local cluster: the GPUs that get a worker each; None for all
+    symmetry: bool = False  # Count up to the automorphisms of the graph, see `kernels_ti.symmetry`
+    # List the cycles in a defined order, at the end of the search; without a checkpoint or a limit.
     in_order: bool = False
-    proof: bool = False
+    proof: bool = False  # Make a hash of all cycles, see `chordless.cycles.proof`; in a search only
 
 
 @dataclass(frozen=True)
@@ -152,85 +104,50 @@ class ProbeCommand:
 
 @dataclass(frozen=True)
 class BatchJob:
-    """What a batch does with one input, which may hold many graphs.
+    """What a batch does with one input, which may hold many graphs."""
 
-    Parameters
-    ----------
-    graph : str
-        A file, a spec such as ``grid:7x10``, or ``-`` for standard input.
-    file_format : str or None
-        One of `chordless.graphs.load.FORMATS`, ``sdf`` or ``smiles``; by default the name and the content decide.
-    simplify, directed, multigraph : bool
-        As for `chordless.graphs.load.load_graph`.
-    encoding : str or None
-        The encoding of the input; by default UTF-8.
-    min_length, max_length
-        See `kernels_ti.run.Options`.
-    listing : str or None
-        The folder that gets a file of cycles for each graph; None counts only.
-    listing_format : {"text", "jsonl", "npy"}
-        How a cycle is written there.
-    arch : str
-        Where graphs are searched; see `kernels_ti.estimate.device_choice.device_for`.
-    method : {"search", "boundary", "auto"}
-        How cycles are counted, see `RunCommand`. A listing, and a graph with a limit, is searched.
-    limit, timeout
-        When the search of each graph stops early, see `RunCommand`.
-    overlap : bool
-        The input is a food web; its niche overlap graph is searched, see `chordless.graphs.overlap`.
-    types : str or None
-        The partition with the types of the vertices, see `chordless.graphs.overlap.read_food_web`.
-    with_graph : bool
-        Each line has the graph itself, as a line of graph6.
-    """
-
-    graph: str
+    graph: str  # A file, a spec such as ``grid:7x10``, or ``-`` for standard input
+    # One of `chordless.graphs.load.FORMATS`, ``sdf`` or ``smiles``; by default the name and the content decide.
     file_format: str | None = None
+    # `simplify`, `directed` and `multigraph`: as for `chordless.graphs.load.load_graph`.
     simplify: bool = False
+    # `min_length` and `max_length`: see `kernels_ti.run.Options`.
     min_length: int = 3
     max_length: int | None = None
-    listing: str | None = None
-    listing_format: CycleFormat = "text"
-    arch: str = "auto"
+    listing: str | None = None  # The folder that gets a file of cycles for each graph; None counts only
+    listing_format: CycleFormat = "text"  # How a cycle is written there
+    arch: str = "auto"  # Where graphs are searched; see `kernels_ti.estimate.device_choice.device_for`
+    # How cycles are counted, see `RunCommand`. A listing, and a graph with a limit, is searched.
     method: Method = "search"
+    # `limit` and `timeout`: when the search of each graph stops early, see `RunCommand`.
     limit: int | None = None
     timeout: float | None = None
+    # The input is a food web; its niche overlap graph is searched, see `chordless.graphs.overlap`.
     overlap: bool = False
+    # The partition with the types of the vertices, see `chordless.graphs.overlap.read_food_web`.
     types: str | None = None
-    encoding: str | None = None
+    encoding: str | None = None  # The encoding of the input; by default UTF-8
     directed: bool = False
     multigraph: bool = False
-    with_graph: bool = False
+    with_graph: bool = False  # Each line has the graph itself, as a line of graph6
 
 
 @dataclass(frozen=True)
 class BatchCommand:
-    """The first line to the engine: count, or list, the cycles of many graphs.
-
-    Parameters
-    ----------
-    jobs : tuple of BatchJob
-        In the order of the lines.
-    output : str
-        The file of JSON lines, one for each graph. Existing lines for the same graphs with the same options are kept.
-    threads, memory
-        See `RunCommand`.
-    fail_fast : bool
-        End at the first graph that fails.
-    crashes : tuple of (int, int, str)
-        Ranges of places in the batch (the second number is exclusive) where an earlier engine died, and the reason. A
-        range of one place is a failed graph. A longer range is searched in smaller pieces until the graph is found.
-    cluster, gpus
-        Count on the workers of a cluster, each graph on one of them; see `RunCommand`.
-    """
+    """The first line to the engine: count, or list, the cycles of many graphs."""
 
     name: ClassVar[str] = "batch"
-    jobs: tuple[BatchJob, ...]
+    jobs: tuple[BatchJob, ...]  # In the order of the lines
+    # The file of JSON lines, one for each graph. Existing lines for the same graphs with the same options are kept.
     output: str
+    # `threads` and `memory`: see `RunCommand`.
     threads: int | None = None
     memory: int | None = None
-    fail_fast: bool = False
+    fail_fast: bool = False  # End at the first graph that fails
+    # Ranges of places in the batch (the second number is exclusive) where an earlier engine died, and the reason. A
+    # range of one place is a failed graph. A longer range is searched in smaller pieces until the graph is found.
     crashes: tuple[tuple[int, int, str], ...] = ()
+    # `cluster` and `gpus`: count on the workers of a cluster, each graph on one of them; see `RunCommand`.
     cluster: str | None = None
     gpus: Sequence[int] | None = None
 

@@ -46,61 +46,35 @@ _LARGE_NUMBERING = 2
 
 @dataclass(frozen=True)
 class Sessions:
-    """Totals over the sessions of a run, and the device of the last one.
-
-    Attributes
-    ----------
-    arch, device : str
-    setup_seconds, total_seconds : float
-        Sums over the sessions.
-    peak_memory_bytes : int
-        Largest resident size of an engine in any session.
-    write_seconds : float
-        Sum over the sessions of the time for the output and for checkpoints; 0 in checkpoints of version 0.4.0.
-    """
+    """Totals over the sessions of a run, and the device of the last one."""
 
     arch: str
     device: str
+    # `setup_seconds` and `total_seconds`: sums over the sessions.
     setup_seconds: float
     total_seconds: float
-    peak_memory_bytes: int
+    peak_memory_bytes: int  # Largest resident size of an engine in any session
+    # Sum over the sessions of the time for the output and for checkpoints; 0 in checkpoints of version 0.4.0.
     write_seconds: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """The state of a run between two slices.
+    """The state of a run between two slices."""
 
-    Attributes
-    ----------
-    graph_hash : str
-        Of the graph that is searched, see `chordless.runs.directory.graph_hash`.
-    options : dict
-        The options that the state belongs to: bounds, expansion, part, whether cycles are collected.
-    state : RunState
-        The remaining work. If it comes from a file, its frames are read while they are iterated.
-    position : dict of str to int, or None
-        The position in the output, as its writer reports it; None if cycles are only counted.
-    listed : int
-        Cycles in the output up to that position.
-    unwritten : tuple of Cycles or Rows
-        Cycles that the state counts as found, but that are not in the output yet.
-    sessions : Sessions
-    finished : bool
-        Whether nothing is left to search or to write.
-    along : SavedCount, SavedPick or None
-        A count along a boundary, or a search for a best cycle or a sample, once the orders of its vertices are known.
-        The state then has its totals only.
-    """
-
-    graph_hash: str
+    graph_hash: str  # Of the graph that is searched, see `chordless.runs.directory.graph_hash`
+    # The options that the state belongs to: bounds, expansion, part, whether cycles are collected.
     options: dict[str, Any]
+    # The remaining work. If it comes from a file, its frames are read while they are iterated.
     state: RunState
+    # The position in the output, as its writer reports it; None if cycles are only counted.
     position: dict[str, int] | None
-    listed: int
-    unwritten: tuple[Cycles | Rows, ...]
+    listed: int  # Cycles in the output up to that position
+    unwritten: tuple[Cycles | Rows, ...]  # Cycles that the state counts as found, but that are not in the output yet
     sessions: Sessions
-    finished: bool
+    finished: bool  # Whether nothing is left to search or to write
+    # A count along a boundary, or a search for a best cycle or a sample, once the orders of its vertices are known. The
+    # state then has its totals only.
     along: SavedCount | SavedPick | None = None
 
 
@@ -109,7 +83,6 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
 
     Parameters
     ----------
-    path : Path
     checkpoint : Checkpoint
         The frames of its state may be generators.
 
@@ -140,7 +113,6 @@ def open_checkpoint(
 
     Parameters
     ----------
-    path : Path
     graph_hash : str
         The graph that the checkpoint must belong to.
     options : mapping
@@ -192,15 +164,10 @@ def read_position(path: Path) -> tuple[dict[str, int], bool]:
 
     Another version of the program may have written it: cycles mean the same in all of them.
 
-    Parameters
-    ----------
-    path : Path
-
     Returns
     -------
     position : dict of str to int
         See `Checkpoint`.
-    finished : bool
 
     Raises
     ------

@@ -21,7 +21,6 @@ def packed(value: Any, arrays: Arrays, name: str) -> Any:
 
     Parameters
     ----------
-    value : dataclass, or what stands in a field of one
     arrays : dict of str to ndarray
         Gets the arrays; the result has their names in their places.
     name : str

@@ -33,31 +33,17 @@ KEYS_OF_TABS = frozenset(_SAME_AS_ALT) | frozenset(_SAME_AS_ALT.values())
 
 @dataclass(frozen=True)
 class Action:
-    """Something that a user can do.
+    """Something that a user can do."""
 
-    Parameters
-    ----------
-    name : str
-        What it means. All actions with a key in common have the same name. The method ``action_<name>`` carries it
-        out. It is a method of the screen, or of the app for an action of `EVERYWHERE`, or of every list for one of
-        `LISTS`. Screen and name together are the name in the settings: ``run.pause = "p"``.
-    screen : str
-        The screen that offers it, or `EVERYWHERE`, `LISTS`, `DIALOGS`, or `QUESTIONS`.
-    keys : str
-        Keys, separated by commas, as Textual names them.
-    title : str
-        One or two words, for the footer and the palette.
-    help : str
-        A sentence.
-    in_footer : bool
-        Whether the footer shows it. At most eight are shown at once, with those of `EVERYWHERE`.
-    """
-
+    # What it means. All actions with a key in common have the same name. The method ``action_<name>`` carries it out.
+    # It is a method of the screen, or of the app for an action of `EVERYWHERE`, or of every list for one of `LISTS`.
+    # Screen and name together are the name in the settings: ``run.pause = "p"``.
     name: str
-    screen: str
-    keys: str
-    title: str
-    help: str
+    screen: str  # The screen that offers it, or `EVERYWHERE`, `LISTS`, `DIALOGS`, or `QUESTIONS`
+    keys: str  # Keys, separated by commas, as Textual names them
+    title: str  # One or two words, for the footer and the palette
+    help: str  # A sentence
+    # Whether the footer shows it. At most eight are shown at once, with those of `EVERYWHERE`.
     in_footer: bool = False
 
     @property

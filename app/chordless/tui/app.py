@@ -49,7 +49,6 @@ class ChordlessApp(App[str]):
 
     Parameters
     ----------
-    settings : Settings
     graph : str, optional
         The first content of the graph field in the form for a new run.
     directory : Path, optional
@@ -67,8 +66,6 @@ class ChordlessApp(App[str]):
 
     Attributes
     ----------
-    settings : Settings
-    ascii_only : bool
     keys : dict of str to str
         The usable ones of `Settings.keys`.
     session : RunSession or None

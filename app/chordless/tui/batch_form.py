@@ -37,60 +37,33 @@ _MOST_CYCLES_TO_LIST = 1_000_000
 
 @dataclass(frozen=True)
 class BatchQuestion:
-    """The text of the fields.
+    """The text of the fields."""
 
-    Parameters
-    ----------
-    graphs : str
-        Files, patterns and specs, or a manifest.
-    output : str
-        The output file, with a JSON line for each graph.
-    reading : str
-        How graphs are read, one of `chordless.tui.readings.READINGS`. A manifest says it for each graph itself.
-    cluster : str
-        The workers that count; empty for this machine alone.
-    """
-
-    graphs: str
-    output: str
+    graphs: str  # Files, patterns and specs, or a manifest
+    output: str  # The output file, with a JSON line for each graph
+    # How graphs are read, one of `chordless.tui.readings.READINGS`. A manifest says it for each graph itself.
     reading: str = AS_IT_IS
-    cluster: str = ""
+    cluster: str = ""  # The workers that count; empty for this machine alone
 
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """The meaning of what was typed.
-
-    Parameters
-    ----------
-    question : BatchQuestion
-    jobs : tuple of BatchJob
-        Empty if nothing was typed, or something is wrong.
-    graphs_words, output_words : str
-        The text beside each field.
-    graphs_fault, output_fault, cluster_fault : str or None
-        What is wrong with the field.
-    cluster : str or None
-        The name of the cluster; None for this machine alone.
-    lines : int or None
-        Number of lines in the output file; None if there is no such file.
-    graphs : int or None
-        Number of graphs in all jobs, counted by the lines of their files; None if it is unknown.
-    left_out : tuple of str
-        What is wrong with names that are left out, since there are other graphs.
-    """
+    """The meaning of what was typed."""
 
     question: BatchQuestion
-    jobs: tuple[BatchJob, ...] = ()
+    jobs: tuple[BatchJob, ...] = ()  # Empty if nothing was typed, or something is wrong
+    # `graphs_words` and `output_words`: the text beside each field.
     graphs_words: str = ""
     output_words: str = ""
+    # `graphs_fault`, `output_fault` and `cluster_fault`: what is wrong with the field.
     graphs_fault: str | None = None
     output_fault: str | None = None
     cluster_fault: str | None = None
-    cluster: str | None = None
-    lines: int | None = None
+    cluster: str | None = None  # The name of the cluster; None for this machine alone
+    lines: int | None = None  # Number of lines in the output file; None if there is no such file
+    # Number of graphs in all jobs, counted by the lines of their files; None if it is unknown.
     graphs: int | None = None
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # What is wrong with names that are left out, since there are other graphs
 
     @property
     def troubles(self) -> tuple[str, ...]:
@@ -129,12 +102,7 @@ def shortest(path: str) -> str:
 
 
 def plan_of(question: BatchQuestion) -> BatchPlan:
-    """Look at the named files. This may take seconds.
-
-    Parameters
-    ----------
-    question : BatchQuestion
-    """
+    """Look at the named files. This may take seconds."""
     return _with_graphs(_with_output(_with_cluster(BatchPlan(question))))
 
 
@@ -236,7 +204,6 @@ def run_of(line: BatchLine, source: str, jobs: tuple[BatchJob, ...], directory: 
 
     Parameters
     ----------
-    line : BatchLine
     source : str
         The graph as the engine shall read it, see `source_of`.
     jobs : tuple of BatchJob
@@ -280,7 +247,6 @@ def source_of(graph: str, output: str) -> str | None:
 
     Parameters
     ----------
-    graph : str
     output : str
         The output file of the batch. A graph from standard input is read from the copy beside it.
 

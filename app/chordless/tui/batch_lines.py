@@ -28,63 +28,40 @@ _FIRST_LINES = 1024
 
 @dataclass(frozen=True)
 class BatchLine:
-    """One line of the file, about one graph. Fields that the line does not have are None.
+    """One line of the file, about one graph. Fields that the line does not have are None."""
 
-    Parameters
-    ----------
-    position : int
-        The number of the line, from 0.
-    graph, name, status, error
-        As in the file. The status of a line that cannot be read is ``damaged``.
-    n, m, cycles, longest : int or None
-        Vertices, edges, cycles, and the length of the longest cycle found.
-    seconds : float or None
-        Time of the search.
-    by_length : dict of int to int
-        Number of cycles of each length.
-    min_length : int
-    max_length : int or None
-    is_readable : bool
-        Whether the graph could be read.
-    """
-
-    position: int
+    position: int  # The number of the line, from 0
+    # `graph`, `name`, `status` and `error`: as in the file. The status of a line that cannot be read is ``damaged``.
     graph: str
     name: str | None = None
     status: str = "damaged"
     error: str | None = None
+    # `n`, `m`, `cycles` and `longest`: vertices, edges, cycles, and the length of the longest cycle found.
     n: int | None = None
     m: int | None = None
     cycles: int | None = None
     longest: int | None = None
-    seconds: float | None = None
-    by_length: Mapping[int, int] | None = None
+    seconds: float | None = None  # Time of the search
+    by_length: Mapping[int, int] | None = None  # Number of cycles of each length
     min_length: int = 3
     max_length: int | None = None
-    is_readable: bool = False
+    is_readable: bool = False  # Whether the graph could be read
 
 
 @dataclass(frozen=True, eq=False)
 class BatchLines:
-    """A snapshot of the lines of the file.
-
-    Parameters
-    ----------
-    path : str
-    bounds : ndarray of int64, shape (lines + 1,)
-        Offset of the beginning of each line, and of the end of the last one, in bytes.
-    kinds : ndarray of uint8, shape (lines,)
-        `FAILED`, `STOPPED` (by a limit or a time-out), or `DONE`.
-    order : ndarray of int64, shape (lines,), optional
-        The numbers of the lines, in the order in which they are shown. The default is the order of the file.
-    generation : int
-        In two snapshots of the same generation, the later one begins with all lines of the earlier one.
-    """
+    """A snapshot of the lines of the file."""
 
     path: str
+    # ndarray of int64, shape (lines + 1,): Offset of the beginning of each line, and of the end of the last one, in
+    # bytes.
     bounds: NDArray[np.int64]
+    # ndarray of uint8, shape (lines,): `FAILED`, `STOPPED` (by a limit or a time-out), or `DONE`.
     kinds: NDArray[np.uint8]
+    # In two snapshots of the same generation, the later one begins with all lines of the earlier one.
     generation: int = 0
+    # ndarray of int64, shape (lines,): The numbers of the lines, in the order in which they are shown. The default is
+    # the order of the file.
     order: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
@@ -153,12 +130,7 @@ def parsed(number: int, text: bytes) -> BatchLine:
 
 
 class LineIndex:
-    """Finds where lines begin, even while the file is being written. It is safe to use from several threads.
-
-    Parameters
-    ----------
-    path : str
-    """
+    """Finds where lines begin, even while the file is being written. It is safe to use from several threads."""
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -46,7 +46,6 @@ class ColumnOrder:
         ----------
         lines : BatchLines
             In the order of the file. Only those that are new are read.
-        falling : bool
         cancelled : callable
             Asked again and again.
         """

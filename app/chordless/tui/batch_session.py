@@ -24,22 +24,13 @@ BatchPhase = Literal["starting", "running", "complete", "interrupted", "failed"]
 
 @dataclass(frozen=True)
 class BatchState:
-    """The state of a batch.
+    """The state of a batch."""
 
-    Parameters
-    ----------
-    phase : str
-        ``interrupted``: the user stopped it. ``failed``: an error of the batch itself ended it, not one of a graph.
-    stopping : bool
-        Whether it was asked to stop.
-    done, kept, failed, stopped, cycles, total, graph, share, seconds
-        See `chordless.protocol.events.BatchProgress`.
-    error : str or None
-        What went wrong.
-    """
-
+    # ``interrupted``: the user stopped it. ``failed``: an error of the batch itself ended it, not one of a graph.
     phase: BatchPhase = "starting"
-    stopping: bool = False
+    stopping: bool = False  # Whether it was asked to stop
+    # `done`, `kept`, `failed`, `stopped`, `cycles`, `total`, `graph`, `share` and `seconds`: see
+    # `chordless.protocol.events.BatchProgress`.
     done: int = 0
     kept: int = 0
     failed: int = 0
@@ -49,7 +40,7 @@ class BatchState:
     graph: str | None = None
     share: float = 0.0
     seconds: float = 0.0
-    error: str | None = None
+    error: str | None = None  # What went wrong
 
     @property
     def rate(self) -> float:
@@ -101,10 +92,6 @@ class BatchState:
 class BatchFeed(Feed):
     """The engine of a batch, a child of this process.
 
-    Parameters
-    ----------
-    command : BatchCommand
-
     Raises
     ------
     EngineError
@@ -149,10 +136,6 @@ class BatchFeed(Feed):
 
 class BatchSession:
     """A batch that is running, or has ended.
-
-    Parameters
-    ----------
-    command : BatchCommand
 
     Attributes
     ----------

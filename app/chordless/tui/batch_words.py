@@ -63,21 +63,12 @@ def status_colour(status: str) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of numbers.
-
-    Parameters
-    ----------
-    title : str
-    width : int
-    value : callable
-    decimals : int
-        Digits behind the decimal point, as far as there is room.
-    """
+    """A column of numbers."""
 
     title: str
     width: int
     value: Callable[[BatchLine], float | None]
-    decimals: int = 0
+    decimals: int = 0  # Digits behind the decimal point, as far as there is room
 
     def text(self, line: BatchLine) -> str:
         """Return the cell of a line, aligned to the right."""

@@ -39,11 +39,8 @@ def status_words(
 
     Parameters
     ----------
-    run : RunCycles
-    index : CycleIndex
     work : str
         What a thread is doing with the cycles, such as sorting; "" if nothing.
-    separator : str
     sort_key : str
         The key that changes the order.
     picked : str
@@ -105,7 +102,6 @@ def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
 
     Parameters
     ----------
-    state : RunState
     can_list : bool
         Whether the search can be repeated now as a listing.
 

@@ -10,12 +10,7 @@ _LENGTHS_OF_A_WAVE = 2
 
 
 def frontier_words(state: RunState) -> tuple[str, ...]:
-    """Return one line in several lengths, the longest first; the last is "" while nothing is known.
-
-    Parameters
-    ----------
-    state : RunState
-    """
+    """Return one line in several lengths, the longest first; the last is "" while nothing is known."""
     course = state.frontier_course
     if state.states is not None:
         return boundary_words(state)
@@ -38,12 +33,7 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
 
 
 def boundary_words(state: RunState) -> tuple[str, ...]:
-    """Return one line on a way along a boundary, in several lengths, the longest first.
-
-    Parameters
-    ----------
-    state : RunState
-    """
+    """Return one line on a way along a boundary, in several lengths, the longest first."""
     width = vertices_text(state.width)
     if state.phase == "finished":
         most = f"{quantity(state.states or 0, 'state')} at the most"

@@ -13,18 +13,11 @@ import psutil
 
 @dataclass(frozen=True)
 class Load:
-    """How busy the processors are, each 0 to 1.
+    """How busy the processors are, each 0 to 1."""
 
-    Parameters
-    ----------
-    cores : tuple of float
-        Each core of the CPU since the last look. Empty at the first look.
-    gpus : tuple of float
-        Each GPU of NVIDIA; empty without one, or without the library that asks it.
-    """
-
+    # Each core of the CPU since the last look. Empty at the first look.
     cores: tuple[float, ...] = ()
-    gpus: tuple[float, ...] = ()
+    gpus: tuple[float, ...] = ()  # Each GPU of NVIDIA; empty without one, or without the library that asks it
 
 
 def machine_load() -> Load:

@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 class RunChanged(Message):
-    """The state of the run has changed. The app posts it to the current screen, at most ten times a second.
-
-    Parameters
-    ----------
-    state : RunState
-    """
+    """The state of the run has changed. The app posts it to the current screen, at most ten times a second."""
 
     def __init__(self, state: RunState) -> None:
         super().__init__()
@@ -33,7 +28,6 @@ class StartRun(Message):
 
     Parameters
     ----------
-    command : RunCommand
     show : str
         The name of the screen that shows it.
     expected : CycleRange or None
@@ -48,12 +42,7 @@ class StartRun(Message):
 
 
 class OpenRun(Message):
-    """A screen asks the app to show the run of a directory: live if an engine is running there, else its end.
-
-    Parameters
-    ----------
-    directory : Path
-    """
+    """A screen asks the app to show the run of a directory: live if an engine is running there, else its end."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__()
@@ -61,12 +50,7 @@ class OpenRun(Message):
 
 
 class CompareRuns(Message):
-    """A screen asks the app to show two runs side by side.
-
-    Parameters
-    ----------
-    directories : (Path, Path)
-    """
+    """A screen asks the app to show two runs side by side."""
 
     def __init__(self, directories: tuple[Path, Path]) -> None:
         super().__init__()
@@ -74,12 +58,7 @@ class CompareRuns(Message):
 
 
 class ShowLength(Message):
-    """A screen asks the app to show the cycles of one length.
-
-    Parameters
-    ----------
-    length : int
-    """
+    """A screen asks the app to show the cycles of one length."""
 
     def __init__(self, length: int) -> None:
         super().__init__()

@@ -37,28 +37,14 @@ _OTHERWISE = " Stop after some, or bound the length."
 
 @dataclass(frozen=True)
 class Outlook:
-    """An estimate of a search.
-
-    Parameters
-    ----------
-    cycles : CycleRange
-    seconds : float
-        Time of a search on all threads, at the usual rate.
-    along : Expected or None
-        A count by length along a boundary; None if the graph is too wide for it.
-    threads : int
-    is_settled : bool
-        Whether the count would find no better order of the vertices, by which it is faster.
-    is_last : bool
-        Whether no better estimate follows.
-    """
+    """An estimate of a search."""
 
     cycles: CycleRange
-    seconds: float
-    along: Expected | None
+    seconds: float  # Time of a search on all threads, at the usual rate
+    along: Expected | None  # A count by length along a boundary; None if the graph is too wide for it
     threads: int
-    is_settled: bool = True
-    is_last: bool = True
+    is_settled: bool = True  # Whether the count would find no better order of the vertices, by which it is faster
+    is_last: bool = True  # Whether no better estimate follows
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -123,7 +109,6 @@ def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) ->
 
     Parameters
     ----------
-    graph : Graph
     options : Options
         The bounds on the length.
     given_up : callable

@@ -19,7 +19,6 @@ def probe_arch(arch: str, given_up: Callable[[], bool]) -> DeviceReport | None:
 
     Parameters
     ----------
-    arch : str
     given_up : callable
         Called ten times a second. When it returns True, the engine is killed.
 

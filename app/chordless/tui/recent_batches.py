@@ -20,27 +20,14 @@ _MOST = 20
 
 @dataclass(frozen=True)
 class RecentBatch:
-    """The fields of the form, and the folder that their paths are relative to.
+    """The fields of the form, and the folder that their paths are relative to."""
 
-    Parameters
-    ----------
-    output : str
-        The absolute path of the output file.
-    graphs : str
-        As they were typed.
-    folder : str
-        The current folder at that time. Relative paths start there.
-    reading : str
-        How the graphs were read, one of `chordless.tui.readings.READINGS`.
-    cluster : str
-        The workers that counted; empty for this machine alone.
-    """
-
-    output: str
-    graphs: str
+    output: str  # The absolute path of the output file
+    graphs: str  # As they were typed
+    # The current folder at that time. Relative paths start there.
     folder: str
-    reading: str = AS_IT_IS
-    cluster: str = ""
+    reading: str = AS_IT_IS  # How the graphs were read, one of `chordless.tui.readings.READINGS`
+    cluster: str = ""  # The workers that counted; empty for this machine alone
 
     def fields_here(self) -> dict[str, str]:
         """Return the fields of the form but for the output file, with paths that hold in the current folder."""

@@ -35,26 +35,15 @@ _OF_THE_KERNEL = (Path("/proc"), Path("/sys"))
 
 @dataclass(frozen=True)
 class Field:
-    """A text field. It may be left empty.
+    """A text field. It may be left empty."""
 
-    Parameters
-    ----------
-    name : str
-        As in `LastChoices`.
-    label : str
-    parse : callable
-        The parser of the command line's option. It raises `argparse.ArgumentTypeError`.
-    empty : str
-        What an empty field means. The empty field shows it.
-    help : str
-        The text beside the field.
-    """
-
-    name: str
+    name: str  # As in `LastChoices`
     label: str
+    # The parser of the command line's option. It raises `argparse.ArgumentTypeError`.
     parse: Callable[[str], Any]
+    # What an empty field means. The empty field shows it.
     empty: str
-    help: str
+    help: str  # The text beside the field
 
 
 def cluster_name(text: str) -> str:
@@ -93,7 +82,6 @@ def faults_of(choices: LastChoices, vertices: int | None = None, least: int = SH
 
     Parameters
     ----------
-    choices : LastChoices
     vertices : int or None
         Vertices of the graph, as far as it is known.
     least : int
@@ -188,7 +176,6 @@ def command_of(
 
     Parameters
     ----------
-    choices : LastChoices
     graph : str
         Spec or path for the engine.
     directory : Path or None

@@ -38,29 +38,15 @@ def stage_text(stage: RunStage, *, ascii_only: bool) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the history.
-
-    Parameters
-    ----------
-    name, title : str
-    width : int
-    value : callable
-        Returns the sort key of a run.
-    text : callable
-        Returns the cell of a run.
-    from_width : int
-        Width in columns of the narrowest terminal that shows this column.
-    is_number : bool
-        Whether it is aligned to the right, and sorted from the largest down.
-    """
+    """A column of the history."""
 
     name: str
     title: str
     width: int
-    value: Callable[[RunSummary], Any]
-    text: Callable[[RunSummary], str]
-    from_width: int = 0
-    is_number: bool = True
+    value: Callable[[RunSummary], Any]  # Returns the sort key of a run
+    text: Callable[[RunSummary], str]  # Returns the cell of a run
+    from_width: int = 0  # Width in columns of the narrowest terminal that shows this column
+    is_number: bool = True  # Whether it is aligned to the right, and sorted from the largest down
 
 
 def _number(value: int | None) -> str:
@@ -108,7 +94,6 @@ def details(run: RunSummary, command: RunCommand | None) -> str:
 
     Parameters
     ----------
-    run : RunSummary
     command : RunCommand or None
         The command of the run; None if it cannot be read.
     """

@@ -28,19 +28,12 @@ _LONGEST_IN_MINUTES = 6000.0
 
 @dataclass(frozen=True)
 class PhaseWords:
-    """A phase as a glyph, a word and a colour.
-
-    Parameters
-    ----------
-    glyph, ascii_glyph, word : str
-    colour : str
-        The name of a colour variable of the theme.
-    """
+    """A phase as a glyph, a word and a colour."""
 
     glyph: str
     ascii_glyph: str
     word: str
-    colour: str
+    colour: str  # The name of a colour variable of the theme
 
     def text(self, *, ascii_only: bool) -> str:
         """Return the glyph and the word."""
@@ -58,30 +51,15 @@ _PHASES = {
 
 @dataclass(frozen=True)
 class TileWords:
-    """The content of a tile.
+    """The content of a tile."""
 
-    Parameters
-    ----------
-    value : str
-        The main number.
-    notes : tuple of str
-        Lines below it.
-    short : str
-        One line with all content, for a narrow screen.
-    shorter : tuple of str
-        Replacements for `short` where it does not fit. The first that fits is shown, since a cut number misleads.
-    share : float or None
-        The value of a bar, 0 to 1.
-    rates : tuple of float
-        The values of a sparkline.
-    """
-
-    value: str
-    notes: tuple[str, ...] = ()
-    short: str = ""
+    value: str  # The main number
+    notes: tuple[str, ...] = ()  # Lines below it
+    short: str = ""  # One line with all content, for a narrow screen
+    # Replacements for `short` where it does not fit. The first that fits is shown, since a cut number misleads.
     shorter: tuple[str, ...] = ()
-    share: float | None = None
-    rates: tuple[float, ...] = ()
+    share: float | None = None  # The value of a bar, 0 to 1
+    rates: tuple[float, ...] = ()  # The values of a sparkline
 
 
 def phase_words(state: RunState) -> PhaseWords:

@@ -25,7 +25,6 @@ class RunSession:
 
     Parameters
     ----------
-    feed : Feed
     expected : CycleRange, optional
         The estimate before the start. It stands until the engine has one.
 

@@ -35,36 +35,20 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True)
 class LastChoices:
-    """The last content of the form for a new run, as typed. An empty string is an empty field.
+    """The last content of the form for a new run, as typed. An empty string is an empty field."""
 
-    Parameters
-    ----------
-    source : {"file", "spec", "overlap"}
-        How the graph was given.
-    graph : str
-        Path or spec.
-    arch : str
-    find : str
-        One of `FINDS`.
-    min_length, max_length, limit, memory, threads, directory : str
-    expansion : str
-        How paths grow: ``two-ended``, or ``paper``.
-    cluster : str
-        See `kernels_ti.cluster.address.check_cluster`.
-    """
-
-    source: str = "spec"
-    graph: str = ""
+    source: str = "spec"  # {"file", "spec", "overlap"}: How the graph was given
+    graph: str = ""  # Path or spec
     arch: str = "auto"
-    find: str = "count"
+    find: str = "count"  # One of `FINDS`
     min_length: str = ""
     max_length: str = ""
     limit: str = ""
     memory: str = ""
     threads: str = ""
     directory: str = ""
-    expansion: str = "two-ended"
-    cluster: str = ""
+    expansion: str = "two-ended"  # How paths grow: ``two-ended``, or ``paper``
+    cluster: str = ""  # See `kernels_ti.cluster.address.check_cluster`
 
     @property
     def collect(self) -> bool:
@@ -84,30 +68,16 @@ def default_runs_folder() -> Path:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of the dashboard.
+    """The settings of the dashboard."""
 
-    Parameters
-    ----------
-    theme : str
-        The name of a theme of Textual.
-    ascii : bool
-        Whether everything is drawn with ASCII only.
-    keys : dict of str to str
-        Own keys for actions: for the id of an action, see `chordless.tui.actions.Action.id`, its keys, separated by
-        commas.
-    recent : tuple of str
-        The graphs of the latest runs, newest first, at most 20.
-    last : LastChoices
-    runs_folder : Path
-        The folder in which new runs get their folders.
-    """
-
-    theme: str = DEFAULT_THEME
-    ascii: bool = False
+    theme: str = DEFAULT_THEME  # The name of a theme of Textual
+    ascii: bool = False  # Whether everything is drawn with ASCII only
+    # Own keys for actions: for the id of an action, see `chordless.tui.actions.Action.id`, its keys, separated by
+    # commas.
     keys: dict[str, str] = field(default_factory=dict)
-    recent: tuple[str, ...] = ()
+    recent: tuple[str, ...] = ()  # The graphs of the latest runs, newest first, at most 20
     last: LastChoices = field(default_factory=LastChoices)
-    runs_folder: Path = field(default_factory=default_runs_folder)
+    runs_folder: Path = field(default_factory=default_runs_folder)  # The folder in which new runs get their folders
 
     def with_recent(self, graph: str) -> Settings:
         """Return settings in which `graph` is the newest of the recent ones."""

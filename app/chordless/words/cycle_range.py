@@ -17,20 +17,14 @@ _NARROW = 10
 
 @dataclass(frozen=True)
 class CycleRange:
-    """An estimated number of cycles.
+    """An estimated number of cycles."""
 
-    Attributes
-    ----------
-    middle, low, high : float
-        The number, and the range in which the truth lies in nine cases out of ten. `high` may be infinite.
-    exact : bool
-        Whether the number is exact.
-    """
-
+    # `middle`, `low` and `high`: the number, and the range in which the truth lies in nine cases out of ten. `high` may
+    # be infinite.
     middle: float
     low: float
     high: float
-    exact: bool = False
+    exact: bool = False  # Whether the number is exact
 
     @classmethod
     def told(cls, middle: float | None, low: float | None, high: float | None, found: int) -> CycleRange | None:

@@ -22,10 +22,6 @@ _LAST_EVENTS = (Finished, Failed, DeviceReport)
 class EngineFeed(Feed):
     """An engine that is a child of this process.
 
-    Parameters
-    ----------
-    command : RunCommand
-
     Raises
     ------
     EngineError

@@ -24,10 +24,6 @@ _LOOKS_UNTIL_LOST = 3
 class FollowFeed(Feed):
     """Reads the recording of a run directory while it grows, and controls the engine through its mailbox.
 
-    Parameters
-    ----------
-    directory : Path
-
     Raises
     ------
     CheckpointError

@@ -34,12 +34,10 @@ class ReplayFeed(Feed):
 
     Attributes
     ----------
-    speed : float
     position : float
         Recorded seconds from the first event to the newest one that was played.
     length : float or None
         Recorded seconds from the first event to the last; None if the last cannot be read.
-    paused : bool
 
     Raises
     ------

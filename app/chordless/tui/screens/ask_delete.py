@@ -22,7 +22,6 @@ class AskDelete(Question):
 
     Parameters
     ----------
-    run : RunSummary
     foreign : sequence of str
         Names of files in the folder that do not belong to the run.
     """

@@ -10,12 +10,7 @@ from chordless.tui.screens.question import Question
 
 
 class AskStop(Question):
-    """Asks whether to stop the run of another process; no is the default.
-
-    Parameters
-    ----------
-    graph : str
-    """
+    """Asks whether to stop the run of another process; no is the default."""
 
     def __init__(self, graph: str) -> None:
         super().__init__()

@@ -20,13 +20,7 @@ _SECONDS_BETWEEN_LOOKS = 0.05
 
 
 class AskResume(Question):
-    """Asks whether to resume a file that may be about other graphs. The default is no.
-
-    Parameters
-    ----------
-    output : str
-    lines : int
-    """
+    """Asks whether to resume a file that may be about other graphs. The default is no."""
 
     def __init__(self, output: str, lines: int) -> None:
         super().__init__()
@@ -48,12 +42,7 @@ class AskResume(Question):
 
 
 class LeaveBatch(Dialog[bool]):
-    """Asks whether to leave while a batch is running. The answer is True after the batch has ended.
-
-    Parameters
-    ----------
-    session : BatchSession
-    """
+    """Asks whether to leave while a batch is running. The answer is True after the batch has ended."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("up", "app.focus_previous", "Up"),

@@ -38,20 +38,12 @@ FRAMES, _SECONDS_OF_PLAYING = 200, 12.0
 
 @dataclass(frozen=True)
 class Fact:
-    """One property of two runs, such as the graph or the device.
-
-    Parameters
-    ----------
-    label : str
-    first, second : str
-    differs : bool
-        Whether the values differ although two runs of the same search must agree on them.
-    """
+    """One property of two runs, such as the graph or the device."""
 
     label: str
     first: str
     second: str
-    differs: bool = False
+    differs: bool = False  # Whether the values differ although two runs of the same search must agree on them
 
 
 class CompareScreen(Screen[None]):
@@ -175,10 +167,6 @@ class CompareScreen(Screen[None]):
 def load_run(directory: Path) -> RunState:
     """Read the recording of a run directory, and return the final state.
 
-    Parameters
-    ----------
-    directory : Path
-
     Raises
     ------
     ChordlessError
@@ -192,10 +180,6 @@ def load_run(directory: Path) -> RunState:
 
 def load_frames(directory: Path) -> list[RunState]:
     """Read the recording of a run directory, and return its states at equal parts of its search; the last is the end.
-
-    Parameters
-    ----------
-    directory : Path
 
     Raises
     ------

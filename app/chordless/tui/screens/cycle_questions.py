@@ -140,7 +140,6 @@ class FilterQuestion(Dialog[CycleFilter]):
 
     Parameters
     ----------
-    graph : Graph
     chosen : CycleFilter
         The current filter.
     """

@@ -118,12 +118,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions, Scr
     # Which run
 
     def show_directory(self, path: Path) -> None:
-        """Show the cycles of a run directory, or the reason why there are none.
-
-        Parameters
-        ----------
-        path : Path
-        """
+        """Show the cycles of a run directory, or the reason why there are none."""
         self._path, self._run, self._wanted = path, None, CycleFilter()
         self.index = CycleIndex(0)
         self._may_build = True

@@ -25,12 +25,7 @@ _SECONDS_BETWEEN_LOOKS = 0.05
 
 
 class LeaveScreen(Dialog[str]):
-    """Asks what happens to the run. The answer is the text to print after leaving, or None if the user stays.
-
-    Parameters
-    ----------
-    session : RunSession
-    """
+    """Asks what happens to the run. The answer is the text to print after leaving, or None if the user stays."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("up", "app.focus_previous", "Up"),

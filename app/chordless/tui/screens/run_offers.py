@@ -37,7 +37,6 @@ def offers_of(session: RunSession | None, state: RunState | None, *, frozen: boo
 
     Parameters
     ----------
-    session : RunSession or None
     state : RunState or None
         Of the run that is shown.
     frozen : bool

@@ -31,7 +31,6 @@ class AskWave(Question):
 
     Parameters
     ----------
-    graph : str
     keeps : bool
         Whether the run at work can be resumed later.
     """

@@ -37,12 +37,7 @@ class ArchField(Choice):
     """
 
     class Probed(Message):
-        """An arch was tested.
-
-        Parameters
-        ----------
-        report : DeviceReport
-        """
+        """An arch was tested."""
 
         def __init__(self, report: DeviceReport) -> None:
             super().__init__()

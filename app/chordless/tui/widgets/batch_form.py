@@ -34,12 +34,7 @@ class BatchForm(Vertical):
     """
 
     class Checked(Message):
-        """The fields were checked.
-
-        Parameters
-        ----------
-        plan : BatchPlan
-        """
+        """The fields were checked."""
 
         def __init__(self, plan: BatchPlan) -> None:
             super().__init__()

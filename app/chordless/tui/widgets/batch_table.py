@@ -22,12 +22,7 @@ _POINTER_WIDTH = 2
 
 
 class BatchTable(LineTable[BatchLine]):
-    """Shows number, status, size and results of each graph, or its error.
-
-    Parameters
-    ----------
-    id : str, optional
-    """
+    """Shows number, status, size and results of each graph, or its error."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "batch-table--heading",
@@ -41,12 +36,7 @@ class BatchTable(LineTable[BatchLine]):
     CURSOR_STYLE = "batch-table--cursor"
 
     class Chosen(Message):
-        """The user chose another graph.
-
-        Parameters
-        ----------
-        line : BatchLine or None
-        """
+        """The user chose another graph."""
 
         def __init__(self, line: BatchLine | None) -> None:
             super().__init__()
@@ -87,7 +77,6 @@ class BatchTable(LineTable[BatchLine]):
 
         Parameters
         ----------
-        lines : BatchLines
         follow : bool
             Whether a cursor on the last line moves to the new last line.
         anew : bool

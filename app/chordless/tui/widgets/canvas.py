@@ -93,7 +93,6 @@ class Canvas:
         Parameters
         ----------
         place : ndarray of float64, shape (2,)
-        text : str
         kind : int
             `LABEL` may cover normal lines. `FAINT_LABEL` covers nothing.
         """

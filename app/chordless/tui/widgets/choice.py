@@ -41,7 +41,6 @@ class Choice(RadioSet):
         Name and label of each option.
     chosen : str
         The name of the option that is selected at first.
-    id : str
     """
 
     BINDINGS: ClassVar[list[BindingType]] = list_bindings(up="previous_button", down="next_button")

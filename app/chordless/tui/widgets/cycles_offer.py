@@ -9,12 +9,7 @@ from textual.widgets import Button, Static
 
 
 class CyclesOffer(Vertical):
-    """A text, and a button if there is something to do.
-
-    Parameters
-    ----------
-    id : str, optional
-    """
+    """A text, and a button if there is something to do."""
 
     class Taken(Message):
         """The user pressed the button."""

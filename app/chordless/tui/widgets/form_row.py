@@ -11,12 +11,7 @@ from chordless.tui.widgets.text_field import TextField
 
 
 class FormLine(Horizontal):
-    """A line of a form with any kind of field. It has the class ``-focused`` while its field has the focus.
-
-    Parameters
-    ----------
-    label : str
-    """
+    """A line of a form with any kind of field. It has the class ``-focused`` while its field has the focus."""
 
     def __init__(self, label: str) -> None:
         super().__init__(Static(label, classes="label", markup=False))
@@ -37,15 +32,12 @@ class FormRow(Horizontal):
 
     Parameters
     ----------
-    name : str
-    label : str
     value : str
         The first content of the field.
     empty : str
         What an empty field means. The empty field shows it.
     help : str
         The text beside the field while it has no fault.
-    suggester : Suggester, optional
     """
 
     def __init__(

@@ -188,7 +188,6 @@ def heat_levels(course: PathCourse, columns: int, rows: int) -> list[list[int]]:
 
     Parameters
     ----------
-    course : PathCourse
     columns, rows : int
         Size of the strip in places: time from left to right, the longest paths at the top.
 

@@ -76,7 +76,6 @@ def bar(share: float, width: int, *, ascii_only: bool) -> str:
         0 to 1.
     width : int
         Characters of the full bar.
-    ascii_only : bool
     """
     share = min(max(share, 0.0), 1.0)
     if share == 0.0:

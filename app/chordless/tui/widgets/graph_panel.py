@@ -44,12 +44,7 @@ class GraphPanel(Vertical):
     """
 
     class Picked(Message):
-        """The user chose a graph.
-
-        Parameters
-        ----------
-        graph : str
-        """
+        """The user chose a graph."""
 
         def __init__(self, graph: str) -> None:
             super().__init__()

@@ -30,22 +30,14 @@ _SECONDS_OF_A_CYCLE = 2.5
 
 @dataclass(frozen=True)
 class PreviewQuestion:
-    """What to draw.
+    """What to draw."""
 
-    Parameters
-    ----------
-    text, reading, types : str
-        See `chordless.tui.widgets.graph_source.GraphQuestion`.
-    min_length : int
-    max_length : int or None
-        Bounds on the cycles that are lit and estimated.
-    """
-
+    # `text`, `reading` and `types`: see `chordless.tui.widgets.graph_source.GraphQuestion`.
     text: str
     reading: str
     types: str
     min_length: int = 3
-    max_length: int | None = None
+    max_length: int | None = None  # Bounds on the cycles that are lit and estimated
 
 
 class _Read(Message):

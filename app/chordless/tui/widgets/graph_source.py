@@ -32,20 +32,11 @@ _OFFER = "A food web: choose `food web` below."
 
 @dataclass(frozen=True)
 class GraphQuestion:
-    """A graph to read, and how to read it.
+    """A graph to read, and how to read it."""
 
-    Parameters
-    ----------
-    text : str
-        A path or a spec, as typed.
-    reading : str
-        One of `chordless.tui.readings.READINGS`.
-    types : str
-        For a food web: the file that says what is living. Empty for the .clu file beside the web.
-    """
-
-    text: str
-    reading: str
+    text: str  # A path or a spec, as typed
+    reading: str  # One of `chordless.tui.readings.READINGS`
+    # For a food web: the file that says what is living. Empty for the .clu file beside the web.
     types: str
 
 

@@ -61,7 +61,6 @@ class GraphView(Widget):
 
     Parameters
     ----------
-    id : str, optional
     crowded_names : bool
         Whether the vertices of the cycle have names even where these cover edges.
     """
@@ -95,7 +94,6 @@ class GraphView(Widget):
 
         Parameters
         ----------
-        graph : Graph
         layout : ndarray of float64, shape (n, 2), or None
             Places of the vertices, y upwards. Without a layout, the chosen cycle is drawn alone, as a ring.
         caption : str

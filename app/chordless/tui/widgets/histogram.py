@@ -38,12 +38,7 @@ class Histogram(ScrollView, can_focus=True):
     ]
 
     class Chosen(Message):
-        """The user wants to see the cycles of a length.
-
-        Parameters
-        ----------
-        length : int
-        """
+        """The user wants to see the cycles of a length."""
 
         def __init__(self, length: int) -> None:
             super().__init__()

@@ -47,10 +47,6 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
     """A table with a heading and a cursor.
 
     A subclass defines the content of the heading and of a line. It has a component class for every style that it names.
-
-    Parameters
-    ----------
-    id : str, optional
     """
 
     BINDINGS: ClassVar[list[BindingType]] = list_bindings(
@@ -84,7 +80,6 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
 
         Parameters
         ----------
-        lines : Lines
         cursor : int
             The line of the cursor.
         more : bool

@@ -25,26 +25,14 @@ Row = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Look:
-    """How a curve looks, so that curves differ even without colour.
+    """How a curve looks, so that curves differ even without colour."""
 
-    Parameters
-    ----------
-    marker : str
-        The character at each point. Empty for a line without markers.
-    dashed : bool
-    letter : str
-        The character of the curve in ASCII.
-    sample : str
-        The sample in the legend.
-    filled : bool
-        Whether the area below it is filled: a column for each length, without a line.
-    """
-
+    # The character at each point. Empty for a line without markers.
     marker: str
     dashed: bool
-    letter: str
-    sample: str
-    filled: bool = False
+    letter: str  # The character of the curve in ASCII
+    sample: str  # The sample in the legend
+    filled: bool = False  # Whether the area below it is filled: a column for each length, without a line
 
 
 LOOKS = {
@@ -60,23 +48,12 @@ _LINE_LETTERS = frozenset(look.letter for look in LOOKS.values() if not look.mar
 
 @dataclass(frozen=True)
 class Series:
-    """One curve.
+    """One curve."""
 
-    Parameters
-    ----------
-    part : str
-        One of `LOOKS`.
-    name : str
-        The name in the legend.
-    meaning : str
-        A longer name, for a legend with more room.
-    counts : dict of int to int
-        Counts by length. Zeros are not drawn.
-    """
-
-    part: str
-    name: str
-    meaning: str
+    part: str  # One of `LOOKS`
+    name: str  # The name in the legend
+    meaning: str  # A longer name, for a legend with more room
+    # Counts by length. Zeros are not drawn.
     counts: dict[int, int]
 
 

@@ -57,7 +57,6 @@ class Tile(Container):
         The title in the border, if there is one.
     has_rates : bool
         Whether it has a sparkline.
-    id : str
     """
 
     def __init__(self, title: str, *, has_rates: bool = False, id: str) -> None:
