@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
+from chordless.cli import main
 from program import chordless, fails
 
 RING = "1 2\n2 3\n3 4\n4 1\n"
@@ -29,6 +31,60 @@ def test_the_file_of_the_graph_is_no_output(tmp_path, words):
     named = [tmp_path / word if word.endswith(".txt") else word for word in words]
     assert fails(chordless(*named), 2, "this is the file of the graph, which would be lost; name another file")
     assert graph.read_text() == RING
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("list g.txt -o S/checkpoint --checkpoint S", "-o S/checkpoint: this lies in the folder of the run, S"),
+        ("list g.txt -o S --checkpoint S", "-o S: this lies in the folder of the run, S"),
+        ("count g.txt --checkpoint S --events S/e.jsonl", "--events S/e.jsonl: this lies in the folder of the run, S"),
+        ("list g.txt -o S/ --events S/events.jsonl", "--events S/events.jsonl: this lies in the folder of the run, S/"),
+        ("list g.txt -o a.txt --events ./a.txt", "-o a.txt and --events ./a.txt: this is one file"),
+        ("sample g.txt -k 1 -o a.txt --write-order a.txt", "a.txt: this is one file; name another for one of them"),
+        (
+            "longest g.txt --write-order a.txt --events link.txt",
+            "a.txt and --events link.txt: this is one file",
+        ),
+        ("longest g.txt --weight w.txt --events w.txt", "--events w.txt: this is the file of --weight, which would be"),
+        ("longest g.txt --order o.txt --write-order o.txt", "o.txt: this is the file of --order, which would be"),
+        ("paths g.txt 1 3 -o g.txt", "-o g.txt: this is the file of the graph, which would be lost"),
+        ("overlap w.net -o w.net", "-o w.net: this is the file of the food web, which would be lost"),
+        ("batch g.txt -o a.jsonl --events a.jsonl", "-o a.jsonl and --events a.jsonl: this is one file"),
+        ("batch g.txt -o a.csv --events a.csv.jsonl", "a.csv.jsonl and --events a.csv.jsonl: this is one file"),
+        ("batch g.txt -o a.jsonl --events g.txt", "--events g.txt: this is the file of the graph, which would be lost"),
+        ("batch --manifest m.toml -o a.jsonl --events m.toml", "--events m.toml: this is the manifest, which would be"),
+        (
+            "export run -o run/events.jsonl",
+            "-o run/events.jsonl: this is a file of the run in run, which would be lost",
+        ),
+        ("resume run --events run/checkpoint", "--events run/checkpoint: this lies in the folder of the run, run"),
+    ],
+)
+def test_outputs_are_files_of_their_own(tmp_path, monkeypatch, capsys, words, said):
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "g.txt": RING,
+        "w.txt": "1 1\n",
+        "o.txt": "1\n",
+        "w.net": "*Vertices 1\n",
+        "m.toml": '[[jobs]]\ngraph = "g.txt"\n',
+    }
+    for name, content in files.items():
+        Path(name).write_text(content)
+    os.symlink("a.txt", "link.txt")
+    if " run" in words:
+        assert main(["list", "g.txt", "-o", "run/", "-q"]) == 0
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert main(words.split()) == 2
+    written = capsys.readouterr()
+    assert (written.out, written.err.count("\n")) == ("", 1)
+    assert said in written.err
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_device_takes_several_outputs(tmp_path):
+    assert chordless("longest", "grid:3x3", "--write-order", os.devnull, "--events", os.devnull).returncode == 0
 
 
 @pytest.mark.slow

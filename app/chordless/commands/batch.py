@@ -272,6 +272,7 @@ def act(options: argparse.Namespace) -> int:
         jobs = checked(jobs_of(options.graphs, template))
     if options.dry_run:
         return print_plan(options, jobs)
+    _require_other_files(options, jobs)
     if options.output_format == "parquet":
         from chordless.cycles.columns import require_parquet
 
@@ -294,6 +295,23 @@ def act(options: argparse.Namespace) -> int:
             gpus=options.gpus,
         )
         return _run(command, options)
+
+
+def _require_other_files(options: argparse.Namespace, jobs: tuple[BatchJob, ...]) -> None:
+    """Raise an OptionError if the events would destroy a graph, the manifest, or the lines of the batch."""
+    if options.events is None:
+        return
+    from chordless.commands.batch_plan import lines_path
+    from chordless.commands.writing import THE_GRAPH, require_other_files
+
+    to_file = options.output != STANDARD_OUTPUT
+    outputs = {"-o": options.output, "the lines": lines_path(options)} if to_file else {}
+    for option, path in outputs.items():
+        require_other_files([], {option: path, "--events": options.events})
+    inputs = [("the manifest", options.manifest)]
+    if os.path.exists(options.events):
+        inputs += [(THE_GRAPH, job.graph) for job in jobs]
+    require_other_files(inputs, {"--events": options.events})
 
 
 def _warn_of_missing_types(jobs: tuple[BatchJob, ...]) -> None:

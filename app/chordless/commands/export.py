@@ -95,10 +95,12 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Export, print how it ended unless the output shows it, return the exit code."""
+    from chordless.commands.writing import THE_GRAPH, require_other_files
     from chordless.cycles import export
     from chordless.cycles.columns import require_columns
     from chordless.cycles.lines import CycleEncoder
     from chordless.cycles.output import LineOutput
+    from chordless.runs.directory import files_of_run
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal, visible
     from kernels_ti import OptionError
@@ -120,6 +122,9 @@ def act(options: argparse.Namespace) -> int:
     to_file = options.output != STANDARD_OUTPUT
     if to_file and source.store.is_kept_in(options.output):
         raise OptionError(f"{options.output} is itself a file of these cycles; write to another file")
+    if to_file:
+        own = [(f"a file of the run in {path}", each) for path in options.cycles for each in files_of_run(path)]
+        require_other_files([(THE_GRAPH, options.graph), *own], {"-o": options.output})
     with _progress(options, len(source.store)) as tell:
         if options.export_format == "npy":
             export.export_rows(source, options.output, tell)

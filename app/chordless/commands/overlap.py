@@ -142,13 +142,15 @@ def act(options: argparse.Namespace) -> int:
 
 def _act_on_one(path: str, options: argparse.Namespace) -> int:
     from chordless.commands.session import print_notes
-    from chordless.commands.writing import require_writable, write_graph
+    from chordless.commands.writing import require_other_files, require_writable, write_graph
     from chordless.graphs.overlap import read_food_web, warning_of_missing_types
     from chordless.words.shown import on_terminal
 
     output = STANDARD_OUTPUT if options.output is None and not options.report else options.output
     if output is not None:
         require_writable(output)
+    files = {"-o": None if output == STANDARD_OUTPUT else output, "--events": options.events}
+    require_other_files([("the file of the food web", path), ("the file of --types", options.types)], files)
     web = read_food_web(path, options.types, options.encoding)
     if options.types is None and web.types_path is None and not options.quiet:
         sys.stderr.write(f"warning: {warning_of_missing_types([path])}\n")

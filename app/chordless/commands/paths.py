@@ -87,8 +87,11 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 def act(options: argparse.Namespace) -> int:
     """Find the paths, print them, return the exit code."""
     from chordless.commands.session import STOPPED_EXIT_CODE, graph_asked_for, print_notes
+    from chordless.commands.writing import THE_GRAPH, require_other_files
     from kernels_ti import TimeIsUpError, longest_path
 
+    if options.output != STANDARD_OUTPUT:
+        require_other_files([(THE_GRAPH, options.graph)], {"-o": options.output})
     loaded = graph_asked_for(options)
     if not options.quiet:
         print_notes(loaded.notes)

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Protocol
 
 from chordless.commands import options as shared
 from chordless.commands.terminal import ProgressDisplay, is_live
-from chordless.commands.writing import require_other_files
+from chordless.commands.writing import THE_GRAPH, require_other_files
 from chordless.engine.at_once import searched_at_once
 from chordless.engine.process import EngineProcess, record
 from chordless.files import open_alone, remove_abandoned
@@ -201,8 +201,7 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
     """
     live = is_live(sys.stderr) and not (command.output == "-" and sys.stdout.isatty())
     mode = "none" if options.quiet else options.progress
-    outputs = {"-o": command.output, "--write-order": command.write_order, "--events": options.events}
-    require_other_files(command.graph, outputs)
+    _require_other_files(command, options.events)
     display = ProgressDisplay(mode, sys.stderr, live=live)
     with contextlib.ExitStack() as stack:
         recording = recording_of(options, stack)
@@ -234,6 +233,16 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
                 end = replace(end, message=f"{end.message}; {_last_checkpoint(resumable)}")
             raise end.to_error()
     return end, _exit_code(end, signals.received)
+
+
+def _require_other_files(command: RunCommand, events: str | None) -> None:
+    """Raise an OptionError if an output of a run would destroy its graph, its folder or another output."""
+    to_file = command.output != "-" and command.output_format != "parts"
+    outputs = {"-o": command.output if to_file else None, "--write-order": command.write_order, "--events": events}
+    read = {THE_GRAPH: command.graph, "the file of --weight": command.weight, "the file of --order": command.order}
+    # The listing of a resumed run stays where it is.
+    require_other_files(read.items(), outputs, None if command.resume else command.checkpoint)
+    require_other_files([], {"--events": events}, command.checkpoint)
 
 
 def _end_of(events: Sequence[Event], recording: IO[str] | None, *, quiet: bool) -> tuple[Finished, int]:

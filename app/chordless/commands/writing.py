@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from chordless.files import whole_file
@@ -14,13 +14,47 @@ if TYPE_CHECKING:
     from kernels_ti import Graph
 
 
-def require_other_files(graph: str, outputs: Mapping[str, str | None]) -> None:
-    """Raise an OptionError if the file of an option is that of the graph, which would be lost."""
-    for option, path in outputs.items():
-        if path is None or not os.path.isfile(graph) or not os.path.exists(path):
-            continue
-        if os.path.samefile(graph, path):
-            raise OptionError(f"{option} {path}: this is the file of the graph, which would be lost; name another file")
+THE_GRAPH = "the file of the graph"
+
+
+def require_other_files(
+    inputs: Iterable[tuple[str, str | None]], outputs: Mapping[str, str | None], folder: str | None = None
+) -> None:
+    """Raise an OptionError if an output would destroy something: an input, another output, or a file of the run.
+
+    Parameters
+    ----------
+    inputs : iterable of (str, str or None)
+        What a file is, such as `THE_GRAPH`, and its path; None for none.
+    outputs : mapping of str to str or None
+        The path of each option that names a file to write.
+    folder : str, optional
+        A run directory, which no output may lie in.
+    """
+    inputs, named = list(inputs), [(option, path) for option, path in outputs.items() if path is not None]
+    for i, (option, path) in enumerate(named):
+        for what, read in inputs:
+            if read is not None and os.path.isfile(read) and _is_same(read, path):
+                raise OptionError(f"{option} {path}: this is {what}, which would be lost; name another file")
+        for other, there in named[:i]:
+            if _is_same(there, path):
+                raise OptionError(
+                    f"{other} {there} and {option} {path}: this is one file; name another for one of them"
+                )
+        if folder is not None and _lies_in(folder, path):
+            raise OptionError(f"{option} {path}: this lies in the folder of the run, {folder}; name a file outside")
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Return whether two paths are one file; a device such as /dev/null takes the output of many."""
+    try:
+        return os.path.samefile(one, other) and os.path.isfile(one)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _lies_in(folder: str, path: str) -> bool:
+    return os.path.join(os.path.realpath(path), "").startswith(os.path.join(os.path.realpath(folder), ""))
 
 
 def require_writable(output: str) -> None:

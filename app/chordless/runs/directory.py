@@ -156,6 +156,11 @@ class RunDirectory:
         return dict(values)
 
 
+def files_of_run(path: str | Path) -> list[str]:
+    """Return where the files of a run are, apart from its cycles, if there is a run in this folder."""
+    return [os.path.join(path, name) for name in (_RUN, _GRAPH, _EVENTS, _CHECKPOINT, _WEIGHTS)]
+
+
 def check_is_free(path: str | Path) -> None:
     """Raise CheckpointError, which says what is in the way, for a folder that is not empty."""
     path = Path(path)
