@@ -166,6 +166,14 @@ def test_missing_types_are_a_warning_unless_they_are_meant(web, tmp_path, capfd)
         for meant in (("--types", "none"), ("-q",)):
             assert main(["overlap", str(path), *arguments, *meant]) == 0
             assert capfd.readouterr().err == ""
+    table, network = tmp_path / "web.csv", tmp_path / "web.txt"
+    table.write_text(",hare,goose\ngrass,1,1\n")
+    network.write_bytes(path.read_bytes())
+    assert main(["overlap", str(table), "--json"]) == 0
+    assert capfd.readouterr().err == ""  # a table names species alone
+    for arguments in ((network, "--json"), (table, network)):
+        assert main(["overlap", *map(str, arguments), *REFERENCE]) == 0
+        assert f"warning: {network}: there is no web.clu" in capfd.readouterr().err
     (tmp_path / "web.clu").write_text("*Vertices 5\n1\n1\n1\n2\n1\n")
     with_types = json.loads(report(capfd, path, "--json"))
     without = json.loads(report(capfd, path, "--json", "--types", "none"))

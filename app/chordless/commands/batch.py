@@ -315,12 +315,12 @@ def _require_other_files(options: argparse.Namespace, jobs: tuple[BatchJob, ...]
 
 
 def _warn_of_missing_types(jobs: tuple[BatchJob, ...]) -> None:
-    webs = [job.graph for job in jobs if job.overlap and job.types is None]
+    webs = [job for job in jobs if job.overlap and job.types is None]
     if not webs:
         return
-    from chordless.graphs.overlap import types_beside, warning_of_missing_types
+    from chordless.graphs.overlap import lacks_types, warning_of_missing_types
 
-    untyped = [web for web in webs if types_beside(web) is None]
+    untyped = [web.graph for web in webs if lacks_types(web.graph, web.encoding)]
     if untyped:
         sys.stderr.write(f"warning: {warning_of_missing_types(untyped)}\n")
 

@@ -152,7 +152,7 @@ def _act_on_one(path: str, options: argparse.Namespace) -> int:
     files = {"-o": None if output == STANDARD_OUTPUT else output, "--events": options.events}
     require_other_files([("the file of the food web", path), ("the file of --types", options.types)], files)
     web = read_food_web(path, options.types, options.encoding)
-    if options.types is None and web.types_path is None and not options.quiet:
+    if web.lacks_types and not options.quiet:
         sys.stderr.write(f"warning: {warning_of_missing_types([path])}\n")
     print_notes([] if options.quiet else web.notes)
     if output is not None:

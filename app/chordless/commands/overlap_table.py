@@ -16,7 +16,7 @@ from chordless.batch.output import read_lines
 from chordless.batch.tables import cell_of_text
 from chordless.commands.batch_session import run_batch
 from chordless.files import text_of, whole_file
-from chordless.graphs.overlap import FoodWeb, read_food_web, warning_of_missing_types
+from chordless.graphs.overlap import FoodWeb, lacks_types, read_food_web, warning_of_missing_types
 from chordless.protocol.orders import BatchCommand, BatchJob
 from chordless.words.shown import lines_on_terminal, on_terminal
 from kernels_ti import GraphError
@@ -43,7 +43,7 @@ def print_table(webs: list[str], options: argparse.Namespace) -> int:
     )
     jobs = checked(jobs_of(webs, template))
     if options.types is None and not options.quiet:
-        _warn_of_missing_types(job.graph for job in jobs)
+        _warn_of_missing_types((job.graph for job in jobs), options.encoding)
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
         lines = str(Path(folder, "lines.jsonl"))
         command = BatchCommand(jobs, lines, threads=options.threads, memory=options.memory)
@@ -61,10 +61,8 @@ def print_table(webs: list[str], options: argparse.Namespace) -> int:
     return outcome.exit_code
 
 
-def _warn_of_missing_types(webs: Iterable[str]) -> None:
-    from chordless.graphs.overlap import types_beside
-
-    untyped = [web for web in webs if types_beside(web) is None]
+def _warn_of_missing_types(webs: Iterable[str], encoding: str | None) -> None:
+    untyped = [web for web in webs if lacks_types(web, encoding)]
     if untyped:
         sys.stderr.write(f"warning: {warning_of_missing_types(untyped)}\n")
 

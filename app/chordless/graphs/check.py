@@ -78,7 +78,7 @@ def check_graph(source: str, *, simplify: bool = False, directed: bool = False, 
 
 def check_overlap(web: str, types: str | None) -> GraphFacts:
     """Return the facts of the niche overlap graph of a food web; a GraphError if there is no such web."""
-    from chordless.graphs.overlap import niche_overlap, types_beside
+    from chordless.graphs.overlap import read_food_web, types_beside
 
     if not os.path.lexists(web):
         raise GraphError(f"{web}: no such file; a food web is a file, such as web.net")
@@ -86,8 +86,9 @@ def check_overlap(web: str, types: str | None) -> GraphFacts:
     too_large = _too_large(web)
     if too_large is not None:
         return too_large
-    facts = GraphFacts.of(niche_overlap(web, types))
-    if types is None and types_beside(web) is None:
+    read = read_food_web(web, types)
+    facts = GraphFacts.of(read.overlap)
+    if read.lacks_types:
         return replace(facts, note="no .clu beside it: every vertex counts as living, detritus too")
     return facts
 

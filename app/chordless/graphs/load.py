@@ -261,11 +261,16 @@ def _signed_format(start: bytes) -> str | None:
 
 def read_arcs(path: str, source: Source) -> Graph | None:
     """Read a file of any format but Pajek; of a matrix an entry is an arc. None for Pajek."""
-    kind = format_of_name(path) or _signed_format(_start_of(_as_utf8(source))) or "edgelist"
+    kind = format_of_web(path, source)
     if kind == "pajek":
         return None
     source = replace(source, directed=kind in ("matrix", "mtx"), multigraph=True)
     return _reader(kind)(source, simplify=False)[0]
+
+
+def format_of_web(path: str, source: Source) -> str:
+    """Return the format of a file of arcs, by its name or else by its content."""
+    return format_of_name(path) or _signed_format(_start_of(_as_utf8(source))) or "edgelist"
 
 
 def _format_called(name: str) -> str:

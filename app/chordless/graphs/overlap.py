@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from chordless.graphs.load import LoadedGraph, checked_encoding, read_arcs
+from chordless.graphs.load import LoadedGraph, checked_encoding, format_of_web, read_arcs
 from chordless.graphs.readers.incoming import read_bytes, shown_name
 from chordless.graphs.readers.pajek import parse_network, parse_partition
 from chordless.graphs.readers.source import Source
@@ -35,6 +35,8 @@ class FoodWeb:
     types_path: str | None  # The partition with the types; None if there is none, and all vertices are living
     links: int  # Feeding links: pairs of living prey and living predator, a species that eats itself included
     notes: tuple[str, ...] = ()  # Parts of the file that were ignored or interpreted
+    # Whether it is a Pajek network without the partition that tells detritus from species; other formats name species
+    lacks_types: bool = False
 
 
 def niche_overlap(net_path: str, types_path: str | None = None, encoding: str | None = None) -> Graph:
@@ -60,14 +62,17 @@ def read_food_web(net_path: str, types_path: str | None = None, encoding: str | 
     every vertex is living. A GraphError is raised for a file that cannot be read, a web with edges instead of arcs, and
     a partition with another number of vertices than the web, with unknown types or with no living vertex.
     """
-    names, arcs, notes = _read_arcs(net_path, encoding)
+    names, arcs, notes, is_network = _read_arcs(net_path, encoding)
+    is_untold = types_path is None
     if types_path is None:
         types_path = types_beside(net_path)
     elif types_path == ALL_LIVING:
         types_path = None
     living = [True] * len(names) if types_path is None else _living(len(names), net_path, types_path)
     links = {(prey, predator) for prey, predator in arcs if living[prey] and living[predator]}
-    return FoodWeb(overlap_of_links(links, names), tuple(living), types_path, len(links), notes)
+    overlap = overlap_of_links(links, names)
+    lacks_types = is_network and is_untold and types_path is None
+    return FoodWeb(overlap, tuple(living), types_path, len(links), notes, lacks_types)
 
 
 def overlap_of_links(links: Iterable[tuple[int, int]], names: Sequence[Hashable]) -> Graph:
@@ -75,18 +80,20 @@ def overlap_of_links(links: Iterable[tuple[int, int]], names: Sequence[Hashable]
     return Graph.from_edge_array(_shared_prey(links), n=len(names), names=names, simplify=True)
 
 
-def _read_arcs(path: str, encoding: str | None) -> tuple[Sequence[Hashable], list[tuple[int, int]], tuple[str, ...]]:
-    """Return the names of the vertices of a web, its arcs from prey to predator, and notes."""
+def _read_arcs(
+    path: str, encoding: str | None
+) -> tuple[Sequence[Hashable], list[tuple[int, int]], tuple[str, ...], bool]:
+    """Return the names of the vertices of a web, its arcs from prey to predator, notes, and whether it is in Pajek."""
     source = Source(shown_name(path), read_bytes(path), checked_encoding(encoding))
     graph = read_arcs(path, source)
     if graph is not None:
         if not graph.directed:
             raise source.error(_NO_ARCS)
-        return graph.names, list(map(tuple, graph.edges().tolist())), tuple(source.notes)
+        return graph.names, list(map(tuple, graph.edges().tolist())), tuple(source.notes), False
     web = parse_network(source)
     if web.edges:
         raise source.error(_HAS_EDGES, web.edges[0][2])
-    return web.names(), [(prey, predator) for prey, predator, _ in web.arcs], ()
+    return web.names(), [(prey, predator) for prey, predator, _ in web.arcs], (), True
 
 
 def types_beside(net_path: str) -> str | None:
@@ -101,6 +108,20 @@ def types_beside(net_path: str) -> str | None:
     wanted = beside.name.casefold()
     others = [path for path in web.parent.iterdir() if path.name.casefold() == wanted] if web.parent.is_dir() else []
     return str(min(others, key=lambda path: (path.stem != web.stem, path.name))) if others else None
+
+
+def lacks_types(web: str, encoding: str | None = None) -> bool:
+    """Return whether a file is a Pajek network without a partition beside it, before anything else reads it.
+
+    False for what cannot be read, or not twice: its reader says what is wrong.
+    """
+    if types_beside(web) is not None or not Path(web).is_file():
+        return False
+    try:
+        source = Source(shown_name(web), read_bytes(web), checked_encoding(encoding))
+    except GraphError:
+        return False
+    return format_of_web(web, source) == "pajek"
 
 
 def _living(n: int, net_path: str, types_path: str) -> list[bool]:

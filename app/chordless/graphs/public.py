@@ -136,7 +136,7 @@ def overlap_graph(web: Any, *, types: str | os.PathLike[str] | None = None, enco
         read = read_food_web(os.fspath(web), None if types is None else os.fspath(types), encoding)
         for note in read.notes:
             warnings.warn(note, stacklevel=2)
-        if types is None and read.types_path is None:
+        if read.lacks_types:
             warnings.warn(warning_of_missing_types([os.fspath(web)], 'types="none"'), stacklevel=2)
         return read.overlap
     if types is not None or encoding is not None:
