@@ -166,5 +166,9 @@ def test_what_a_directed_graph_cannot_have_is_said_in_one_line(options, words):
     assert fails(chordless("count", "-", "-q", *options, input=ARCS), 2, *words)
 
 
-def test_bounds_below_three_are_for_graphs_that_are_not_simple():
-    assert fails(chordless("count", "cycle:5", *REFERENCE, "--min-length", "2"), 2, "3 or more (a triangle), not 2")
+@pytest.mark.parametrize(
+    "bounds", [("--min-length", "1"), ("--min-length", "2", "--max-length", "5"), ("--length", "2")]
+)
+def test_bounds_below_three_are_for_every_graph(bounds):
+    wanted = {} if "--length" in bounds else {"5": 1}
+    assert count("cycle:5", *REFERENCE, *bounds)[0]["by_length"] == wanted

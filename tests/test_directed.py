@@ -178,8 +178,6 @@ def test_short_cycles_are_asked_for():
     assert count_cycles(graph, arch="cpu", min_length=1, max_length=1).by_length == {1: 1}
     counted = count_participation(graph, arch="cpu", min_length=2)
     assert counted.top(edges=True) == [((0, 1), 1)]
-    with pytest.raises(OptionError, match=r"minimum length must be 3 or more \(a triangle\), not 2: a simple graph"):
-        count_cycles(nx.cycle_graph(4), arch="cpu", min_length=2)
 
 
 def test_the_expansion_of_the_paper_refuses_directed_graphs():
@@ -187,3 +185,18 @@ def test_the_expansion_of_the_paper_refuses_directed_graphs():
         OptionError, match="the expansion of the paper is for simple undirected graphs, and this graph is"
     ):
         count_cycles(nx.DiGraph([(0, 1), (1, 2), (2, 0)]), arch="cpu", expansion="paper")
+
+
+@pytest.mark.parametrize("more", [{}, {"expansion": "paper"}, {"method": "boundary"}, {"method": "search"}], ids=str)
+@pytest.mark.parametrize("bounds", [(1, None), (2, None), (1, 2), (1, 3)])
+def test_a_graph_may_be_asked_for_cycles_shorter_than_a_triangle_whether_it_has_parallel_edges_or_not(bounds, more):
+    shortest, longest = bounds
+    wanted = {length: number for length, number in {3: 1, 4: 1}.items() if longest is None or length <= longest}
+    edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 6), (6, 3)]
+    for graph in (nx.Graph(edges), nx.MultiGraph(edges)):
+        found = count_cycles(graph, arch="cpu", min_length=shortest, max_length=longest, **more).by_length
+        assert found == wanted
+    if more.get("expansion") != "paper":
+        double = nx.MultiGraph([*edges, (7, 8), (7, 8)])
+        found = count_cycles(double, arch="cpu", min_length=shortest, max_length=longest, **more).by_length
+        assert found == {2: 1} | wanted

@@ -111,11 +111,6 @@ class SearchSpace:
 
 def _require_fitting(graph: Graph, options: Options) -> None:
     """Raise an error if this graph cannot be searched with these options."""
-    for name, bound in (("minimum", options.min_length), ("maximum", options.max_length)):
-        if graph.is_simple and bound is not None and bound < 3:
-            raise OptionError(
-                f"the {name} length must be 3 or more (a triangle), not {bound}: a simple graph has no shorter cycle"
-            )
     if options.expansion == "paper" and not graph.is_simple:
         raise OptionError(
             "the expansion of the paper is for simple undirected graphs, and this graph "
