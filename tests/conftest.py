@@ -43,6 +43,7 @@ os.environ.update(
         taichi_door.library().variable("OFFLINE_CACHE"): "1",
         taichi_door.library().variable("OFFLINE_CACHE_FILE_PATH"): str(KERNEL_CACHE),
         "XDG_CACHE_HOME": str(KERNEL_CACHE.parent / "cache"),
+        "XDG_DATA_HOME": str(KERNEL_CACHE.parent / "data"),
     }
 )
 # As in the engine; the processes that tests start are those of users.

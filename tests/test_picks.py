@@ -186,7 +186,7 @@ def test_a_run_that_was_killed_while_it_picked_is_not_offered_to_be_resumed(tmp_
         shutil.copytree(tmp_path / "run", tmp_path / "killed")
     (summary,) = list_runs(tmp_path)
     assert (summary.has_checkpoint, summary.can_resume) == (False, False)
-    assert details(replace(summary, stage="lost"), None).endswith("It cannot be resumed.")
+    assert details(replace(summary, stage="lost")).endswith("It cannot be resumed.")
 
 
 @pytest.mark.parametrize("options", [{"method": "boundary"}, {"pick": "longest"}, {"pick": "sample"}])

@@ -7,11 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from chordless.graphs.load import load_graph
 from chordless.protocol.orders import RunCommand
-from chordless.runs.directory import created
-from chordless.runs.history import list_runs
-from chordless.tui.run_form import adopt, command_of, faults_of, run_folder, sample_of
+from chordless.tui.run_form import command_of, faults_of, run_folder, sample_of
 from chordless.tui.settings import LastChoices
 from chordless.tui.widgets.graph_suggester import complete_path
 
@@ -25,17 +22,6 @@ def test_a_folder_without_a_place_to_write_is_refused(tmp_path, monkeypatch):
         assert faults == {"directory": f"{place} cannot be written to: name a folder elsewhere"}
     forbidden.clear()
     assert faults_of(LastChoices(directory=str(tmp_path / "new" / "mine"))) == {}
-
-
-def test_a_run_folder_elsewhere_is_among_the_runs(tmp_path):
-    runs, elsewhere = tmp_path / "runs", tmp_path / "elsewhere"
-    adopt(runs, elsewhere)
-    assert list_runs(runs) == []
-    with created(elsewhere, RunCommand("petersen", 1.0), load_graph("petersen")) as directory:
-        directory.checkpoint.write_bytes(b"")
-    assert [run.path.resolve() for run in list_runs(runs)] == [elsewhere]
-    adopt(runs, runs / "inside")
-    assert len(os.listdir(runs)) == 1
 
 
 def test_names_of_run_folders_are_plain_and_new(tmp_path):

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import chordless.tui.app
 import pytest
+from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import reopened
+from chordless.runs.elsewhere import note_folder
+from chordless.runs.history import RunSummary
 from chordless.tui import probing
 from chordless.tui.app import ChordlessApp
+from chordless.tui.run_list import row_title, when
 from chordless.tui.screens.ask_delete import AskDelete
 from chordless.tui.screens.runs import RunsScreen
 from chordless.tui.settings import Settings
@@ -19,6 +25,8 @@ from textual.coordinate import Coordinate
 from textual.widgets import Static
 
 from tui.pilots import LARGE, SIZES, SMALL, drive, text_of, until
+
+SUMMARY = RunSummary(Path("run"), "grid:3x4", 12, 17, "cpu", "", 50, 0, False, 1.0, 1.0, "complete", "", 1.0, 4096)
 
 
 class Recorder(ChordlessApp):
@@ -92,13 +100,36 @@ def details(app):
     return str(app.screen_stack[0].query_one("#run-details", Static).content)
 
 
+def test_two_runs_of_one_graph_are_told_apart():
+    def row(**more):
+        command = RunCommand("grid:3x4", 1.0, **more)
+        return row_title(replace(SUMMARY, lists=command.output_format == "parts", command=command))
+
+    assert row() == "grid:3x4"
+    assert row(method="boundary") == "grid:3x4, boundary"
+    assert row(expansion="paper", max_length=12) == "grid:3x4, paper, 3 to 12"
+    assert row(output_format="parts", min_length=5, limit=1000) == "grid:3x4, list, from 5, up to 1,000"
+    assert row(min_length=6, max_length=6) == "grid:3x4, length 6"
+    assert when(time.time()).count(":") == 2
+
+
+def test_a_run_elsewhere_is_among_the_runs(runs, tmp_path):
+    note_folder(begin(tmp_path / "elsewhere", STARTED, PROGRESS, finished()))
+
+    async def steps(pilot):
+        assert len(lines(pilot.app)) == 4
+        assert "elsewhere" in details(pilot.app)
+
+    watch(SMALL, runs, steps)
+
+
 @SIZES
 def test_the_newest_is_first_and_a_line_says_what_it_is(size, runs):
     async def steps(pilot):
         app = pilot.app
         found = lines(app)
         assert [line[0] for line in found] == ["✔ complete", "■ stopped", "! damaged"]
-        assert [line[1] for line in found] == ["grid:3x4"] * 3
+        assert [line[1] for line in found] == ["grid:3x4", "grid:3x4, list", "grid:3x4"]
         assert "1,234,567" in found[1]
         assert "vulkan: llvmpipe" in details(app)
         assert "Every cycle within its bounds was found." in details(app)

@@ -23,6 +23,7 @@ from chordless.files import open_alone, remove_abandoned
 from chordless.protocol.events import Event, Failed, Finished, Progress, Started
 from chordless.protocol.orders import CycleFormat, RunCommand
 from chordless.runs.directory import resume_line
+from chordless.runs.elsewhere import note_folder
 from chordless.termination import SAME_SIGNAL_SECONDS
 from chordless.words.shown import on_terminal
 from kernels_ti import ChordlessError, EngineError
@@ -209,6 +210,10 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
         if events is not None:
             return _end_of(events, recording, quiet=options.quiet)
         engine = stack.enter_context(EngineProcess(command, recording=recording))
+        if command.checkpoint is not None:
+            # Nobody asked for the note: a home that cannot be written to does not matter to the run.
+            with contextlib.suppress(EngineError):
+                note_folder(command.checkpoint)
         stack.callback(display.clear)
         signals = Signals(engine, display)
         with signals.in_force():

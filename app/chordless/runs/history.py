@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
@@ -15,7 +15,7 @@ from chordless.files import is_leftover, open_to_read, sync_folder, take_lock
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Progress, Started
-from chordless.protocol.orders import Pick
+from chordless.protocol.orders import Pick, RunCommand
 from chordless.runs.directory import EDGE_LIST, RunDirectory
 from chordless.runs.mailbox import is_at_work
 from kernels_ti import EngineError
@@ -70,6 +70,7 @@ class RunSummary:
     disk_bytes: int  # What the folder takes on the disk
     pick: Pick = "all"  # Which cycles it was asked for, see `chordless.protocol.orders.RunCommand`
     has_checkpoint: bool = True  # Whether there is one in the folder
+    command: RunCommand | None = None  # What it was asked for; None if that cannot be read
 
     @property
     def can_resume(self) -> bool:
@@ -77,18 +78,21 @@ class RunSummary:
         return self.stage in ("stopped", "failed", "lost") and self.has_checkpoint
 
 
-def list_runs(folder: Path) -> list[RunSummary]:
-    """Summarize every run directory in a folder, the newest first; only the ends of long recordings are read.
+def list_runs(folder: Path, elsewhere: Iterable[Path] = ()) -> list[RunSummary]:
+    """Summarize every run directory in a folder, and those `elsewhere`, the newest first.
 
-    A folder that is missing has none. An EngineError says that it cannot be read.
+    Only the ends of long recordings are read. A folder that is missing has none. An EngineError says that it cannot be
+    read.
     """
     try:
         with os.scandir(folder) as entries:
             paths = [Path(entry.path) for entry in entries if entry.is_dir()]
     except FileNotFoundError:
-        return []
+        paths = []
     except OSError as error:
         raise EngineError(f"cannot read {folder}: {error.strerror}") from error
+    here = {path.resolve() for path in paths}
+    paths += [path for path in elsewhere if path.resolve() not in here]
     found = [summary for path in paths if (summary := summarize(path)) is not None]
     return sorted(found, key=lambda summary: (-summary.began, summary.path.name))
 
@@ -103,6 +107,7 @@ def summarize(path: Path) -> RunSummary | None:
         return None
     graph, arch, lists, began = path.name, "", False, status.st_mtime
     pick: Pick = "all"
+    command: RunCommand | None = None
     events: list[Event] = []
     try:
         command = run.command()
@@ -138,6 +143,7 @@ def summarize(path: Path) -> RunSummary | None:
         disk_bytes=_disk_bytes(path),
         pick=pick,
         has_checkpoint=_FIRST in names,
+        command=command,
     )
 
 
@@ -158,7 +164,7 @@ def delete_run(path: Path) -> None:
     directory, EngineError for a file that stays.
     """
     if path.is_symlink():
-        # The folder of a run that was wanted elsewhere, see `chordless.tui.run_form.adopt`.
+        # Earlier versions linked the folder of a run that was wanted elsewhere.
         delete_run(path.resolve())
         path.unlink()
         return

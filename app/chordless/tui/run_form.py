@@ -302,25 +302,6 @@ def run_folder(runs_folder: Path, graph: str, reading: str = AS_IT_IS) -> Path:
     return free
 
 
-def adopt(runs_folder: Path, directory: Path) -> None:
-    """Link a run directory that lies elsewhere into the runs folder, so that the history has it.
-
-    Raises
-    ------
-    EngineError
-        If the link cannot be made.
-    """
-    directory = Path(os.path.abspath(directory))
-    if directory.parent == Path(os.path.abspath(runs_folder)):
-        return
-    link = run_folder(runs_folder, directory.name)
-    try:
-        runs_folder.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(directory, target_is_directory=True)
-    except OSError as error:
-        raise EngineError(f"cannot write {link}: {error.strerror}") from error
-
-
 def overlap_graph(web: str, types: str) -> Graph:
     """Make the niche overlap graph of a food web. Without `types`, the .clu file beside the web says what is living."""
     return niche_overlap(expanded(web), expanded(types) or None)

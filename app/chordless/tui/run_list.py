@@ -11,6 +11,7 @@ from typing import Any
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunStage, RunSummary
 from chordless.tui.run_words import search_words
+from chordless.values import SHORTEST_CYCLE
 from chordless.words.numbers import bytes_text, seconds_text, share_text, size_text
 from kernels_ti.folders import home
 
@@ -55,7 +56,7 @@ def _number(value: int | None) -> str:
 
 COLUMNS = (
     Column("state", "State", 11, lambda run: list(_STAGES).index(run.stage), lambda run: run.stage, is_number=False),
-    Column("graph", "Graph", 18, lambda run: title(run).lower(), lambda run: title(run), is_number=False),
+    Column("graph", "Graph", 18, lambda run: row_title(run).lower(), lambda run: row_title(run), is_number=False),
     Column("n", "Vertices", 10, lambda run: run.n or 0, lambda run: _number(run.n), 120),
     Column("m", "Edges", 10, lambda run: run.m or 0, lambda run: _number(run.m), 120),
     Column("cycles", "Cycles", 14, lambda run: run.cycles, lambda run: _number(run.cycles)),
@@ -83,20 +84,45 @@ def title(run: RunSummary) -> str:
     return name if run.pick == "all" else f"{run.pick} of {name}"
 
 
+def row_title(run: RunSummary) -> str:
+    """Return the title, and what tells the run from a plain count of the same graph: ``grid:7x10, boundary``."""
+    command = run.command
+    if command is None:
+        return title(run)
+    words = _differences(run, command)
+    return ", ".join([title(run), *words])
+
+
+def _differences(run: RunSummary, command: RunCommand) -> list[str]:
+    """Return in a word or two each how a run differs from a search that counts all cycles."""
+    least, most = command.min_length, command.max_length
+    words = ["list"] if run.lists and command.pick == "all" else []
+    if command.method == "boundary" and command.pick == "all":
+        words.append("boundary")
+    if command.expansion == "paper":
+        words.append("paper")
+    if most is not None:
+        words.append(f"{least} to {most}" if most > least else f"length {least}")
+    elif least > SHORTEST_CYCLE:
+        words.append(f"from {least}")
+    if command.limit is not None and command.pick == "all":
+        words.append(f"up to {command.limit:,}")
+    if command.overlap:
+        words.append("overlap")
+    return words
+
+
 def when(seconds: float) -> str:
-    """Return date and time in twelve characters. For another year, return the year instead of the time."""
+    """Return in twelve characters the time to the second today, date and time this year, the date of other years."""
     then, now = time.localtime(seconds), time.localtime()
+    if then[:3] == now[:3]:
+        return time.strftime("%H:%M:%S", then)
     return time.strftime("%d %b %H:%M" if then.tm_year == now.tm_year else "%d %b %Y", then)
 
 
-def details(run: RunSummary, command: RunCommand | None) -> str:
-    """Return lines about a run: its folder, its graph and device, what was searched, what can be done next.
-
-    Parameters
-    ----------
-    command : RunCommand or None
-        The command of the run; None if it cannot be read.
-    """
+def details(run: RunSummary) -> str:
+    """Return lines about a run: its folder, its graph and device, what was searched, what can be done next."""
+    command = run.command
     parts = [
         "" if run.n is None or run.m is None else size_text(run.n, run.m),
         f"{run.arch}: {run.device}" if run.device else run.arch,

@@ -14,6 +14,7 @@ from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 
 from chordless.files import replaced
+from chordless.runs.elsewhere import data_folder
 from kernels_ti import EngineError
 from kernels_ti.folders import base_folder
 
@@ -63,7 +64,7 @@ class LastChoices:
 
 def default_runs_folder() -> Path:
     """Return the folder of runs if the settings name no other one."""
-    return base_folder("XDG_DATA_HOME", ".local/share") / "chordless" / "runs"
+    return data_folder() / "runs"
 
 
 @dataclass(frozen=True)

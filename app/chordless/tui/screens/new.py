@@ -15,13 +15,13 @@ from textual.screen import Screen
 from textual.widgets import Button, Footer, Input, Static
 
 from chordless.protocol.orders import USUAL_SAMPLE
+from chordless.runs.elsewhere import note_folder
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import StartRun
 from chordless.tui.run_form import (
     LENGTHS,
     RESOURCES,
     WITHOUT_FOLDER,
-    adopt,
     command_of,
     expanded,
     faults_of,
@@ -319,7 +319,7 @@ class NewScreen(Screen[None]):
             return run_folder(runs_folder, graph, reading)
         directory = Path(expanded(choices.directory)).absolute()
         try:
-            adopt(runs_folder, directory)
+            note_folder(directory)
         except ChordlessError as error:
             self.notify(f"{error}; the run will not be in the list of runs", severity="warning")
         return directory

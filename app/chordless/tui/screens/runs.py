@@ -20,12 +20,22 @@ from textual.timer import Timer
 from textual.widgets import Button, DataTable, Footer, Input, Static
 from textual.worker import get_current_worker
 
-from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
+from chordless.runs.elsewhere import noted_folders
 from chordless.runs.history import RunSummary, delete_run, foreign_files, list_runs
 from chordless.tui.actions import bindings_of, list_bindings
 from chordless.tui.messages import CompareRuns, OpenRun, StartRun
-from chordless.tui.run_list import COLUMNS, Column, columns_for, details, ordered, stage_text, title, with_home
+from chordless.tui.run_list import (
+    COLUMNS,
+    Column,
+    columns_for,
+    details,
+    ordered,
+    row_title,
+    stage_text,
+    title,
+    with_home,
+)
 from chordless.tui.screens.ask_delete import AskDelete
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.tab_bar import TabBar
@@ -71,7 +81,6 @@ class RunsScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._runs: list[RunSummary] = []
-        self._commands: dict[Path, RunCommand] = {}
         self._marked: Path | None = None
         self._sorted_by = "began"
         self._filter = ""
@@ -121,7 +130,7 @@ class RunsScreen(Screen[None]):
     def _look(self) -> None:
         worker, began = get_current_worker(), time.monotonic()
         try:
-            runs, fault = list_runs(self._folder), None
+            runs, fault = list_runs(self._folder, noted_folders()), None
         except ChordlessError as error:
             runs, fault = [], str(error)
         if not worker.is_cancelled:
@@ -189,7 +198,7 @@ class RunsScreen(Screen[None]):
     @property
     def _matching(self) -> list[RunSummary]:
         """The runs that pass the filter."""
-        return [run for run in self._runs if self._filter in title(run).lower()]
+        return [run for run in self._runs if self._filter in row_title(run).lower()]
 
     def _heading(self, column: Column) -> str:
         if column.name != self._sorted_by:
@@ -207,7 +216,7 @@ class RunsScreen(Screen[None]):
 
     def _show_details(self) -> None:
         run = self._chosen
-        text = f"Runs are kept in {with_home(self._folder)}" if run is None else details(run, self._asked(run))
+        text = f"Runs are kept in {with_home(self._folder)}" if run is None else details(run)
         if self._filter:
             text = "" if run is None else f"{text}\n"
             text += f"{len(self._matching):,} of {quantity(len(self._runs), 'run')} match: escape shows all."
@@ -215,15 +224,6 @@ class RunsScreen(Screen[None]):
             text += "\nThis run is marked" if run is not None and run.path == self._marked else "\nOne run is marked"
             text += ": mark another one to compare the two."
         self.query_one("#run-details", Static).update(text)
-
-    def _asked(self, run: RunSummary) -> RunCommand | None:
-        """Return the command of a run, or None if it cannot be read. The summary of the run has the reason."""
-        if run.path not in self._commands:
-            try:
-                self._commands[run.path] = RunDirectory(run.path.resolve()).command()
-            except ChordlessError:
-                return None
-        return self._commands[run.path]
 
     # Which run
 

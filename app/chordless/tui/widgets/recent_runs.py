@@ -13,9 +13,10 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
+from chordless.runs.elsewhere import noted_folders
 from chordless.runs.history import RunSummary, list_runs
 from chordless.tui.messages import OpenRun
-from chordless.tui.run_list import stage_text, title, when
+from chordless.tui.run_list import row_title, stage_text, title, when
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.words.numbers import short_number
 from kernels_ti import ChordlessError
@@ -51,7 +52,7 @@ class RecentRuns(Vertical):
         """Read the folder of runs."""
         worker = get_current_worker()
         try:
-            runs = sorted(list_runs(folder), key=lambda run: -run.began)[:_MOST]
+            runs = sorted(list_runs(folder, noted_folders()), key=lambda run: -run.began)[:_MOST]
         except ChordlessError:
             # The Runs screen says what is wrong with the folder.
             runs = []
@@ -84,15 +85,23 @@ class RecentRuns(Vertical):
         if self._is_narrow:
             room = max(self.size.width - _SHORT_COUNT - 1, 1)
             about = count if len(count) <= _SHORT_COUNT - 2 else short_number(run.cycles)
-            line = f"{state.split()[0]} {title(run)}"
+            glyph = state.split()[0]
+            line = f"{glyph} {_name(run, room - len(glyph) - 1)}"
             if len(line) > room:
                 ellipsis = "..." if is_ascii(self) else "…"
                 line = line[: max(room - len(ellipsis), 0)] + ellipsis
             return Text(f"{line[:room]:<{room}} {about:>{_SHORT_COUNT - 1}}", no_wrap=True, overflow="ellipsis")
-        line = f"{state:<{_STATE_WIDTH}} {title(run):<{_GRAPH_WIDTH}} {count:>{_COUNT_WIDTH}} cycles  {when(run.began)}"
+        name = f"{_name(run, _GRAPH_WIDTH):<{_GRAPH_WIDTH}}"
+        line = f"{state:<{_STATE_WIDTH}} {name} {count:>{_COUNT_WIDTH}} cycles  {when(run.began)}"
         return Text(line, no_wrap=True, overflow="ellipsis")
 
     @on(OptionList.OptionSelected)
     def _open(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         self.post_message(OpenRun(Path(str(event.option_id))))
+
+
+def _name(run: RunSummary, room: int) -> str:
+    """Return what tells the run from others of its graph, or where that does not fit, the graph alone."""
+    name = row_title(run)
+    return name if len(name) <= room else title(run)
