@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from patience import PATIENCE
 from program import ENVIRONMENT
@@ -168,9 +169,41 @@ def test_the_image_is_built_from_what_the_wheel_needs():
     assert re.findall(r"^(FROM|ENTRYPOINT|USER)", script, re.MULTILINE) == ["FROM", "FROM", "USER", "ENTRYPOINT"]
 
 
+def test_the_conda_recipe_says_what_pyproject_says():
+    recipe = read(ROOT / "assets" / "deploy" / "recipe.yaml")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert recipe["context"]["version"] == __version__
+    assert (recipe["about"]["summary"], recipe["about"]["license"]) == (project["description"], project["license"])
+    entries = [f"{name} = {target}" for name, target in project["scripts"].items()]
+    assert recipe["build"]["python"]["entry_points"] == entries
+    python, *others = recipe["requirements"]["run"]
+    # There is no wheel of Taichi for newer ones, and Quadrants is on PyPI alone.
+    assert python == f"python {project['requires-python']},<3.14"
+    required = {Requirement(line).name: Requirement(line).specifier for line in project["dependencies"]}
+    del required["quadrants"]
+    assert {line.split()[0]: SpecifierSet(line.split()[1]) for line in others} == required
+
+
 def test_the_smoke_test_passes():
     done = subprocess.run(
         [sys.executable, ROOT / "tests" / "smoke.py"], capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert done.stdout.startswith("22 chordless cycles")
+
+
+def test_the_paper_is_whole_and_says_what_the_documentation_says():
+    """Every reference and picture is there; every long number is in the documentation, with its command."""
+    folder = ROOT / "assets" / "paper"
+    _, head, text = (folder / "paper.md").read_text().split("---\n", 2)
+    assert {"title", "tags", "authors", "affiliations", "date", "bibliography"} <= yaml.safe_load(head).keys()
+    assert 250 <= len(text.split()) <= 1000
+    headings = re.findall(r"^# (.+)$", text, re.MULTILINE)
+    assert {"Summary", "Statement of need", "State of the field", "References"} <= set(headings)
+    entries = re.findall(r"^@\w+\{(\w+),", (folder / "paper.bib").read_text(), re.MULTILINE)
+    assert sorted(set(re.findall(r"(?<!\w)@(\w+)", text))) == sorted(entries)
+    assert all((folder / picture).exists() for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text))
+    documented = "".join(page.read_text() for page in (ROOT / "assets" / "docs").glob("*.md"))
+    numbers = re.findall(r"\d+(?:,\d{3})+|\d+\.\d+", text)
+    assert len(numbers) > 5
+    assert [number for number in numbers if number not in documented] == []
