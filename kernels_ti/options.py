@@ -58,7 +58,7 @@ def is_whole(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Options:
-    """What to search for, and how.
+    """The cycles to search for, and how.
 
     Attributes
     ----------

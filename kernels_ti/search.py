@@ -1,4 +1,4 @@
-"""What all schedules of the search share: the interface of a search, its totals, and checks before it begins."""
+"""The parts that all schedules share: the interface of a search, its totals, and checks before it begins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call does now, and how long it may go on: its progress for the caller, and its clock.
+"""The stage of a call, and how long it may go on: its progress for the caller, and its clock.
 
 The clock runs only while something is sought: starts and compilations do not count against a time-out.
 """
@@ -25,7 +25,7 @@ _SECONDS_WITHOUT_A_BAR = 0.5
 
 @dataclass(frozen=True)
 class Progress:
-    """What a call does now, and what it has done.
+    """The stage that a call is in, and its results so far.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Progress:
 
 
 ProgressOption = bool | Callable[[Progress], object]
-"""What a caller gives as `progress`: a callable takes each `Progress`, True shows a bar where somebody looks."""
+"""The value of `progress` in a call: a callable takes each `Progress`, True shows a bar where somebody looks."""
 
 
 class Watch:

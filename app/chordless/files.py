@@ -1,7 +1,7 @@
 """Files that are written and read safely.
 
-They are replaced as a whole, locked by one writer at a time, and never written through a planted link. What has no end,
-such as a device, is not read.
+They are replaced as a whole, locked by one writer at a time, and never written through a planted link. A
+file that has no end, such as a device, is not read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SECONDS_TO_WAIT_FOR_A_LOCK = 5.0
 
 _SECONDS_BETWEEN_TRIES = 0.05
 _NEW = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.new")
-# What a file system without locks answers.
+# The errors of a file system without locks.
 _NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from kernels_ti import Arch, Graph
 
 NETWORKX_SECONDS_PER_CYCLE = 7e-6
-"""What networkx takes for a cycle, of 20 vertices or so."""
+"""Seconds that networkx takes for a cycle of about 20 vertices."""
 
 FIRST_SECONDS, NEXT_SECONDS = 1.1, 0.02
-"""What the first search of a process takes until it begins, with the start of Taichi; and any other one."""
+"""Seconds until the first search of a process begins, with the start of Taichi; and until any other one begins."""
 
 WALK_PATHS, ESTIMATE_SECONDS = 64, 0.1
 """Paths of a level that the one walk of an estimate keeps, and when it is given up: the graph is not small then."""
@@ -52,7 +52,7 @@ def backend_info() -> dict[str, Any]:
 
 
 class Backend:
-    """What networkx calls, see its guide for backends."""
+    """The functions that networkx calls, see its guide for backends."""
 
     @staticmethod
     def chordless_cycles(

@@ -1,4 +1,4 @@
-"""What a count along a boundary is expected to need: memory, passes, and how much longer passes take.
+"""The expected needs of a count along a boundary: memory, passes, and how much longer passes take.
 
 A count by length that does not fit goes in several passes, see `kernels_ti.boundary.tables`. All numbers here follow
 from the expected states of a plan. They are rough: counts of two grids, a king graph and two road networks met 1.0 to

@@ -1,4 +1,4 @@
-"""What the driver of a cluster leases out, for how long, and how patient it is."""
+"""The leases of a cluster's driver: their size, their time, and how patient the driver is."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pace:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What one lease does."""
+    """The work of one lease."""
 
     chunks: list[Chunk]
     stage_1: bool = False  # Count triangles and triplets of the batch, too

@@ -45,7 +45,7 @@ _ENVIRONMENT = {"TI_SKIP_VERSION_CHECK": "ON", "ENABLE_TAICHI_HEADER_PRINT": "0"
 
 @dataclass(frozen=True)
 class Plan:
-    """What the nursery is to do."""
+    """The task of the nursery."""
 
     gpus: list[int | None]  # For each worker the GPU that it sees; None leaves it as it is
     threads: int  # Of a worker

@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: prepare itself for a search, and search leased frames for a while.
+"""The work of a cluster's worker: prepare itself for a search, and search leased frames for a while.
 
 The functions here run inside the processes of Dask's workers. The graph and the device stay in the process from one
 lease to the next.
@@ -46,7 +46,7 @@ LONGEST_OVERRUN = 10.0
 
 @dataclass(frozen=True)
 class Job:
-    """What workers are to be ready for: by itself calls of functions."""
+    """The work that workers are to be ready for: by itself calls of functions."""
 
     key: str  # Unique in the cluster
     versions: dict[str, str]  # Of the driver; a worker must have the same
@@ -76,12 +76,12 @@ class Readiness:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a lease found, and what it left."""
+    """The results of a lease, and the work that it left."""
 
     paths_by_length: dict[int, int]
     cycles_by_length: dict[int, int]
     found: Cycles | Rows | None  # The cycles themselves, if they are wanted
-    # What is still to do of the frames that were begun; its frames are a tuple. None if nothing is
+    # The work that is left of the frames that were begun; its frames are a tuple. None if nothing is
     left: RunState | None
     begun: tuple[int, ...]  # How many frames of each group were begun, from the first on. The driver has the others
     seconds: float  # Time that the lease took on the worker

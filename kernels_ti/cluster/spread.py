@@ -20,8 +20,8 @@ class Outcome:
     """The end of a call."""
 
     number: int  # See `Spread.call`
-    value: Any = None  # What the function returned
-    error: BaseException | None = None  # What it raised
+    value: Any = None  # The result of the function
+    error: BaseException | None = None  # The error that it raised
     lost: int = 0  # How many workers were lost with this call, which is given up. If 0, there is a value or an error
 
 

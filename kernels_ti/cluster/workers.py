@@ -42,7 +42,7 @@ class Reply:
 
 
 class Workers(Protocol):
-    """What the driver needs of a cluster. A worker has one request at a time, or two leases, one after the other."""
+    """The interface of a cluster. A worker has one request at a time, or two leases, one after the other."""
 
     def threads(self) -> dict[str, int]:
         """Return the workers that are there: addresses, and threads of each."""

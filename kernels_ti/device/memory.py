@@ -28,7 +28,7 @@ UNKNOWN_DEVICE_MEMORY = 2 << 30
 
 
 class HasMemory(Protocol):
-    """What a budget is computed from: a `kernels_ti.device.device.Device`, of which commands must not know."""
+    """The source of a budget: a `kernels_ti.device.device.Device`, of which commands must not know."""
 
     @property
     def arch(self) -> str:

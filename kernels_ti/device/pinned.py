@@ -30,7 +30,7 @@ PINNED_BYTES = (MOST_THREADS + SLOTS_UNDER_WAY) * SLOT_BYTES
 
 
 class Slot(Protocol):
-    """What a `cuda.PinnedSlot` offers to these copies."""
+    """The methods of a `cuda.PinnedSlot` that these copies call."""
 
     @property
     def values(self) -> np.ndarray:
@@ -83,7 +83,7 @@ class PinnedCopies:
     def start(self, source: int, target: np.ndarray, *, widen: bool = False) -> None:
         """Begin to fill a contiguous array from an address of the device; `finish` says when it is full.
 
-        What the device has been told to do before is done before. What it is told later comes after it has sent these
+        Earlier orders to the device are carried out before. Later ones are carried out after it has sent these
         bytes, so the buffer may be written to again.
 
         Parameters

@@ -1,4 +1,4 @@
-"""What an open device keeps from one search to the next: buffers, and what is compiled for it.
+"""The objects that an open device keeps from one search to the next: buffers, and kernels compiled for it.
 
 A large buffer takes milliseconds to make, more than a short search. A buffer that nobody holds any more is given to the
 next search that asks for its size. When the device is closed, all is forgotten. Only the owner of Taichi may call this.

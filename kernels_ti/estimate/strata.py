@@ -27,7 +27,7 @@ _MOST_NEAR, _MOST_DISTANCE = 15, 63
 _FEATURES = 7
 # A fit of few paths keeps near the slopes of the next length: as much as this many paths weigh.
 _PRIOR_PATHS = 2.0
-# What the model of a length expects lies between what was seen there, and this much beyond (natural logarithm).
+# A prediction of the model of a length lies between the values seen there, or this much beyond (natural logarithm).
 _BEYOND = 1.0
 _LARGEST_CORRECTION = 3.0
 _SMALLEST = 1e-300
@@ -35,7 +35,7 @@ _SMALLEST = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class PathsSeen:
-    """What decides about the strata of k paths of one length."""
+    """The features that decide about the strata of k paths of one length."""
 
     stratum: IntArray  # int64, shape (k,): paths of one stratum have the same number
     # float64, shape (k, 7): what the model goes by: a constant, the vertices that may still join, the distance of the

@@ -67,7 +67,7 @@ def reachable_extensions(
             missing |= wanted[w] & ~kept[w]
             fresh[w] = touched[w] & allowed[w] & ~seen[w]
             if ti.static(required):
-                # What the last round comes to is too far away to lie on a cycle that is short enough.
+                # A vertex that the last round reaches is too far away to lie on a cycle that is short enough.
                 seen[w] |= ti.select(left > 1, fresh[w], word_of(0, bits))
                 missing |= required_word(words.n, rows, w) & ~path[w] & ~seen[w]
             else:

@@ -60,7 +60,7 @@ def reachable_extensions_wide(
         head += 1
         goes_on = 1
         if ti.static(required):
-            # What the last round comes to is too far away to lie on a cycle that is short enough.
+            # A vertex that the last round reaches is too far away to lie on a cycle that is short enough.
             goes_on = ti.cast(left > 1, ti.i32)
         begin, end = row_ptr[row], row_ptr[row + 1]
         if end - begin <= words:

@@ -36,7 +36,7 @@ CHOICE = "CHORDLESS_TAICHI"
 
 @dataclass(frozen=True)
 class Library:
-    """What differs between Taichi and its fork."""
+    """The differences between Taichi and its fork."""
 
     package: str  # The name under which it is installed and imported
     title: str  # Its name for people

@@ -1,4 +1,4 @@
-"""What makes Taichi start faster in a process that runs nothing but this program: names of Taichi and Python replaced.
+"""Shortcuts for a faster start of Taichi in a process of this program alone: names of Taichi and Python replaced.
 
 It saves a tenth of a second. Of Quadrants only the import and the start are known, not how it reads sources.
 """
@@ -31,7 +31,7 @@ def while_doing(doing: str, package: str) -> Iterator[None]:
     doing : {"import", "start"}
     package : {"taichi", "quadrants"}
     """
-    # What imports torch after Quadrants looks for the real `dill`.
+    # A module that imports torch after Quadrants looks for the real `dill`.
     rarely = ("dill", "urllib.request") if doing == "import" and package == "taichi" else ()
     with frames_have_no_modules(), imported_later(*rarely):
         yield

@@ -18,7 +18,7 @@ from chordless.batch.detect import many_format
 from chordless.batch.kept_input import keep_lone_graph, keeping, path_to_keep
 from chordless.graphs.graph6 import Chunk as DecodedLines
 from chordless.graphs.graph6 import read_chunks
-from chordless.graphs.load import LoadedGraph, load_graph, require_direction_unsaid
+from chordless.graphs.load import LoadedGraph, load_as, require_direction_unsaid
 from chordless.graphs.molecules import MoleculeFormat, read_molecules
 from chordless.graphs.overlap import load_overlap
 from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, open_input
@@ -43,7 +43,7 @@ class Chunk:
     errors: dict[int, str] = field(default_factory=dict)  # Of unreadable graphs, by index in `titles`
     graphs: ManyGraphs | None = None  # All readable graphs, in order; empty if `loaded` is given
     loaded: LoadedGraph | None = None  # The graph of an input that holds exactly one
-    # What the reader has to tell: the title of the graph, and the note, which begins with it
+    # The words of the reader: the title of the graph, and the note, which begins with it
     notes: Sequence[tuple[str, str]] = ()
     # For molecules: returns the names of the vertices of readable graph `i`
     atom_names: Callable[[int], tuple[str, ...]] | None = None
@@ -73,7 +73,7 @@ def read_job(job: BatchJob, limits: Limits, output: str | None = None) -> Iterat
     """Yield the graphs of an input, in chunks of thousands if it holds many.
 
     Errors of the input or of single graphs are in the chunks' `errors`. They are not raised. For a file with one graph,
-    the time-out of the job is a limit of reading too. What came from standard input is kept beside `output`, the output
+    the time-out of the job is a limit of reading too. The bytes of standard input are kept beside `output`, the output
     file of the batch; an EngineError is raised if that fails.
     """
     try:
@@ -82,15 +82,7 @@ def read_job(job: BatchJob, limits: Limits, output: str | None = None) -> Iterat
             return
         file_format = many_format(job)
         if file_format is None:
-            loaded = load_graph(
-                job.graph,
-                simplify=job.simplify,
-                directed=job.directed,
-                multigraph=job.multigraph,
-                file_format=job.file_format,
-                encoding=job.encoding,
-                limits=replace(limits, seconds=job.timeout),
-            )
+            loaded = load_as(job, replace(limits, seconds=job.timeout))
             if job.graph == STANDARD_INPUT and output is not None:
                 keep_lone_graph(loaded, output)
             notes = [(job.graph, note) for note in loaded.notes]

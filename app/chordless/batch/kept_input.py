@@ -15,7 +15,7 @@ LONE = "edgelist"
 """The format of the copy of a graph that came by itself, whatever the format in which it came."""
 
 _SUFFIXES = {"graph6": ".stdin.g6", "sdf": ".stdin.sdf", "smiles": ".stdin.smi", LONE: ".stdin.txt"}
-"""What follows the name of the output file, by the format of the graphs."""
+"""The ending after the name of the output file, by the format of the graphs."""
 
 
 def keep_lone_graph(loaded: LoadedGraph, output: str) -> None:

@@ -1,4 +1,4 @@
-"""What the readers of many graphs have to tell, such as weights that are left out: one line for each kind of note."""
+"""The notes of the readers of many graphs, such as weights that are left out: one line for each kind of note."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker of a cluster does for a batch: count the graphs of some entries, or list them, as an engine would."""
+"""The work of a cluster's worker for a batch: count the graphs of some entries, or list them, as an engine would."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Number = int | float
 NAMES = (
     "n", "m", "c3..cN", "total", "holes", "odd", "even", "longest", "shortest", "girth", "chordal", "perfect"
 )  # fmt: skip
-"""What an expression may name; c3..cN stand for the cycles of each length."""
+"""The names that an expression may use; c3..cN stand for the cycles of each length."""
 
 SHORTEST_HOLE = 4
 _MOST_LETTERS = 500  # a tree that Python can walk by recursion

@@ -39,7 +39,7 @@ _LARGE = {
     "grid:20x20": ("total",),
     "grid:17x17": ("longest",),
 }
-"""What is measured on a GPU too."""
+"""Larger graphs, measured on a GPU too."""
 
 
 class BoundaryRow(Row):

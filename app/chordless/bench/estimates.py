@@ -37,7 +37,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Case:
-    """What is estimated: a graph, a bound on the length, and the vertices that every cycle passes."""
+    """A case to estimate: a graph, a bound on the length, and the vertices that every cycle passes."""
 
     graph: str
     max_length: int | None = None

@@ -1,4 +1,4 @@
-"""What the subcommands of ``chordless bench`` do: measure, print the table, then what is wrong."""
+"""The acts of the subcommands of ``chordless bench``: measure, print the table, then what is wrong."""
 
 from __future__ import annotations
 

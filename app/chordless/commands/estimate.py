@@ -107,20 +107,12 @@ def _graph(options: argparse.Namespace) -> LoadedGraph:
 
 
 def _space(options: argparse.Namespace, loaded: LoadedGraph) -> SearchSpace:
-    """Return what is to be searched."""
-    from chordless.graphs.vertex_names import edges_named, restriction_named
-    from kernels_ti import Options
-    from kernels_ti.blocks.search_space import SearchSpace
+    """Return the search space of a run with these options."""
+    from chordless.engine.framing import search_space
+    from chordless.protocol.orders import RunCommand
 
-    through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
-    wanted = Options(
-        min_length=options.min_length,
-        max_length=options.max_length,
-        through=through,
-        avoid=avoid,
-        avoid_edges=edges_named(loaded.graph, options.avoid_edge),
-    )
-    return SearchSpace(loaded.graph, wanted)
+    command = RunCommand(**shared.graph_fields(options), **shared.restriction_fields(options))
+    return search_space(command, loaded.graph)
 
 
 def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -> int:

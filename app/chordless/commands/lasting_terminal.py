@@ -11,7 +11,7 @@ from chordless.commands.writing import silence
 
 
 class LastingFile:
-    """The file of a terminal. What can no longer be written is dropped."""
+    """The file of a terminal. Text that can no longer be written is dropped."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file

@@ -43,29 +43,13 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     # Standard input cannot be read a second time, and reading a large graph again would take long.
     if command.graph == "-" or finished.n > _LARGEST_GRAPH:
         return None
-    from chordless.graphs.load import load_graph
-    from chordless.graphs.vertex_names import edges_named, restriction_named
+    from chordless.engine.framing import search_space
+    from chordless.graphs.load import load_as
     from chordless.runs.command_words import command_line
     from chordless.words.numbers import duration_text
-    from kernels_ti import Options
-    from kernels_ti.blocks.search_space import SearchSpace
 
-    graph = load_graph(
-        command.graph,
-        simplify=command.simplify,
-        directed=command.directed,
-        multigraph=command.multigraph,
-        file_format=command.file_format,
-        encoding=command.encoding,
-    ).graph
-    through, avoid = restriction_named(graph, command.through, command.through_edges, command.avoid)
-    wanted = Options(
-        max_length=command.max_length,
-        through=through,
-        avoid=avoid,
-        avoid_edges=edges_named(graph, command.avoid_edges),
-    )
-    plan = quick_plan(SearchSpace(graph, wanted))
+    graph = load_as(command).graph
+    plan = quick_plan(search_space(replace(command, symmetry=False), graph))
     seconds = max(_COST_OF_LENGTHS * plan.seconds, 1.0)
     if not is_worth_it(plan) or seconds > _seconds_left(finished):
         return None

@@ -73,7 +73,7 @@ class Stoppable(Protocol):
 
 
 class Stopping(Protocol):
-    """What says that a run is being stopped."""
+    """An object that says whether a run is being stopped."""
 
     stopping: bool
 
@@ -277,18 +277,10 @@ def graph_asked_for(options: argparse.Namespace) -> LoadedGraph:
     GraphError
         If it cannot be read.
     """
-    from chordless.graphs.load import load_graph
+    from chordless.graphs.load import load_as
     from chordless.graphs.readers.incoming import Limits
 
-    return load_graph(
-        options.graph,
-        simplify=options.simplify,
-        directed=options.directed,
-        multigraph=options.multigraph,
-        file_format=options.file_format,
-        encoding=options.encoding,
-        limits=Limits(options.memory),
-    )
+    return load_as(options, Limits(options.memory))
 
 
 def print_notes(notes: Sequence[str]) -> None:

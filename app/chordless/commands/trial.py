@@ -36,7 +36,7 @@ class Trial:
     def __init__(self, options: argparse.Namespace, folder: str, loaded: LoadedGraph | None = None) -> None:
         from chordless.engine.process import EngineProcess
 
-        # What the program took to start counts too.
+        # The start of the program counts too.
         self._began = time.monotonic() - max(time.time() - options.program_start, 0.0)
         self._seconds = options.seconds
         self._to_tell = min(_PART_TO_TELL * options.seconds, _LONGEST_TO_TELL)
@@ -109,7 +109,7 @@ class Trial:
         elif isinstance(event, Progress) and event.seconds > 0:
             self._last = event.seconds, event.cycles, event.paths
             self._compiles = event.compiling
-            # What was found before and while the kernels were compiled is not their rate.
+            # Cycles that were found before and while the kernels were compiled are not their rate.
             self._first = self._last if self._first is None or event.compiling else self._first
 
     def result(self, loaded: LoadedGraph) -> Finished:

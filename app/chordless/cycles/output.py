@@ -115,7 +115,7 @@ def check_listing(command: RunCommand, graph: Graph, position: Mapping[str, int]
 def require_listing(command: RunCommand, graph: Graph) -> None:
     """Raise CheckpointError if the output of a resumed run is a file with content that is no listing of this graph.
 
-    The cycles of a pick are written anew from the beginning. What somebody else has put in their place must not be
+    The cycles of a pick are written anew from the beginning. A file that somebody else has put there must not be
     lost.
     """
     path = command.output

@@ -1,6 +1,6 @@
 """A search that takes some milliseconds, in the process that was asked: no engine is started, Taichi is not loaded.
 
-The graph is searched by the reference, as with ``--arch reference``. What is read, written and reported is the same as
+The graph is searched by the reference, as with ``--arch reference``. Input, output and reports are the same as
 from an engine, because the same function does it.
 """
 

@@ -1,4 +1,4 @@
-"""What every run of the engine says at its beginning and at its end, and what its command means for a graph."""
+"""The first and the last event of every run of the engine, and the meaning of its command for a graph."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def ways_along(plan: BoundaryPlan, arch: str) -> list[Way]:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a count by length along a boundary is expected to take on this machine."""
+    """The expected cost of a count by length along a boundary on this machine."""
 
     seconds: float
     bytes: float  # Of its states; of states that do not fit, the least that would do

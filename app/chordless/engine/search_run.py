@@ -91,18 +91,10 @@ def loaded_graph(command: RunCommand) -> LoadedGraph:
         from chordless.graphs.overlap import load_overlap
 
         return load_overlap(command.graph, command.types, command.encoding)
-    from chordless.graphs.load import load_graph
+    from chordless.graphs.load import load_as
     from chordless.graphs.readers.incoming import Limits
 
-    return load_graph(
-        command.graph,
-        simplify=command.simplify,
-        directed=command.directed,
-        multigraph=command.multigraph,
-        file_format=command.file_format,
-        encoding=command.encoding,
-        limits=Limits(command.memory, command.reading_timeout),
-    )
+    return load_as(command, Limits(command.memory, command.reading_timeout))
 
 
 def _go_on(

@@ -17,7 +17,10 @@ from kernels_ti import Graph, GraphError, OptionError
 from kernels_ti.errors import DIRECTED, SIMPLIFY, worded
 
 if TYPE_CHECKING:
+    import argparse
+
     from chordless.graphs.molecules import MoleculeFormat
+    from chordless.protocol.orders import BatchJob, RunCommand
     from kernels_ti.boundary.forward_and_back.weights import Weights
 
 FORMATS = ("edgelist", "dimacs", "pajek", "graphml", "gml", "graph6", "mtx", "adjlist", "matrix")
@@ -58,6 +61,8 @@ _SIGNATURES = (
     (re.compile(rb">>(?:graph6|sparse6|digraph6)<<"), "graph6"),
     (re.compile(rb"\s*[&:;]?[?-~]+\s*(?:\n|\Z)"), "graph6"),
 )
+
+_HOW_TO_READ = ("simplify", "directed", "multigraph", "file_format", "encoding")
 
 
 @dataclass(frozen=True)
@@ -137,6 +142,12 @@ def load_graph(
                 generators.generate(source, memory=limits.most_bytes), source, notes=(unused,) if file_format else ()
             )
     raise _no_such_graph(source)
+
+
+def load_as(order: RunCommand | BatchJob | argparse.Namespace, limits: Limits | None = None) -> LoadedGraph:
+    """Load the graph that an order or a command line names, and read it as that says; see `load_graph`."""
+    how = {name: getattr(order, name) for name in _HOW_TO_READ}
+    return load_graph(order.graph, limits=limits, **how)
 
 
 def read_weight_file(path: str, graph: Graph, *, encoding: str | None = None, data: bytes | None = None) -> Weights:

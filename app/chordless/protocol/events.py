@@ -1,4 +1,4 @@
-"""What the engine reports to its client; ``--events FILE`` records the same, see `chordless.protocol.codec`."""
+"""The events of the engine for its client; ``--events FILE`` records the same, see `chordless.protocol.codec`."""
 
 from __future__ import annotations
 

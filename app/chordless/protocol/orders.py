@@ -104,7 +104,7 @@ class ProbeCommand:
 
 @dataclass(frozen=True)
 class BatchJob:
-    """What a batch does with one input, which may hold many graphs."""
+    """The work of a batch on one input, which may hold many graphs."""
 
     graph: str  # A file, a spec such as ``grid:7x10``, or ``-`` for standard input
     # One of `chordless.graphs.load.FORMATS`, ``sdf`` or ``smiles``; by default the name and the content decide.

@@ -11,7 +11,7 @@ from chordless.protocol.orders import RunCommand
 _RESTRICTIONS = ("through", "through_edges", "avoid", "avoid_edges")
 _TRIANGLE = 3
 SYMMETRY = ("automorphisms", "orbits_begun")
-"""What the result of a count up to symmetry has besides: the automorphisms that were used, the representatives."""
+"""Further fields of a count up to symmetry: the automorphisms that were used, the representatives."""
 
 
 PROOFS = 1 << 256

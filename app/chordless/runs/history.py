@@ -67,7 +67,7 @@ class RunSummary:
     stage: RunStage  # ``running``: an engine is at work in it. ``lost``: none is, and the recording breaks off.
     why: str  # Why it was stopped, failed, or is damaged; empty otherwise
     began: float  # Wall-clock time, seconds
-    disk_bytes: int  # What the folder takes on the disk
+    disk_bytes: int  # The size of the folder on the disk
     pick: Pick = "all"  # Which cycles it was asked for, see `chordless.protocol.orders.RunCommand`
     has_checkpoint: bool = True  # Whether there is one in the folder
     command: RunCommand | None = None  # What it was asked for; None if that cannot be read

@@ -35,7 +35,7 @@ KEYS_OF_TABS = frozenset(_SAME_AS_ALT) | frozenset(_SAME_AS_ALT.values())
 class Action:
     """Something that a user can do."""
 
-    # What it means. All actions with a key in common have the same name. The method ``action_<name>`` carries it out.
+    # Its meaning. All actions with a key in common have the same name. The method ``action_<name>`` carries it out.
     # It is a method of the screen, or of the app for an action of `EVERYWHERE`, or of every list for one of `LISTS`.
     # Screen and name together are the name in the settings: ``run.pause = "p"``.
     name: str

@@ -63,11 +63,11 @@ class BatchPlan:
     lines: int | None = None  # Number of lines in the output file; None if there is no such file
     # Number of graphs in all jobs, counted by the lines of their files; None if it is unknown.
     graphs: int | None = None
-    left_out: tuple[str, ...] = ()  # What is wrong with names that are left out, since there are other graphs
+    left_out: tuple[str, ...] = ()  # The faults of names that are left out, since there are other graphs
 
     @property
     def troubles(self) -> tuple[str, ...]:
-        """What is wrong with the fields, in full."""
+        """All faults of the fields, in full."""
         faults = (("Graphs", self.graphs_fault), ("Write to", self.output_fault))
         return (*(f"{label}: {fault}" for label, fault in faults if fault), *(f"left out: {x}" for x in self.left_out))
 

@@ -40,7 +40,7 @@ class BatchState:
     graph: str | None = None
     share: float = 0.0
     seconds: float = 0.0
-    error: str | None = None  # What went wrong
+    error: str | None = None  # The reason of a failure
 
     @property
     def rate(self) -> float:

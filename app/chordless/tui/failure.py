@@ -1,4 +1,4 @@
-"""What the terminal shows when the dashboard itself has failed."""
+"""The text on the terminal when the dashboard itself has failed."""
 
 from __future__ import annotations
 

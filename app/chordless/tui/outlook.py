@@ -1,4 +1,4 @@
-"""What a run of a graph will come to, before it begins: how many cycles, how long it takes, and which method is best.
+"""The outlook on a run of a graph before it begins: how many cycles, how long it takes, and which method is best.
 
 This module does not use Textual.
 """

@@ -41,7 +41,7 @@ class Field:
     label: str
     # The parser of the command line's option. It raises `argparse.ArgumentTypeError`.
     parse: Callable[[str], Any]
-    # What an empty field means. The empty field shows it.
+    # The meaning of an empty field. The empty field shows it.
     empty: str
     help: str  # The text beside the field
 

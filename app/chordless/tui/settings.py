@@ -21,7 +21,7 @@ from kernels_ti.folders import base_folder
 DEFAULT_THEME = "textual-dark"
 SOURCES = ("file", "spec", "overlap")
 FINDS = ("count", "boundary", "list", "longest", "sample")
-"""What a run finds: counts by a search or along a boundary, all cycles, one longest cycle, cycles at random."""
+"""The result of a run: counts by a search or along a boundary, all cycles, one longest cycle, cycles at random."""
 _MOST_RECENT = 20
 _MOST_WARNINGS, _LONGEST_WARNING = 5, 150
 _FILE = "settings.toml"

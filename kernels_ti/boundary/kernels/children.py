@@ -1,4 +1,4 @@
-"""What a vertex that comes makes of one state, for use in kernels; they read the spec of the vertices.
+"""The children that a vertex makes of one state, for use in kernels; they read the spec of the vertices.
 
 `kernels_ti.boundary.spec.transitions` does the same in numpy. States have words and symbols of a number of bits; one
 word more than those of the symbols tells states apart that have the same symbols.
@@ -24,7 +24,7 @@ class Symbols(NamedTuple):
 
 
 class ChildFunctions(NamedTuple):
-    """What kernels do as a vertex comes."""
+    """The functions that kernels call as a vertex comes."""
 
     children: Any
     bounded: Any

@@ -33,7 +33,7 @@ array = ti.types.ndarray
 
 
 class PartFunctions(NamedTuple):
-    """What kernels do with states of a number of words that lie in rows of parts."""
+    """The functions of kernels for states of a number of words that lie in rows of parts."""
 
     state_at: Any
     mixed: Any

@@ -54,7 +54,7 @@ _SPREAD = {"cpu": 512}
 _MOVES_AT_ONCE = 8192
 # Measured on one core: a move, and how long Taichi takes to start and to compile the kernels.
 _SECONDS_TO_A_MOVE, _SECONDS_TO_START = 4e-7, 1.0
-# What a first round is expected to save of a count, and what a round is, after one that saved less.
+# The part of a count that a first round is expected to save, and that a round is, after one that saved less.
 _FIRST_GAIN, _LEAST_GAIN = 0.5, 0.1
 
 

@@ -34,7 +34,7 @@ class OrderedBlock:
 
     @cached_property
     def changes(self) -> ChangesOfSteps:
-        """What its vertices change."""
+        """The changes that its vertices make."""
         return ChangesOfSteps(self.steps, self.packing)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a vertex changes in the states of a boundary: one table for numpy and for kernels.
+"""The changes that a vertex makes in the states of a boundary: one table for numpy and for kernels.
 
 A vertex has an edge to every vertex on the cycle that it is next to, so there are at most two of these: one before it
 on the cycle and one after it. Without directions, the first one found counts as the one before. A cycle piece ends in
@@ -42,12 +42,12 @@ what is written."""
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """What a vertex changes."""
+    """The changes that a vertex makes."""
 
     slot: int  # Of the vertex
-    may: int  # What it may do
-    off_kept: Words  # What a state keeps with the vertex off the cycle, shape (words,)
-    inner: Words  # What is written where the vertex becomes inner, shape (words,)
+    may: int  # Flags of what it may do
+    off_kept: Words  # Mask of the bits that a state keeps with the vertex off the cycle, shape (words,)
+    inner: Words  # The bits to write where the vertex becomes inner, shape (words,)
     near: tuple[int, ...]  # The slots of its neighbours
     # For each neighbour and symbol, what it may be, with the slot of the other end of its piece, and its own
     codes: Indices
@@ -64,7 +64,7 @@ class Changes:
 
 
 class Coded(NamedTuple):
-    """What all vertices of a block change, as kernels read it."""
+    """The changes of all vertices of a block, as kernels read them."""
 
     spec: Words  # The steps, and room for their tables of combinations
     bases: npt.NDArray[np.int32]  # Where each step begins
@@ -73,7 +73,7 @@ class Coded(NamedTuple):
 
 
 class ChangesOfSteps:
-    """What each vertex of a block changes, made for many vertices at once."""
+    """The changes of each vertex of a block, made for many vertices at once."""
 
     def __init__(self, steps: Sequence[Step], packing: Packing) -> None:
         self._steps, self._packing = steps, packing

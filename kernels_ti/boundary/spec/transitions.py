@@ -76,7 +76,7 @@ def children_of(words: Words, changes: Changes, packing: Packing) -> Children:
 
 @dataclass(frozen=True, eq=False)
 class _Changed:
-    """What becomes of each row: a combination of the neighbours' symbols, or a state.
+    """The child of each row: a combination of the neighbours' symbols, or a state.
 
     `off`: the vertex may stay off the cycle. `on`: it may join without closing the cycle, and then a word is what is
     `kept` of it with what is `written`. `joins`: it joins the two ends of one piece; `kept` leaves these two out.

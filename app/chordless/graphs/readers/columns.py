@@ -46,7 +46,7 @@ _ARROW = re.compile(r"\s*(\S+)\s+->\s+(\S+)\s*")
 class Layout:
     """How the lines of an edge list are divided."""
 
-    separator: str | None  # What stands between two columns; None for blanks
+    separator: str | None  # The text between two columns; None for blanks
     columns: int  # 2; 3 with weights; 4 with the data that networkx writes in braces
     arrows: int | None = None  # The number of the first line ``u -> v``; None if the lines have no arrows
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class OfferActions(Screen[None]):
-    """What a screen with a `CyclesOffer` does."""
+    """The behaviour of a screen with a `CyclesOffer`."""
 
     def listing_command(self) -> RunCommand | None:
         """Return the command of a run that has ended without keeping its cycles; None if it is unknown."""

@@ -292,7 +292,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions, Scr
         self.follow_heat()
         self._update_status()
 
-    # What is seen
+    # The picture
 
     def on_cycle_table_heading_clicked(self) -> None:
         """Change the order, as the key does."""

@@ -242,7 +242,7 @@ class RunScreen(WaveAction, OfferedKeys):
             self._by_step = not self._draws_steps(self._shown)
             self._draw()
 
-    # What is shown
+    # The picture
 
     def _draws_steps(self, state: RunState) -> bool:
         """Return whether the chart has the states by step. At the end of a count it has the cycles by length."""

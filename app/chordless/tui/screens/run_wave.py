@@ -55,7 +55,7 @@ class AskWave(Question):
 
 
 class WaveAction(Screen[None]):
-    """What the Run screen does to show the wave."""
+    """The part of the Run screen that shows the wave."""
 
     def action_breadth_first(self) -> None:
         """Begin the shown run anew, breadth first. If it is at work here, ask first."""

@@ -30,7 +30,7 @@ _SECONDS_OF_A_CYCLE = 2.5
 
 @dataclass(frozen=True)
 class PreviewQuestion:
-    """What to draw."""
+    """The graph to draw, and how."""
 
     # `text`, `reading` and `types`: see `chordless.tui.widgets.graph_source.GraphQuestion`.
     text: str

@@ -120,7 +120,7 @@ class GraphSource(Vertical):
 
     @property
     def notes(self) -> list[str]:
-        """What the reader noted about the file, without the name of the file."""
+        """The notes of the reader about the file, without the name of the file."""
         name = expanded(self.question.text)
         return [] if self.facts is None else [without_name(note, name) for note in self.facts.reader_notes]
 
