@@ -46,8 +46,8 @@ The output has a line for each graph, in the order of the input: the fields of
 error, listing (the file of cycles), listed (how many are in it: --limit bounds
 that number), and hash, which tells this graph with these options from
 any other; for food webs (--overlap) also interval, whether the niche overlap
-graph is an interval graph. Fields that are not known of a graph that was counted
-beside others are null: frontier, paths, seconds, peak_memory_bytes.
+graph is an interval graph. Unknown fields of a graph that was counted beside
+others are null: frontier, paths, seconds, peak_memory_bytes.
 
 A graph that cannot be read or searched is a line with its error, and the others
 go on; the exit code is 5 then. A file that is not there at all is refused at

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual.message import Message
 
 from chordless.tui.batch_lines import BatchLines, LineIndex
 
 
+@dataclass(eq=False)
 class LinesFound(Message):
-    """The thread that follows a file has found new lines.
+    """The thread that follows a file has found new lines."""
 
-    Parameters
-    ----------
-    index : LineIndex
-        The index of the file.
-    lines : BatchLines
-        All lines so far.
-    fault : str or None
-        Why the file cannot be read.
-    """
-
-    def __init__(self, index: LineIndex, lines: BatchLines, fault: str | None) -> None:
-        super().__init__()
-        self.index = index
-        self.lines = lines
-        self.fault = fault
+    index: LineIndex  # The index of the file
+    lines: BatchLines  # All lines so far
+    fault: str | None  # Why the file cannot be read
 
     def can_replace(self, message: Message) -> bool:
         """Let a newer message replace those that still wait."""

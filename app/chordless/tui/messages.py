@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,62 +16,48 @@ if TYPE_CHECKING:
     from chordless.tui.session import RunSession
 
 
+@dataclass(eq=False)
 class RunChanged(Message):
     """The state of the run has changed. The app posts it to the current screen, at most ten times a second."""
 
-    def __init__(self, state: RunState) -> None:
-        super().__init__()
-        self.state = state
+    state: RunState
 
 
+@dataclass(eq=False)
 class StartRun(Message):
-    """A screen asks the app to start or resume a run, and to show it.
+    """A screen asks the app to start or resume a run, and to show it."""
 
-    Parameters
-    ----------
-    show : str
-        The name of the screen that shows it.
-    expected : CycleRange or None
-        The estimate of its cycles before the start.
-    """
-
-    def __init__(self, command: RunCommand, *, show: str = "run", expected: CycleRange | None = None) -> None:
-        super().__init__()
-        self.command = command
-        self.show = show
-        self.expected = expected
+    command: RunCommand
+    show: str = "run"  # The name of the screen that shows it
+    expected: CycleRange | None = None  # The estimate of its cycles before the start
 
 
+@dataclass(eq=False)
 class OpenRun(Message):
     """A screen asks the app to show the run of a directory: live if an engine is running there, else its end."""
 
-    def __init__(self, directory: Path) -> None:
-        super().__init__()
-        self.directory = directory
+    directory: Path
 
 
+@dataclass(eq=False)
 class CompareRuns(Message):
     """A screen asks the app to show two runs side by side."""
 
-    def __init__(self, directories: tuple[Path, Path]) -> None:
-        super().__init__()
-        self.directories = directories
+    directories: tuple[Path, Path]
 
 
+@dataclass(eq=False)
 class ShowLength(Message):
     """A screen asks the app to show the cycles of one length."""
 
-    def __init__(self, length: int) -> None:
-        super().__init__()
-        self.length = length
+    length: int
 
 
+@dataclass(eq=False)
 class RunNews(Message):
     """The state of this session has changed. The thread of a feed posts it."""
 
-    def __init__(self, session: RunSession) -> None:
-        super().__init__()
-        self.session = session
+    session: RunSession
 
     def can_replace(self, message: Message) -> bool:
         """Let a newer message replace those that still wait."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
 
+@dataclass(eq=False)
 class _Ordered(Message):
     """A thread has sorted lines."""
 
-    def __init__(self, column: ColumnOrder, lines: BatchLines, order: NDArray[np.int64], *, anew: bool) -> None:
-        super().__init__()
-        self.column, self.lines, self.order, self.anew = column, lines, order, anew
+    column: ColumnOrder
+    lines: BatchLines
+    order: NDArray[np.int64]
+    anew: bool
 
 
 class SortedBatch(Screen[None]):

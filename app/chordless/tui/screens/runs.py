@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -64,12 +64,13 @@ class _Table(DataTable[Text]):
     ]
 
 
+@dataclass(eq=False)
 class _Looked(Message):
     """The result of the thread that reads the folder: the runs, a fault of the folder, and the seconds it took."""
 
-    def __init__(self, runs: list[RunSummary], fault: str | None, seconds: float) -> None:
-        super().__init__()
-        self.runs, self.fault, self.seconds = runs, fault, seconds
+    runs: list[RunSummary]
+    fault: str | None
+    seconds: float
 
 
 class RunsScreen(Screen[None]):

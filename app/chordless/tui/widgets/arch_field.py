@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual import on, work
 from textual.message import Message
 from textual.timer import Timer
@@ -36,12 +38,11 @@ class ArchField(Choice):
         The reports so far, by arch.
     """
 
+    @dataclass(eq=False)
     class Probed(Message):
         """An arch was tested."""
 
-        def __init__(self, report: DeviceReport) -> None:
-            super().__init__()
-            self.report = report
+        report: DeviceReport
 
     def __init__(self, chosen: str) -> None:
         self.reports: dict[str, DeviceReport] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -33,12 +35,11 @@ class BatchForm(Vertical):
         The first content of that field.
     """
 
+    @dataclass(eq=False)
     class Checked(Message):
         """The fields were checked."""
 
-        def __init__(self, plan: BatchPlan) -> None:
-            super().__init__()
-            self.plan = plan
+        plan: BatchPlan
 
     def __init__(self, graphs: str, output: str, reading: str = AS_IT_IS, cluster: str = "") -> None:
         super().__init__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import set_cell_size
@@ -35,25 +36,17 @@ class BatchTable(LineTable[BatchLine]):
     HEADING_STYLE = "batch-table--heading"
     CURSOR_STYLE = "batch-table--cursor"
 
+    @dataclass(eq=False)
     class Chosen(Message):
         """The user chose another graph."""
 
-        def __init__(self, line: BatchLine | None) -> None:
-            super().__init__()
-            self.line = line
+        line: BatchLine | None
 
+    @dataclass(eq=False)
     class HeadingClicked(Message):
-        """The user clicked on the heading of a column.
+        """The user clicked on the heading of a column."""
 
-        Parameters
-        ----------
-        title : str
-            One of `chordless.tui.batch_order.TITLES`.
-        """
-
-        def __init__(self, title: str) -> None:
-            super().__init__()
-            self.title = title
+        title: str  # One of `chordless.tui.batch_order.TITLES`
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

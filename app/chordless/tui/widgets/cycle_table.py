@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
@@ -35,18 +36,11 @@ class CycleTable(LineTable[FoundCycle]):
     HEADING_STYLE = "cycle-table--heading"
     CURSOR_STYLE = "cycle-table--cursor"
 
+    @dataclass(eq=False)
     class Chosen(Message):
-        """The user chose another cycle.
+        """The user chose another cycle."""
 
-        Parameters
-        ----------
-        cycle : FoundCycle or None
-            None if the table is empty.
-        """
-
-        def __init__(self, cycle: FoundCycle | None) -> None:
-            super().__init__()
-            self.cycle = cycle
+        cycle: FoundCycle | None  # None if the table is empty
 
     class HeadingClicked(Message):
         """The user clicked the heading."""

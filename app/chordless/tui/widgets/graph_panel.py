@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.text import Text
@@ -43,12 +44,11 @@ class GraphPanel(Vertical):
         Returns the folder whose files are shown.
     """
 
+    @dataclass(eq=False)
     class Picked(Message):
         """The user chose a graph."""
 
-        def __init__(self, graph: str) -> None:
-            super().__init__()
-            self.graph = graph
+        graph: str
 
     def __init__(self, recent: Sequence[str], folder: Callable[[], Path]) -> None:
         super().__init__(id="graph-panel")

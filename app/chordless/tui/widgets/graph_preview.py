@@ -40,36 +40,37 @@ class PreviewQuestion:
     max_length: int | None = None  # Bounds on the cycles that are lit and estimated
 
 
+@dataclass(eq=False)
 class _Read(Message):
     """A thread has read the graph."""
 
-    def __init__(self, question: PreviewQuestion, loaded: LoadedGraph) -> None:
-        super().__init__()
-        self.question, self.loaded = question, loaded
+    question: PreviewQuestion
+    loaded: LoadedGraph
 
 
+@dataclass(eq=False)
 class _Drawn(Message):
     """A thread has laid the graph out."""
 
-    def __init__(self, question: PreviewQuestion, loaded: LoadedGraph, layout: Layout | None) -> None:
-        super().__init__()
-        self.question, self.loaded, self.layout = question, loaded, layout
+    question: PreviewQuestion
+    loaded: LoadedGraph
+    layout: Layout | None
 
 
+@dataclass(eq=False)
 class _Sampled(Message):
     """A thread has found some cycles of the graph."""
 
-    def __init__(self, question: PreviewQuestion, cycles: list[IntArray]) -> None:
-        super().__init__()
-        self.question, self.cycles = question, cycles
+    question: PreviewQuestion
+    cycles: list[IntArray]
 
 
+@dataclass(eq=False)
 class _Estimated(Message):
     """A thread has estimated the run, or could not."""
 
-    def __init__(self, question: PreviewQuestion, outlook: Outlook | None) -> None:
-        super().__init__()
-        self.question, self.outlook = question, outlook
+    question: PreviewQuestion
+    outlook: Outlook | None
 
 
 class GraphPreview(Vertical):

@@ -40,14 +40,14 @@ class GraphQuestion:
     types: str
 
 
+@dataclass(eq=False)
 class _Answered(Message):
     """The answer of the thread that reads the graph."""
 
-    def __init__(
-        self, question: GraphQuestion, facts: GraphFacts | None, fault: str | None, better: str | None
-    ) -> None:
-        super().__init__()
-        self.question, self.facts, self.fault, self.better = question, facts, fault, better
+    question: GraphQuestion
+    facts: GraphFacts | None
+    fault: str | None
+    better: str | None
 
 
 class GraphSource(Vertical):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -37,12 +38,11 @@ class Histogram(ScrollView, can_focus=True):
         Binding("enter", "choose", show=False),
     ]
 
+    @dataclass(eq=False)
     class Chosen(Message):
         """The user wants to see the cycles of a length."""
 
-        def __init__(self, length: int) -> None:
-            super().__init__()
-            self.length = length
+        length: int
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.text import Text
@@ -26,12 +27,11 @@ _GRAPH_WIDTH, _STATE_WIDTH, _COUNT_WIDTH = 20, 11, 16
 _ROOM_FOR_ALL, _SHORT_COUNT = 60, 14
 
 
+@dataclass(eq=False)
 class _Found(Message):
     """A thread has read the folder of runs."""
 
-    def __init__(self, runs: list[RunSummary]) -> None:
-        super().__init__()
-        self.runs = runs
+    runs: list[RunSummary]
 
 
 class RecentRuns(Vertical):
