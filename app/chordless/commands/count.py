@@ -22,22 +22,20 @@ _SIGTERM_EXIT_CODE = 143
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
+    parser = shared.graph_command(
+        subparsers,
         "count",
-        help=SUMMARY,
-        description="Count every chordless cycle of a graph, triangles included, by length.",
-        closing=lambda: shared.graph_help(
-            "chordless count grid:7x10",
-            "chordless count roads.txt --max-length 12 --timeout 5m",
-            "chordless count petersen --json | jq .by_length",
-            "chordless count web.net --checkpoint week/   # chordless resume week/",
-            "chordless count karate --through 0,33 --avoid 2 --per-vertex",
-            "chordless count karate --proof",
-            "chordless count grid:12x12 --method boundary   # 421,587,920,205,546 cycles",
-            "chordless count hypercube:6 --symmetry   # 149,137,552 cycles in 10 ms",
-        ),
+        SUMMARY,
+        "Count every chordless cycle of a graph, triangles included, by length.",
+        "chordless count grid:7x10",
+        "chordless count roads.txt --max-length 12 --timeout 5m",
+        "chordless count petersen --json | jq .by_length",
+        "chordless count web.net --checkpoint week/   # chordless resume week/",
+        "chordless count karate --through 0,33 --avoid 2 --per-vertex",
+        "chordless count karate --proof",
+        "chordless count grid:12x12 --method boundary   # 421,587,920,205,546 cycles",
+        "chordless count hypercube:6 --symmetry   # 149,137,552 cycles in 10 ms",
     )
-    shared.add_graph(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--per-vertex", action="store_true", help="also count the cycles through each vertex")
     parser.add_argument("--per-edge", action="store_true", help="also count the cycles through each edge")

@@ -42,10 +42,11 @@ _INTERRUPTED_EXIT_CODE = 130
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
+    parser = shared.graph_command(
+        subparsers,
         "estimate",
-        help=SUMMARY,
-        description=(
+        SUMMARY,
+        (
             "Estimate how many chordless cycles a graph has, by random samples of the search,\n"
             "and how long a run would take here, by a short trial of it. A number is given\n"
             "with the range in which the truth lies in 9 cases out of 10. Paths are those\n"
@@ -54,13 +55,10 @@ def add_parser(subparsers: Any) -> None:
             "`chordless count --method boundary` would take. For this the speed of each\n"
             "device is measured, once on a machine: some seconds."
         ),
-        closing=lambda: shared.graph_help(
-            "chordless estimate roads.txt",
-            "chordless estimate roads.txt --max-length 20 --arch cuda",
-            "chordless estimate grid:9x10 --seconds 30 --json | jq .total",
-        ),
+        "chordless estimate roads.txt",
+        "chordless estimate roads.txt --max-length 20 --arch cuda",
+        "chordless estimate grid:9x10 --seconds 30 --json | jq .total",
     )
-    shared.add_graph(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     group = parser.add_argument_group("what to estimate")
     shared.add_lengths(group, values.any_cycle_length)

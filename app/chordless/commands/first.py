@@ -35,18 +35,16 @@ which the later neighbours of each are adjacent to one another.
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
+    parser = shared.graph_command(
+        subparsers,
         "first",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: shared.graph_help(
-            "chordless first petersen",
-            "chordless first complete:5 --certificate",
-            "chordless first web.net -q; test $? -eq 1 && echo chordal",
-            "chordless first roads.txt --min-length 20",
-        ),
+        SUMMARY,
+        DESCRIPTION,
+        "chordless first petersen",
+        "chordless first complete:5 --certificate",
+        "chordless first web.net -q; test $? -eq 1 && echo chordal",
+        "chordless first roads.txt --min-length 20",
     )
-    shared.add_graph(parser)
     parser.add_argument(
         "--json",
         action="store_true",

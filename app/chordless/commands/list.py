@@ -39,20 +39,18 @@ run directory with bit rows in cycles/part-*.npy and a checkpoint, for
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
+    parser = shared.graph_command(
+        subparsers,
         "list",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: shared.graph_help(
-            "chordless list grid:6x6 | sort -u | wc -l",
-            "chordless list karate -o cycles.jsonl",
-            "chordless list roads.txt --min-length 5 --limit 100",
-            "chordless list grid:6x9 -o cycles.parquet",
-            "chordless list karate --sorted --proof -o cycles.txt",
-            "chordless list grid:7x10 -o run/   # then: chordless export run",
-        ),
+        SUMMARY,
+        DESCRIPTION,
+        "chordless list grid:6x6 | sort -u | wc -l",
+        "chordless list karate -o cycles.jsonl",
+        "chordless list roads.txt --min-length 5 --limit 100",
+        "chordless list grid:6x9 -o cycles.parquet",
+        "chordless list karate --sorted --proof -o cycles.txt",
+        "chordless list grid:7x10 -o run/   # then: chordless export run",
     )
-    shared.add_graph(parser)
     parser.add_argument(
         "-o",
         "--output",

@@ -32,20 +32,18 @@ boundary` does, and hardly on the number of cycles.
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
+    parser = shared.graph_command(
+        subparsers,
         "longest",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: shared.graph_help(
-            "chordless longest grid:9x9",
-            "chordless longest roads.txt --simplify --json | jq .length",
-            "chordless longest roads.txt --shortest --through 17",
-            "chordless longest grid:18x18 --arch cuda",
-            "chordless longest roads.txt --weight roads.txt   # its third column",
-            "chordless longest roads.txt --checkpoint way/   # chordless resume way/",
-        ),
+        SUMMARY,
+        DESCRIPTION,
+        "chordless longest grid:9x9",
+        "chordless longest roads.txt --simplify --json | jq .length",
+        "chordless longest roads.txt --shortest --through 17",
+        "chordless longest grid:18x18 --arch cuda",
+        "chordless longest roads.txt --weight roads.txt   # its third column",
+        "chordless longest roads.txt --checkpoint way/   # chordless resume way/",
     )
-    shared.add_graph(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     group = parser.add_argument_group("what to find")
     group.add_argument(

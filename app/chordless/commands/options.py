@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from chordless.commands.parser import examples
+from chordless.commands.parser import Parser, examples
 from chordless.values import (
     SHORTEST_CYCLE,
     any_cycle_length,
@@ -21,6 +21,17 @@ from chordless.values import (
 from kernels_ti.choices import ARCHES, EXPANSIONS
 
 PROGRESS = ("auto", "plain", "none")
+
+
+def graph_command(subparsers: Any, name: str, summary: str, description: str, *example_lines: str) -> Parser:
+    """Add the parser of a command that takes a GRAPH, and how to read it; the examples close its help."""
+
+    def closing() -> str:
+        return f"{examples(*example_lines)}\n\nGRAPH: see `chordless help specs` and `chordless help formats`"
+
+    parser: Parser = subparsers.add_parser(name, help=summary, description=description, closing=closing)
+    add_graph(parser)
+    return parser
 
 
 def add_graph(parser: argparse.ArgumentParser) -> None:
@@ -279,8 +290,3 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="-", help="write to FILE (default, or -: standard output)"
     )
-
-
-def graph_help(*example_lines: str) -> str:
-    """Return the closing help text of the commands that take a GRAPH."""
-    return f"{examples(*example_lines)}\n\nGRAPH: see `chordless help specs` and `chordless help formats`"

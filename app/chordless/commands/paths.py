@@ -30,18 +30,16 @@ _OTHER_FORMATS = (".npy", ".parquet", ".arrow", ".gz")
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
+    parser = shared.graph_command(
+        subparsers,
         "paths",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: shared.graph_help(
-            "chordless paths grid:7x7 0,0 6,6",
-            "chordless paths roads.txt 17 203 --max-length 12 --list",
-            "chordless paths roads.txt 17 203 --shortest --through 40",
-            "chordless paths web.net 3 9 -o paths.jsonl",
-        ),
+        SUMMARY,
+        DESCRIPTION,
+        "chordless paths grid:7x7 0,0 6,6",
+        "chordless paths roads.txt 17 203 --max-length 12 --list",
+        "chordless paths roads.txt 17 203 --shortest --through 40",
+        "chordless paths web.net 3 9 -o paths.jsonl",
     )
-    shared.add_graph(parser)
     parser.add_argument("start", metavar="S", help="the vertex at which the paths begin")
     parser.add_argument("end", metavar="T", help="the vertex at which they end")
     parser.add_argument("--json", action="store_true", help="print one JSON object; with --list one line for each path")

@@ -33,19 +33,17 @@ output is that of `chordless list`, in the order in which they were drawn.
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
+    parser = shared.graph_command(
+        subparsers,
         "sample",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: shared.graph_help(
-            "chordless sample grid:12x12",
-            "chordless sample roads.txt --simplify -k 1000 -o cycles.jsonl",
-            "chordless sample roads.txt -k 100 --length 40 --seed 7",
-            "chordless sample grid:16x16 -k 10 --arch cuda",
-            "chordless sample petersen -k 2 --json",
-        ),
+        SUMMARY,
+        DESCRIPTION,
+        "chordless sample grid:12x12",
+        "chordless sample roads.txt --simplify -k 1000 -o cycles.jsonl",
+        "chordless sample roads.txt -k 100 --length 40 --seed 7",
+        "chordless sample grid:16x16 -k 10 --arch cuda",
+        "chordless sample petersen -k 2 --json",
     )
-    shared.add_graph(parser)
     parser.add_argument("--json", action="store_true", help="print each cycle as a JSON array, one a line")
     parser.add_argument("-k", type=positive, default=1, metavar="N", help="how many cycles to draw (default: 1)")
     parser.add_argument(
