@@ -50,9 +50,7 @@ def command_of(options: argparse.Namespace) -> RunCommand:
     return RunCommand(
         **shared.graph_fields(options),
         method="boundary",
-        arch=options.arch,
-        memory=options.memory,
-        timeout=options.timeout,
+        **shared.fields_of(options, "arch", "memory", "timeout"),
         order=None if options.order is None else os.path.abspath(options.order),
         write_order=None if options.write_order is None else os.path.abspath(options.write_order),
         checkpoint=options.checkpoint,

@@ -246,20 +246,11 @@ def act(options: argparse.Namespace) -> int:
         checked_encoding(options.encoding)
     template = BatchJob(
         "",
-        file_format=options.file_format,
-        simplify=options.simplify,
-        directed=options.directed,
-        multigraph=options.multigraph,
-        encoding=options.encoding,
-        min_length=options.min_length,
-        max_length=options.max_length,
+        **shared.fields_of(
+            options, "file_format", "simplify", "directed", "multigraph", "encoding", "min_length", "max_length"
+        ),
         listing=options.cycles,
-        arch=options.arch,
-        method=options.method,
-        limit=options.limit,
-        timeout=options.timeout,
-        overlap=options.overlap,
-        types=options.types,
+        **shared.fields_of(options, "arch", "method", "limit", "timeout", "overlap", "types"),
         with_graph=options.keep is not None or (options.bfile is not None and Property(options.bfile).needs_graph),
     )
     if options.keep is not None:
@@ -288,11 +279,7 @@ def act(options: argparse.Namespace) -> int:
         command = BatchCommand(
             jobs,
             lines,
-            threads=options.threads,
-            memory=options.memory,
-            fail_fast=options.fail_fast,
-            cluster=options.cluster,
-            gpus=options.gpus,
+            **shared.fields_of(options, "threads", "memory", "fail_fast", "cluster", "gpus"),
         )
         return _run(command, options)
 

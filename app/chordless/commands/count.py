@@ -151,14 +151,9 @@ def act(options: argparse.Namespace) -> int:
     command = run_command(options, checkpoint=options.checkpoint)
     command = replace(
         command,
-        per_vertex=options.per_vertex,
-        per_edge=options.per_edge,
-        method=options.method,
-        total_only=options.total_only,
-        order=options.order,
-        write_order=options.write_order,
-        symmetry=options.symmetry,
-        proof=options.proof,
+        **shared.fields_of(
+            options, "per_vertex", "per_edge", "method", "total_only", "order", "write_order", "symmetry", "proof"
+        ),
     )
     finished, exit_code = run_engine(command, options)
     print_result(command, finished, as_json=options.json)

@@ -114,10 +114,7 @@ def act(options: argparse.Namespace) -> int:
         source = export.open_file(
             options.cycles[0],
             options.graph,
-            simplify=options.simplify,
-            directed=options.directed,
-            multigraph=options.multigraph,
-            encoding=options.encoding,
+            **shared.fields_of(options, "simplify", "directed", "multigraph", "encoding"),
         )
     to_file = options.output != STANDARD_OUTPUT
     if to_file and source.store.is_kept_in(options.output):

@@ -139,13 +139,7 @@ def _engine(options: argparse.Namespace) -> int:
         output = Path(folder) / "cycle.jsonl"
         command = RunCommand(
             **shared.graph_fields(options),
-            arch=options.arch,
-            threads=options.threads,
-            memory=options.memory,
-            cluster=options.cluster,
-            gpus=options.gpus,
-            min_length=options.min_length,
-            max_length=options.max_length,
+            **shared.fields_of(options, "arch", "threads", "memory", "cluster", "gpus", "min_length", "max_length"),
             limit=1,
             output=str(output),
             output_format="jsonl",

@@ -45,10 +45,14 @@ def add_graph(parser: argparse.ArgumentParser) -> None:
     add_encoding(group)
 
 
+def fields_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return the options of these names, which an order to the engine calls so, too."""
+    return {name: getattr(options, name) for name in names}
+
+
 def graph_fields(options: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a `RunCommand` that say which graph is read, and how."""
-    names = ("graph", "program_start", "file_format", "simplify", "directed", "multigraph", "encoding")
-    return {name: getattr(options, name) for name in names}
+    return fields_of(options, "graph", "program_start", "file_format", "simplify", "directed", "multigraph", "encoding")
 
 
 def add_kind(group: Any) -> None:
@@ -152,8 +156,7 @@ def add_restriction(group: Any, things: str = "cycles") -> None:
 def restriction_fields(options: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a `RunCommand` that say which cycles are wanted: their lengths, and where they pass."""
     return {
-        "min_length": options.min_length,
-        "max_length": options.max_length,
+        **fields_of(options, "min_length", "max_length"),
         "through": tuple(options.through),
         "through_edges": tuple(options.through_edge),
         "avoid": tuple(options.avoid),

@@ -193,13 +193,7 @@ def _count_holes(path: str, options: argparse.Namespace) -> tuple[Finished, int]
     command = RunCommand(
         graph=path,
         overlap=True,
-        types=options.types,
-        program_start=options.program_start,
-        arch=options.arch,
-        threads=options.threads,
-        memory=options.memory,
-        limit=options.limit,
-        timeout=options.timeout,
+        **shared.fields_of(options, "types", "program_start", "arch", "threads", "memory", "limit", "timeout"),
         min_length=SHORTEST_HOLE,
         per_vertex=True,
     )

@@ -14,6 +14,7 @@ from typing import IO, Any
 from chordless.batch.jobs import checked, jobs_of
 from chordless.batch.output import read_lines
 from chordless.batch.tables import cell_of_text
+from chordless.commands import options as shared
 from chordless.commands.batch_session import run_batch
 from chordless.files import text_of, whole_file
 from chordless.graphs.overlap import FoodWeb, lacks_types, read_food_web, warning_of_missing_types
@@ -34,9 +35,7 @@ def print_table(webs: list[str], options: argparse.Namespace) -> int:
     require_threads(options.threads)
     template = BatchJob(
         "",
-        arch=options.arch,
-        limit=options.limit,
-        timeout=options.timeout,
+        **shared.fields_of(options, "arch", "limit", "timeout"),
         overlap=True,
         types=options.types,
         encoding=options.encoding,

@@ -43,10 +43,10 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("start", metavar="S", help="the vertex at which the paths begin")
     parser.add_argument("end", metavar="T", help="the vertex at which they end")
     parser.add_argument("--json", action="store_true", help="print one JSON object; with --list one line for each path")
-    group = parser.add_argument_group("what to find (default: how many, by length)").add_mutually_exclusive_group()
-    group.add_argument("--list", action="store_true", help="print each path, in no particular order")
-    group.add_argument("--shortest", action="store_true", help="find a shortest path, and how many are as short")
-    group.add_argument("--longest", action="store_true", help="find a longest path, and how many are as long")
+    what = parser.add_argument_group("what to find (default: how many, by length)").add_mutually_exclusive_group()
+    what.add_argument("--list", action="store_true", help="print each path, in no particular order")
+    what.add_argument("--shortest", action="store_true", help="find a shortest path, and how many are as short")
+    what.add_argument("--longest", action="store_true", help="find a longest path, and how many are as long")
     parser.add_argument(
         "-o",
         "--output",

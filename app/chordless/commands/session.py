@@ -144,11 +144,7 @@ def run_command(
     return RunCommand(
         **shared.graph_fields(options),
         reading_timeout=options.timeout,
-        arch=options.arch,
-        threads=options.threads,
-        expansion=options.expansion,
-        limit=options.limit,
-        timeout=options.timeout,
+        **shared.fields_of(options, "arch", "threads", "expansion", "limit", "timeout"),
         output=output,
         output_format=output_format,
         memory=options.memory,

@@ -157,8 +157,6 @@ def _command(options: argparse.Namespace, folder: str, loaded: LoadedGraph | Non
     return RunCommand(
         **fields,
         **shared.restriction_fields(options),
-        arch=options.arch,
-        threads=options.threads,
-        memory=options.memory,
+        **shared.fields_of(options, "arch", "threads", "memory"),
         timeout=options.seconds,
     )

@@ -70,30 +70,34 @@ def identity_in(command: RunCommand, directory: RunDirectory) -> dict[str, Any]:
     return {**identity_of(command), **weights}
 
 
-def _program(arch: str) -> str:
-    """Return the version that searches, with the library below where that searches."""
-    below = None if arch == "reference" else taichi_door.name_and_version()
-    return program_version() if below is None else f"{program_version()} ({below})"
+def _about(loaded: LoadedGraph, sessions: Sessions) -> dict[str, Any]:
+    """Return the fields of the first and the last event about the graph and the machine, with the version."""
+    graph, library = loaded.graph, None if sessions.arch == "reference" else taichi_door.name_and_version()
+    return {
+        "graph": loaded.title,
+        **{name: getattr(graph, name) for name in ("n", "m", "max_degree")},
+        **{name: getattr(sessions, name) for name in ("arch", "device", "setup_seconds")},
+        "program": program_version() if library is None else f"{program_version()} ({library})",
+    }
+
+
+def found_so_far(snapshot: Snapshot) -> dict[str, Any]:
+    """Return the fields of a report about what a search has found and what waits."""
+    names = ("cycles", "cycles_by_length", "paths", "device_bytes", "waiting_by_length")
+    counts = {name: getattr(snapshot, name) for name in names}
+    return {**counts, "frontier": snapshot.paths_waiting, "frontier_by_length": snapshot.paths_by_length}
 
 
 def started_event(
     command: RunCommand, loaded: LoadedGraph, sessions: Sessions, directory: RunDirectory | None
 ) -> Started:
     """Return the first event of a run."""
-    graph = loaded.graph
     return Started(
-        graph=loaded.title,
-        n=graph.n,
-        m=graph.m,
-        max_degree=graph.max_degree,
-        arch=sessions.arch,
-        device=sessions.device,
-        setup_seconds=sessions.setup_seconds,
+        **_about(loaded, sessions),
         pid=os.getpid(),
         options={key: value for key, value in asdict(command).items() if key not in _NOT_OPTIONS},
         directory=None if directory is None else os.path.abspath(directory.path),
         notes=list(loaded.notes),
-        program=_program(sessions.arch),
     )
 
 
@@ -106,30 +110,16 @@ def finished_event(
     directory: RunDirectory | None,
 ) -> Finished:
     """Return the last event of a run."""
-    graph = loaded.graph
     return Finished(
+        **_about(loaded, sessions),
+        **found_so_far(snapshot),
         reason=reason,
-        graph=loaded.title,
-        n=graph.n,
-        m=graph.m,
-        max_degree=graph.max_degree,
-        cycles=snapshot.cycles,
-        cycles_by_length=snapshot.cycles_by_length,
-        paths=snapshot.paths,
-        frontier=snapshot.paths_waiting,
-        frontier_by_length=snapshot.paths_by_length,
         listed=listed,
-        device_bytes=snapshot.device_bytes,
-        arch=sessions.arch,
-        device=sessions.device,
-        setup_seconds=sessions.setup_seconds,
         enumerate_seconds=snapshot.seconds,
         total_seconds=sessions.total_seconds,
         share=snapshot.share,
         peak_memory_bytes=sessions.peak_memory_bytes,
         checkpoint=None if directory is None else str(directory.path),
         write_seconds=sessions.write_seconds,
-        graph_hash=graph_hash(graph),
-        program=_program(sessions.arch),
-        waiting_by_length=snapshot.waiting_by_length,
+        graph_hash=graph_hash(loaded.graph),
     )

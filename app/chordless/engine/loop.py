@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from chordless.engine.channel import Channel
+from chordless.engine.framing import found_so_far
 from chordless.engine.keeper import Keeper
 from chordless.protocol.events import Checkpointed, Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
@@ -201,17 +202,11 @@ class Search:
     def _progress(self) -> Progress:
         snapshot = self._snapshot
         return Progress(
+            **found_so_far(snapshot),
             seconds=snapshot.seconds,
-            paths=snapshot.paths,
-            cycles=snapshot.cycles,
-            frontier=snapshot.paths_waiting,
-            frontier_by_length=snapshot.paths_by_length,
-            cycles_by_length=snapshot.cycles_by_length,
-            device_bytes=snapshot.device_bytes,
             listed=0 if self.output is None else self.output.listed,
             share=self._share_done(),
             memory_bytes=resident_bytes(),
-            waiting_by_length=snapshot.waiting_by_length,
             workers=[] if self.cluster is None else [asdict(view) for view in self.cluster.worker_views()],
             compiling=snapshot.compiling,
             **cast(Any, self.forecast.fields if self.forecast is not None else {}),

@@ -18,6 +18,8 @@ _SECONDS_TO_STOP = 30.0
 _SECONDS_TO_END = 15.0
 # The failure kind of a batch that the user has killed.
 _KILLED = "killed"
+# Fields of a state that are those of the last report.
+_COUNTS = ("done", "kept", "failed", "stopped", "cycles", "seconds")
 
 BatchPhase = Literal["starting", "running", "complete", "interrupted", "failed"]
 
@@ -58,33 +60,13 @@ class BatchState:
         if isinstance(event, BatchStarted):
             return replace(self, phase="running", total=event.total)
         if isinstance(event, BatchProgress):
-            return replace(
-                self,
-                phase="running",
-                done=event.done,
-                kept=event.kept,
-                failed=event.failed,
-                stopped=event.stopped,
-                cycles=event.cycles,
-                total=event.total,
-                graph=event.graph,
-                share=event.share,
-                seconds=event.seconds,
-            )
+            counts = {name: getattr(event, name) for name in (*_COUNTS, "total", "graph", "share")}
+            return replace(self, phase="running", **counts)
         if isinstance(event, BatchFinished):
-            return replace(
-                self,
-                phase="complete" if event.reason == "complete" else "interrupted",
-                done=event.done,
-                kept=event.kept,
-                failed=event.failed,
-                stopped=event.stopped,
-                cycles=event.cycles,
-                graph=None,
-                seconds=event.seconds,
-            )
+            phase: BatchPhase = "complete" if event.reason == "complete" else "interrupted"
+            return replace(self, phase=phase, graph=None, **{name: getattr(event, name) for name in _COUNTS})
         if isinstance(event, Failed):
-            phase: BatchPhase = "interrupted" if event.kind == _KILLED else "failed"
+            phase = "interrupted" if event.kind == _KILLED else "failed"
             return replace(self, phase=phase, graph=None, error=event.message)
         return self
 
