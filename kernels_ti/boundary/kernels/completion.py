@@ -109,13 +109,24 @@ def forced(ends, alone, inner, ahead: ti.template()):
     return free, on & ~deep, dead
 
 
-@lru_cache
-def completion_test(words: int, bits: int) -> Any:
-    """Return the test of a state, for use in kernels; a state has `words` words and `bits` bits for each symbol.
+@ti.func
+def first_of(vertices, first, depths: ti.template(), depth, lowest):
+    """Return the least depth of some vertices of the path but for the last one, `lowest` at most.
 
-    It takes the state, a vector of words, and the tables of the step, and returns 1 if no vertices to come complete the
-    state to a cycle, otherwise 0.
+    The vertices are bits; `first` is the number of the first one.
     """
+    rest, low = vertices, lowest
+    while rest != ti.u64(0):
+        there = depths[first + lowest_bit(rest, 64)]
+        rest &= rest - ti.u64(1)
+        if there < depth - 1:
+            low = ti.min(low, there)
+    return low
+
+
+@lru_cache
+def _parted_test(words: int, bits: int) -> Any:
+    """Return the depth-first search of a state, see `completion_test`."""
     symbol = symbols(words, bits).symbol
 
     @ti.func
@@ -166,17 +177,8 @@ def completion_test(words: int, bits: int) -> Any:
                         beside_ends = bit(other) & path_ends
                     path_ends |= bit(following - 64)
                 # The first vertex of the path that is next to it, but for the one before it.
-                low = depth
-                while beside_nodes != ti.u64(0):
-                    there = depths[lowest_bit(beside_nodes, 64)]
-                    beside_nodes &= beside_nodes - ti.u64(1)
-                    if there < depth - 1:
-                        low = ti.min(low, there)
-                while beside_ends != ti.u64(0):
-                    there = depths[64 + lowest_bit(beside_ends, 64)]
-                    beside_ends &= beside_ends - ti.u64(1)
-                    if there < depth - 1:
-                        low = ti.min(low, there)
+                low = first_of(beside_nodes, 0, depths, depth, depth)
+                low = first_of(beside_ends, 64, depths, depth, low)
                 depths[following] = depth
                 path[depth] = following | low << 8 | needed << 16
                 met += needed
@@ -207,6 +209,18 @@ def completion_test(words: int, bits: int) -> Any:
         if met < wanted:
             dead = 1
         return dead
+
+    return parted
+
+
+@lru_cache
+def completion_test(words: int, bits: int) -> Any:
+    """Return the test of a state, for use in kernels; a state has `words` words and `bits` bits for each symbol.
+
+    It takes the state, a vector of words, and the tables of the step, and returns 1 if no vertices to come complete the
+    state to a cycle, otherwise 0.
+    """
+    symbol, parted = symbols(words, bits).symbol, _parted_test(words, bits)
 
     @ti.func
     def cannot_be_completed(state, ahead: ti.template()):

@@ -112,8 +112,8 @@ def add_ways(
 
 
 @lru_cache
-def row_functions(cells: int) -> RowFunctions:
-    """Return the functions for rows that begin with a state of so many words."""
+def _key_functions(cells: int) -> tuple[Any, Any]:
+    """Return the functions between a state and its row: `key_of` a state, and `state_at` a cell."""
     vector = ti.types.vector(cells, ti.u64)
 
     @ti.func
@@ -145,6 +145,14 @@ def row_functions(cells: int) -> RowFunctions:
         key ^= key >> ti.u64(_HALF_KEY)
         state[0] = (key * ti.u64(_INVERSES[0]) & ti.u64(_KEY)) ^ mask_of(state)
         return state
+
+    return key_of, state_at
+
+
+@lru_cache
+def row_functions(cells: int) -> RowFunctions:
+    """Return the functions for rows that begin with a state of so many words."""
+    key_of, state_at = _key_functions(cells)
 
     @ti.func
     def first_row(written, size):
