@@ -15,8 +15,7 @@ from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.states.completion import Completion
 from kernels_ti.boundary.states.saved import SavedBlock, SavedStates
-from kernels_ti.boundary.states.states import GivenUp
-from kernels_ti.boundary.tables.tables import made_for_a_while, spec_on_device
+from kernels_ti.boundary.tables.tables import go_through, spec_on_device
 from kernels_ti.errors import SizeError
 from kernels_ti.graph import Graph
 
@@ -96,12 +95,7 @@ class CoresBlock:
 
     def take_vertex(self, enough: Callable[[], bool]) -> float:
         """Let the next vertices come, as many as one launch can take; see `PythonBlock.take_vertex`."""
-        launches = self._take()
-        is_through = False
-        while not is_through:
-            if enough():
-                raise GivenUp
-            is_through = self._device.call(made_for_a_while, launches)
+        go_through(self._device, self._take(), enough)
         came = self._steps[self.place : self.place + len(self.states_met)]
         self.place += len(came)
         self.triangles += sum(step.triangles for step in came)
@@ -134,7 +128,7 @@ class CoresBlock:
             self._cells = len(ways)
         self._parts.begin(rows)
 
-    def _take(self) -> Iterator[None]:
+    def _take(self) -> Generator[None, None, None]:
         """Let a stretch of vertices come; yield between launches."""
         parts, states = self._parts, self.states
         yield from self._drop()

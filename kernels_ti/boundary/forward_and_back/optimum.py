@@ -272,17 +272,9 @@ def _found_on_device(
     added = [rule.added_by(step) for step in block.steps]
     host_memory = None if memory is None else memory // 2
     optimum = DeviceOptimum(
-        device,
-        block,
-        added,
-        of_edges=rule.counts_edges,
-        memory=device_memory,
-        host_memory=host_memory,
-        enough=enough,
-        report=report,
-        offer=keeping.offer,
-        saved=keeping.take_forward(),
-    )
+        device, block, added, of_edges=rule.counts_edges, memory=device_memory, host_memory=host_memory,
+        enough=enough, report=report, offer=keeping.offer, saved=keeping.take_forward(),
+    )  # fmt: skip
     return _Found(
         optimum.best, optimum.ways, optimum.most_states, lambda: _cycle_of(optimum, block, rule, host_memory, enough)
     )

@@ -119,3 +119,14 @@ class _ToCome:
 def most_states_from(steps: Sequence[Step]) -> list[float]:
     """Return about how many states there are at the largest boundary from each step on."""
     return list(accumulate((step.cost for step in reversed(steps)), max))[::-1]
+
+
+def most_additions(step: Step, states: int) -> int:
+    """Return how many states can become one, at most, as a vertex comes.
+
+    Where it stays off, they differ in the vertices that leave the boundary, of which each was on the cycle or not.
+    Where it joins, at most two of its neighbours were on the cycle. The state that it makes tells the rest but for
+    which these are, and where the piece of the first of them ended.
+    """
+    near, slots = len(step.near), step.width + step.leaving + 1
+    return min(2 * states, (1 << min(step.leaving, 62)) + 1 + (near + near * near) * slots)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.orders.walk import Step, most_additions
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.changes import ChangesOfSteps
 from kernels_ti.boundary.spec.packing import Packing
@@ -113,13 +113,7 @@ class DeviceTables:
     def take_vertex(self, enough: Callable[[], bool]) -> float:
         """Let the next vertex come, in all states; see `PythonBlock.take_vertex`."""
         step = self._steps[self._place]
-        slices = self._take(step)
-        is_through = False
-        while not is_through:
-            if enough():
-                self._device.call(slices.close)
-                raise GivenUp
-            is_through = self._device.call(made_for_a_while, slices)
+        go_through(self._device, self._take(step), enough)
         self._place += 1
         self.width = step.width
         return step.cost
@@ -297,16 +291,10 @@ class DeviceTables:
             needed = self._beside_other_table() + self._other_table(shape)
             two_tables = 2 * 8 * shape.stride * _ROWS_TO_A_STATE
             largest = two_tables * self._block.most_from[self._place]
-            by_length = self._shape.lengths > 1
             require_memory(
-                needed,
-                self._memory,
-                self.states,
-                self.width,
-                by_length=by_length,
-                largest=largest,
-                is_count=self._is_count,
-            )
+                needed, self._memory, self.states, self.width,
+                by_length=self._shape.lengths > 1, largest=largest, is_count=self._is_count,
+            )  # fmt: skip
         if shape.cells > MOST_CELLS:
             raise SizeError(
                 f"{self.states:,} states need a table of {shape.cells:,} cells, more than the {MOST_CELLS:,} that "
@@ -332,7 +320,17 @@ def spec_on_device(device: Device, steps: Sequence[Step], packing: Packing) -> t
     return spec, coded.bases
 
 
-def made_for_a_while(launches: Iterator[object]) -> bool:
+def go_through(device: Device, launches: Generator[object, None, None], enough: Callable[[], bool]) -> None:
+    """Make all launches, unless it was enough before: then close them and raise GivenUp."""
+    is_through = False
+    while not is_through:
+        if enough():
+            device.call(launches.close)
+            raise GivenUp
+        is_through = device.call(_made_for_a_while, launches)
+
+
+def _made_for_a_while(launches: Iterator[object]) -> bool:
     """Make some of the launches, on the thread that owns Taichi; say whether that was all."""
     end = time.perf_counter() + _SECONDS_OF_LAUNCHES
     while time.perf_counter() < end:
@@ -349,14 +347,3 @@ def cells_of_two_tables(memory: int | None) -> int:
 def _rounded(cells: int) -> int:
     """Return a number of cells that serves the next steps too, where these need a little more."""
     return cells + cells // 4 if cells < _CELLS_TO_SPARE else cells
-
-
-def most_additions(step: Step, states: int) -> int:
-    """Return how many states can become one, at most, as a vertex comes.
-
-    Where it stays off, they differ in the vertices that leave the boundary, of which each was on the cycle or not.
-    Where it joins, at most two of its neighbours were on the cycle. The state that it makes tells the rest but for
-    which these are, and where the piece of the first of them ended.
-    """
-    near, slots = len(step.near), step.width + step.leaving + 1
-    return min(2 * states, (1 << min(step.leaving, 62)) + 1 + (near + near * near) * slots)
