@@ -30,7 +30,7 @@ _begun = False  # whether a search has been made in this process
 
 
 def backend_info() -> dict[str, Any]:
-    """Return what networkx writes into the documentation of its function."""
+    """Return the text that networkx writes into the documentation of its function."""
     return {
         "backend_name": "chordless",
         "project": "chordless",

@@ -101,7 +101,7 @@ class SearchSpace:
         return None
 
     def scaled(self, batch: int, cycles: dict[int, int]) -> dict[int, int]:
-        """Return what the cycles that were found in a batch count for in the totals of the run, by length."""
+        """Return the part of the run's totals that the cycles found in a batch stand for, by length."""
         return cycles
 
     def settled(self, cycles: dict[int, int], *, finished: bool) -> dict[int, int]:

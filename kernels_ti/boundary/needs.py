@@ -60,7 +60,7 @@ def needs_of(plan: BoundaryPlan, arch: str, memory: float, *, longest: int | Non
 
 
 def _in_passes(plan: BoundaryPlan, arch: str, memory: float, longest: int, states: float, whole: float) -> Needs:
-    """Return what a count by length needs in several passes, see `kernels_ti.boundary.tables.in_passes`."""
+    """Return the needs of a count by length in several passes, see `kernels_ti.boundary.tables.in_passes`."""
     n = _largest_block(plan)
     if not _fit_kernels(plan) or n > MOST_VERTICES:
         return Needs(whole, fits=False)

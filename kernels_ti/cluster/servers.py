@@ -68,7 +68,7 @@ def local_scheduler(security: Security) -> Iterator[str]:
 
 
 def invitation(address: str, security: Any) -> str:
-    """Return what a worker must know to reach a scheduler, as a line of JSON. It holds the key of a `Security`."""
+    """Return the address and keys that a worker needs to reach a scheduler, as a line of JSON."""
     return json.dumps({"address": address, "certificate": security.tls_ca_file, "key": security.tls_worker_key})
 
 

@@ -403,7 +403,7 @@ def _start(arch: str, threads: int | None) -> Device:
 
 
 def _note_of_pass(arch: str, name: str) -> str | None:
-    """Return what is noted of hardware that has passed the self-test; None if its driver is unknown."""
+    """Return the note about hardware that has passed the self-test; None if its driver is unknown."""
     driver = {"cpu": lambda: "", "cuda": cuda.driver_version, "vulkan": lambda: None}[arch]()
     version = import_module("kernels_ti").__version__  # it lies above this room
     return None if driver is None else f"self-test {version} {taichi_door.name_and_version()} {name} {driver}".rstrip()

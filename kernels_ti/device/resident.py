@@ -28,7 +28,7 @@ _made: dict[Hashable, Any] = {}
 
 
 def made_once(key: Hashable, make: Callable[[], T]) -> T:
-    """Return what `make` has returned for this key since the device was opened; call it the first time."""
+    """Return the result of `make` for this key since the device was opened; call it the first time."""
     if key not in _made:
         _made[key] = make()
     made: T = _made[key]

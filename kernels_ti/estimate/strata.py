@@ -86,7 +86,7 @@ class SubtreeSizes:
     _fits: dict[int, _Fit] = field(default_factory=dict)
 
     def logarithms(self, length: int, features: Floats) -> Floats | None:
-        """Return what is expected below paths of a length, shape (k,); None if nothing was learned of the length."""
+        """Return the expected size below paths of a length, shape (k,); None if nothing was learned of the length."""
         fit = self._fits.get(length)
         return None if fit is None else fit.of(features)
 

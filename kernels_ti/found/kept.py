@@ -68,7 +68,7 @@ class Kept:
 
 
 def counter_of(graph: Graph, participation: str) -> Counter | None:
-    """Return what counts the cycles through each vertex, or each edge; None for ``none``."""
+    """Return the counter of the cycles through each vertex, or each edge; None for ``none``."""
     if participation == "none":
         return None
     from kernels_ti.found.participation import Counter

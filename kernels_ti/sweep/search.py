@@ -284,7 +284,7 @@ class SweepSearch:
         return done > 0 and THOROUGH_GAIN * self._searched * left > THOROUGH_SECONDS * done
 
     def _kind(self, *, thorough: bool) -> tuple[object, ...]:
-        """Return what tells the kernels apart."""
+        """Return the key that tells the kernels apart."""
         group = self.blocks.group
         words = 0 if self._wide else group.words
         kind = self._collect, self._found.over_graph, group.required is not None, group.chords is not None

@@ -107,7 +107,7 @@ class SurveySearch:
                 return
 
     def _kind(self, blocks: ResidentBlocks) -> tuple[bool, bool]:
-        """Return what tells the kernels apart; all groups of a graph have the same."""
+        """Return the key that tells the kernels apart; all groups of a graph have the same."""
         return blocks.group.chords is not None, self._collect
 
     def _skip_done(self) -> None:

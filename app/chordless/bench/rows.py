@@ -83,11 +83,11 @@ class Row:
         return ()
 
     def _facts(self) -> dict[str, Any]:
-        """Return what the report says of the row."""
+        """Return the facts of the row for the report."""
         return {}
 
     def _facts_of(self, one: Series) -> dict[str, Any]:
-        """Return what the report says of a series, beside what it says of all."""
+        """Return the facts of a series for the report, beside those of all series."""
         return {}
 
     def _agree_cell(self, one: Series) -> str:

@@ -49,7 +49,7 @@ def lines_file(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _derivation(options: argparse.Namespace) -> Callable[[Iterable[dict[str, Any]]], Iterator[bytes]]:
-    """Return what makes the output of --keep or --bfile of lines."""
+    """Return the maker of the output of --keep or --bfile from lines."""
     from chordless.batch.derived import TermRows, kept_graphs
     from chordless.batch.jobs import first_number
 

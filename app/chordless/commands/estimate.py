@@ -187,7 +187,7 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
 
 
 def _of_trial(min_length: int, trial: Finished) -> Estimate:
-    """Return what a trial alone tells: all there is after a whole run, else lower bounds."""
+    """Return the counts of a trial alone: all there is after a whole run, else lower bounds."""
     from chordless.protocol.results import triangle_count
     from kernels_ti.estimate.estimate import Estimate
 

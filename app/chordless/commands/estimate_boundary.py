@@ -117,7 +117,7 @@ def _rates(arch: str, threads: int | None) -> BoundaryRates | None:
 
 
 def boundary_object(plan: BoundaryPlan, counts: Sequence[AlongBoundary]) -> dict[str, Any] | None:
-    """Return what ``--json`` prints: the first count, and all in ``devices``; None without one."""
+    """Return the object that ``--json`` prints: the first count, and all in ``devices``; None without one."""
     if not counts:
         return None
     first = counts[0]

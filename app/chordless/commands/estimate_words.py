@@ -36,7 +36,7 @@ def _rate_text(trial: Finished) -> str:
 
 
 def result_object(estimate: Estimate, trial: Finished, seconds: tuple[float, float, float] | None) -> dict[str, Any]:
-    """Return what ``--json`` prints; null stands for what no number can hold or nothing is known of."""
+    """Return the object that ``--json`` prints; null stands for what no number can hold or nothing is known of."""
     return {
         "graph": trial.graph,
         "n": trial.n,
@@ -126,7 +126,7 @@ def table(estimate: Estimate, trial: Finished, seconds: tuple[float, float, floa
 
 
 def _what_they_tell(*ranges: CycleRange) -> str:
-    """Return what the numbers of a table are worth: ranges, lower bounds, or both."""
+    """Return the kind of the numbers of a table: ranges, lower bounds, or both."""
     vague = [each.is_vague for each in ranges]
     if all(vague):
         return ", too few for a range: the numbers are lower bounds"

@@ -110,7 +110,7 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _wanted(options: argparse.Namespace, graph: Graph) -> dict[str, Any]:
-    """Return what the functions of the library take, with vertices as they name them."""
+    """Return the arguments for the functions of the library, with vertices as they name them."""
     from chordless.graphs.vertex_names import edges_named, restriction_named, vertices_named
 
     through, avoid = restriction_named(graph, options.through, options.through_edge, options.avoid)

@@ -319,7 +319,7 @@ def _follow(
 
 
 def _known_of(started: Started, progress: Progress) -> Finished:
-    """Return what is known of a search whose engine is killed while it compiles: all that it had found before."""
+    """Return the totals of a search whose engine is killed while it compiles: all that it had found before."""
     return Finished(
         reason="interrupted",
         **{name: getattr(started, name) for name in _OF_STARTED},

@@ -64,7 +64,7 @@ class BoundaryRates:
         return self.start + self.step * len(plan.expected_states) + state * plan.states
 
     def needs(self, plan: BoundaryPlan, arch: str, memory: int | None, longest: int | None = None) -> Needs:
-        """Return what a count needs on an arch within a memory, by default within what is there now.
+        """Return the needs of a count on an arch within a memory, by default within the memory that is free now.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ def expected_by_length(
     memory: int | None = None,
     may_measure: bool = False,
 ) -> Expected | None:
-    """Return what a count by length takes; None if there is no such count.
+    """Return the cost of a count by length; None if there is no such count.
 
     Parameters
     ----------

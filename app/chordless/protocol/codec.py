@@ -68,7 +68,7 @@ def event_from_json(line: str | bytes) -> Event:
 
 
 def wrong_field(message: Command | Event) -> str | None:
-    """Return what is wrong with the first field that has not the type its class says: ``output is 5``; else None."""
+    """Return the fault of the first field that has not the type its class says: ``output is 5``; else None."""
     for key, (classes, choices) in _types_by_field(message.name).items():
         value = getattr(message, key)
         # For Python a truth value is an integer.

@@ -63,7 +63,7 @@ def seconds_object(finished: Finished) -> dict[str, float]:
 
 
 def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
-    """Return what ``--json`` prints; ``triangles`` is None where only longer cycles were searched for."""
+    """Return the object that ``--json`` prints; ``triangles`` is None where only longer cycles were searched for."""
     triangles = triangle_count(command.min_length, finished.cycles_by_length)
     return {
         "graph": finished.graph,

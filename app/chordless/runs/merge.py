@@ -112,7 +112,7 @@ def check_parts(results: Sequence[PartResult]) -> None:
 
 
 def _wrong_count(result: PartResult) -> str | None:
-    """Return what no search reports: a total that is not the sum of its counts, or a proof that is none."""
+    """Return a fault that no search makes: a total that is not the sum of its counts, or a proof that is none."""
     finished = result.finished
     by_length = finished.cycles_by_length
     if finished.boundary is not None or result.command.total_only:

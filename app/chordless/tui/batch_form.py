@@ -83,7 +83,7 @@ class BatchPlan:
 
 
 def recent_batch_of(plan: BatchPlan) -> RecentBatch:
-    """Return what is remembered of a batch that begins in the current folder."""
+    """Return the memory of a batch that begins in the current folder."""
     typed = plan.question
     return RecentBatch(plan.output, typed.graphs, str(Path.cwd()), typed.reading, typed.cluster.strip())
 

@@ -124,7 +124,7 @@ def detail_text(line: BatchLine | None, width: int, most_lines: int, *, ascii_on
 
 
 def trouble_text(faults: Sequence[str], width: int, most_lines: int, *, ascii_only: bool) -> str:
-    """Return what is wrong with the form, in at most `most_lines` lines: beside a field there is room for a part."""
+    """Return the faults of the form, in at most `most_lines` lines: beside a field there is room for a part."""
     return "\n".join(_cut(textwrap.wrap("! " + "; ".join(faults), width), width, most_lines, ascii_only=ascii_only))
 
 
@@ -155,7 +155,7 @@ def phase_text(state: BatchState, *, ascii_only: bool) -> tuple[str, str]:
 
 
 def offer_markup(key: str, offer: str, *, ascii_only: bool) -> str:
-    """Return what the start key does with a file that no batch is writing. Say if no line is missing."""
+    """Return the effect of the start key on a file that no batch is writing. Say if no line is missing."""
     words = f"[$foreground-muted]{escape(key)} {_OFFERS[offer]}[/]"
     if offer != AGAIN:
         return words

@@ -24,7 +24,7 @@ _MOST_TO_LIST = 10**10
 
 
 def picked_words(state: RunState) -> str:
-    """Return what the cycles of a run are, if they are not all: ``drawn at random from 3,436``; otherwise ""."""
+    """Return the kind of a run's cycles, if they are not all: ``drawn at random from 3,436``; otherwise ""."""
     if (all_of_them := state.boundary.get("drawn_from")) is not None:
         return f"drawn at random from {all_of_them:,}"
     if (ways := state.boundary.get("ways")) is not None:
@@ -76,7 +76,7 @@ def cycle_words(cycle: FoundCycle | None, graph: Graph) -> str:
 
 
 def separator_of(names: Iterable[str]) -> str:
-    """Return what stands between names: a comma, if none of them has one in it."""
+    """Return the separator of names: a comma, if none of them has one in it."""
     names = list(names)
     if not any("," in name for name in names):
         return ", "

@@ -175,7 +175,7 @@ def _probe(estimator: Estimator, seconds: float, given_up: Callable[[], bool], *
 
 
 def _boundary_plan(space: SearchSpace, given_up: Callable[[], bool]) -> tuple[Expected | None, bool]:
-    """Return what a count along a boundary takes, None if it is not possible, and whether its order is settled."""
+    """Return the cost of a count along a boundary, None if it is not possible, and whether its order is settled."""
     from chordless.engine.rates import expected_by_length
     from kernels_ti.boundary.orders.plan import plan_of
 

@@ -98,7 +98,7 @@ def without_name(message: str, name: str) -> str:
 
 
 def note_words(state: RunState) -> str:
-    """Return what the reader noted about the file of the graph, in one line; "" if it noted nothing."""
+    """Return the reader's notes about the file of the graph, in one line; "" if it noted nothing."""
     return "; ".join(without_name(note, state.graph) for note in state.notes)
 
 
@@ -108,7 +108,7 @@ def device_words(state: RunState) -> str:
 
 
 def trouble_words(state: RunState, resume_key: str, new_key: str) -> str:
-    """Return what went wrong, or why the counts are incomplete, and what the user can do. Mostly ""."""
+    """Return the fault of a run, or why the counts are incomplete, and what the user can do. Mostly ""."""
     if state.phase == "failed":
         what = (state.error or "the engine failed").rstrip(".") + "."
     elif state.phase == "lost":
@@ -168,7 +168,7 @@ def has_picked(state: RunState) -> bool:
 
 
 def _picked_tile(state: RunState, pick: str) -> TileWords:
-    """Return what was picked: the longest cycle and how many are as long, or how many were drawn out of how many."""
+    """Return the result of a pick: the longest cycle and how many are as long, or how many were drawn from how many."""
     found = state.boundary
     if not found or state.reason != "complete":
         return TileWords("none yet", ("the longest cycle" if pick == "longest" else "a sample",), "none picked yet")
@@ -240,7 +240,7 @@ def times_words(state: RunState) -> tuple[str, ...]:
 
 
 def stop_now_words(state: RunState, now: float) -> str:
-    """Return what is lost if the run stops now without a new checkpoint. `now` is the time in seconds since 1970."""
+    """Return the loss if the run stops now without a new checkpoint. `now` is the time in seconds since 1970."""
     if state.checkpoint_time is None:
         return "Stop now, lose what was found"
     return f"Stop now, lose the last {_rough_seconds(max(now - state.checkpoint_time, 0.0))}"
@@ -312,7 +312,7 @@ def checkpoint_tile(state: RunState) -> TileWords:
 
 
 def estimate_tile(state: RunState) -> TileWords:
-    """Return what a narrow screen shows nowhere else: listed cycles, the estimate, the times of a run that is over."""
+    """Return facts that a narrow screen shows nowhere else: listed cycles, the estimate, times of a finished run."""
     listed = (f"{state.listed:,} listed",) if state.options.get("output") is not None else ()
     times = (", ".join(times_words(state)),) if state.phase in _OVER else ()
     words = "; ".join((*listed, *times, *filter(None, [" ".join(_estimate(state))])))

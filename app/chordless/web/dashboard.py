@@ -111,7 +111,7 @@ async def obey(dashboard: Dashboard, websocket: web.WebSocketResponse) -> None:
 
 
 def _read(text: str) -> Any:
-    """Return what a frame holds; None if it is no JSON."""
+    """Return the content of a frame; None if it is no JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

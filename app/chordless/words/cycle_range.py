@@ -34,7 +34,7 @@ class CycleRange:
         return cls(middle, middle if low is None else low, math.inf if high is None else high).with_found(found)
 
     def with_found(self, found: float) -> CycleRange:
-        """Return what the estimate says once so many cycles are found: never less than these."""
+        """Return the estimate once so many cycles are found: never less than these."""
         if self.exact or found <= self.low:
             return self
         if found > self.high:

@@ -36,7 +36,7 @@ class Gains:
         return self.of_edges[u, v] if (u, v) in self.of_edges else self.of_edges[v, u]
 
     def onto(self, u: int, v: int) -> int:
-        """Return what going from u to v adds: the edge, and v."""
+        """Return the gain of going from u to v: the edge, and v."""
         return self.of(v) + (0 if u == v else self.between(u, v))
 
     def of_cycle(self, cycle: list[int]) -> int:

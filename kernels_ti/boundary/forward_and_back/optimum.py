@@ -82,7 +82,7 @@ class Largest:
         return self._gains.of_edges is not None
 
     def added_by(self, step: Step) -> list[int]:
-        """Return what the vertex of a step adds when it joins, then what each edge to a vertex before it adds."""
+        """Return the gain of a step's vertex when it joins, then that of each edge to a vertex before it."""
         edges = [added for _, added in self._edges_of(step)] if self.counts_edges else []
         return [self._sign * self._gains.of(self._names[step.vertex]), *edges]
 
@@ -120,7 +120,7 @@ class Largest:
         return values.values[layer.closing] + self.gain(layer, layer.closing)
 
     def gain(self, layer: Layer, states: npt.NDArray[np.int64]) -> Values:
-        """Return what the vertex adds to some states when it joins, with its edges."""
+        """Return the gain of some states when the vertex joins, with its edges."""
         step = layer.step
         gained = np.full(len(states), self._sign * self._gains.of(self._names[step.vertex]), np.int64)
         if self._gains.of_edges is not None:

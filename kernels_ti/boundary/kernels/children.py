@@ -32,7 +32,7 @@ class ChildFunctions(NamedTuple):
 
 @lru_cache
 def symbols(words: int, bits: int) -> Symbols:
-    """Return how symbols of a number of bits lie in so many words, what reads one, and what writes one."""
+    """Return how symbols of a number of bits lie in so many words, and the functions that read and write one."""
     slots, field = 64 // bits, (1 << bits) - 1
     if bits * slots > MOST_KEY_BITS:
         slots -= 1
@@ -64,7 +64,7 @@ def symbols(words: int, bits: int) -> Symbols:
 
 @lru_cache
 def joining(words: int, bits: int) -> Any:
-    """Return what puts together the child of a state in which the vertex joins."""
+    """Return the function that puts together the child of a state in which the vertex joins."""
     _slots, _field, end_bits, symbol, put = symbols(words, bits)
     entry_cells = 1 + 2 * words
 
@@ -151,7 +151,7 @@ def tabulating_kernel(words: int, bits: int) -> Any:
 
 @lru_cache
 def child_functions(words: int, bits: int, cells: int) -> ChildFunctions:
-    """Return what makes the children of a state of so many cells, and what does so within bounds on the length.
+    """Return the functions for the children of a state of so many cells: for all, and within bounds on the length.
 
     With one cell more than the words of the symbols, that is the number of vertices on the cycle.
     """

@@ -44,12 +44,12 @@ def matching(
 
 @lru_cache
 def gaining(words: int, bits: int) -> Any:
-    """Return what tells the gain of a vertex that joins, for states of so many words and symbols of so many bits."""
+    """Return the function for the gain of a vertex that joins; states have `words` words, symbols `bits` bits."""
     symbol = symbols(words, bits).symbol
 
     @ti.func
     def gained(state, spec: ti.template(), base, gains: ti.template(), gain_base, of_edges):
-        """Return what the vertex adds to the value when it joins, with its edges."""
+        """Return the gain in value when the vertex joins, with its edges."""
         gain = gains[gain_base]
         if of_edges == 1:
             for k in range(ti.cast(spec[base], ti.i32)):

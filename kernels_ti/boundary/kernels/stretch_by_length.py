@@ -128,7 +128,7 @@ def add_ways(
 
 @lru_cache
 def _linking(words: int, bits: int) -> Any:
-    """Return what makes the children of a layer, each with its window of lengths, and notes those of each state."""
+    """Return the function that makes the children of a layer, with windows of lengths, and links states to them."""
     children = child_functions(words, bits, words).children
     state_at, _mixed, place_of = part_functions(words)
     stride = words + WINDOW

@@ -43,7 +43,7 @@ def below(random, most):
 
 @ti.func
 def weight(size, middle, weights: ti.template()):
-    """Return what a boundary of this size adds to the energy."""
+    """Return the energy of a boundary of this size."""
     return weights[ti.min(ti.max(size - middle + WEIGHTS - 1 - LARGEST_ABOVE, 0), WEIGHTS - 1)]
 
 

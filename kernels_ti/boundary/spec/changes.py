@@ -89,7 +89,7 @@ class ChangesOfSteps:
         return self._made[place - self._first]
 
     def coded(self) -> Coded:
-        """Return what all vertices change, as kernels read it."""
+        """Return the changes of all vertices, as kernels read them."""
         packing = self._packing
         coded = [self[place].coded(packing.first_head) for place in range(len(self._steps))]
         bases = np.cumsum([0, *map(len, coded)]).astype(np.int32)
@@ -105,7 +105,7 @@ class ChangesOfSteps:
 
 
 def _changes_of(steps: Sequence[Step], packing: Packing) -> list[Changes]:
-    """Return what the vertices of some steps change."""
+    """Return the changes of the vertices of some steps."""
     ends = np.cumsum([0, *(len(step.near) for step in steps)]).tolist()
     columns: list[list[int]] = [[], [], [], []]
     for step in steps:

@@ -90,7 +90,7 @@ class _Changed:
 
 
 def _changed(words: Words, changes: Changes, packing: Packing) -> tuple[_Changed, Indices | None]:
-    """Return what becomes of rows, and the row of each state; None where each state has its own row."""
+    """Return the children of rows, and the row of each state; None where each state has its own row."""
     kinds, near = packing.kinds, len(changes.near)
     size = kinds**near
     if size > max(_SMALL_TABLE, words.shape[1] // 2):

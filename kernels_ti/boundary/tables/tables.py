@@ -309,7 +309,7 @@ def _bytes(buffer: Any) -> int:
 
 
 def spec_on_device(device: Device, steps: Sequence[Step], packing: Packing) -> tuple[Any, npt.NDArray[np.int32]]:
-    """Return what all vertices change, as kernels read it, and where each begins; on the thread that owns Taichi."""
+    """Return the changes of all vertices for kernels, and where each begins; on the thread that owns Taichi."""
     from kernels_ti.boundary.kernels.children import tabulating_kernel
 
     coded = ChangesOfSteps(steps, packing).coded()

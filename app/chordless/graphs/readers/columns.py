@@ -72,7 +72,7 @@ class Layout:
         )
 
     def wrong(self, line: str) -> str:
-        """Return what is wrong with a line that does not fit."""
+        """Return the fault of a line that does not fit."""
         cells = self.cells(line)
         if self.arrows is not None:
             return f"the edges are arcs `u -> v` (see line {self.arrows}), and this line is none: {_shown(line)}"
@@ -123,7 +123,7 @@ def note_weights(source: Source) -> None:
 
 
 def _separator(source: Source, lines: list[str]) -> str | None:
-    """Return what separates the columns of an edge list by its first lines, and note where another could, too."""
+    """Return the separator of an edge list's columns by its first lines, and note where another one would do, too."""
     words = [line.split() for line in lines]
     blanks_are_sure = all(_is_edge(row, None) and (len(row) > 2 or _are_even(row)) for row in words)
     order = (None, *SEPARATORS[:-1]) if blanks_are_sure else SEPARATORS

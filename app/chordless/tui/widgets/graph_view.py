@@ -285,7 +285,7 @@ class GraphView(Widget):
         return note if self._unnamed and has_room else ""
 
     def _heat_legend(self) -> Strip:
-        """Return what the kinds of lines mean."""
+        """Return the meaning of the kinds of lines."""
         assert self._heat is not None
         most = self._heat.max(initial=0.0)
         ascii_only = is_ascii(self)
