@@ -35,18 +35,14 @@ def replaced(path: str | Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Yield a stream whose content takes the place of a file once the block has ended without an error.
 
     The content goes to a new file in the same folder. Its name cannot be guessed, and it is only opened if nothing has
-    that name, so no link is followed. It is safe on the disk before it is renamed. An old file keeps its permissions;
-    a new one has those that the process gives to every new file. If `path` is a link, the link is replaced.
+    that name, so no link is followed. It is safe on the disk before it is renamed. An old file keeps its permissions; a
+    new one has those that the process gives to every new file. If `path` is a link, the link is replaced. Raise OSError
+    if that is not possible; the old file is still there, and the new one is gone.
 
     Parameters
     ----------
     private : bool, default False
         Nobody but the user may read or write a new file.
-
-    Raises
-    ------
-    OSError
-        If that is not possible; the old file is still there, and the new one is gone.
     """
     path = Path(path)
     new = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
@@ -99,15 +95,12 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
 def open_to_read(path: str | Path, *, pipes: bool = False) -> BinaryIO:
     """Open a file that has an end.
 
+    Raise OSError if it cannot be opened, or is a device or a folder, or a pipe where none will do.
+
     Parameters
     ----------
     pipes : bool, default False
         A pipe will do as well, such as ``<(zcat run.jsonl.gz)`` of a shell.
-
-    Raises
-    ------
-    OSError
-        If it cannot be opened, or is a device or a folder, or a pipe where none will do.
     """
 
     def opener(name: str, flags: int) -> int:
@@ -149,10 +142,7 @@ def is_leftover(name: str, of: str) -> bool:
 def remove_leftovers(path: Path) -> None:
     """Remove what killed processes left that were replacing a file; only for who holds its lock.
 
-    Raises
-    ------
-    OSError
-        If that is not possible.
+    Raise OSError if that is not possible.
     """
     for name in os.listdir(path.parent):
         if is_leftover(name, path.name):
@@ -162,10 +152,7 @@ def remove_leftovers(path: Path) -> None:
 def remove_abandoned(path: Path) -> None:
     """Remove what killed processes left that were replacing a file, see `replaced`; any process may call this.
 
-    Raises
-    ------
-    OSError
-        If that is not possible.
+    Raise OSError if that is not possible.
     """
     for name in os.listdir(path.parent):
         if not is_leftover(name, path.name):
@@ -191,6 +178,8 @@ def sync_folder(path: Path) -> None:
 def take_lock(descriptor: int, seconds: float = SECONDS_TO_WAIT_FOR_A_LOCK) -> bool:
     """Lock an open file for this process alone, and wait for the lock if need be.
 
+    Raise OSError if the file system has no locks.
+
     Parameters
     ----------
     seconds : float
@@ -200,11 +189,6 @@ def take_lock(descriptor: int, seconds: float = SECONDS_TO_WAIT_FOR_A_LOCK) -> b
     -------
     bool
         Whether the file is locked now; False if another process still holds the lock.
-
-    Raises
-    ------
-    OSError
-        If the file system has no locks.
     """
     deadline = time.monotonic() + seconds
     while True:
@@ -231,6 +215,8 @@ def open_alone(path: str | Path, flags: int = 0, *, seconds: float = SECONDS_TO_
     """Open a file to write to it, and lock it, so that no other run of this program writes to it meanwhile.
 
     What is no regular file, such as a pipe or a terminal, is not locked, nor is a file on a file system without locks.
+    Raise OSError if the file cannot be opened. Raise OptionError if another process is writing to the file; the message
+    names the process, where the system tells it.
 
     Parameters
     ----------
@@ -243,13 +229,6 @@ def open_alone(path: str | Path, flags: int = 0, *, seconds: float = SECONDS_TO_
     -------
     int
         The descriptor. The lock is gone when it is closed.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be opened.
-    OptionError
-        If another process is writing to the file; the message names the process, where the system tells it.
     """
     access = flags & os.O_ACCMODE or os.O_WRONLY
     descriptor = os.open(path, access | (flags & ~os.O_ACCMODE & ~os.O_TRUNC) | os.O_CLOEXEC, 0o666)
@@ -305,19 +284,14 @@ def same_file(descriptor: int, path: Path) -> bool:
 def open_own(path: str | Path, flags: int, *, folder: int | None = None) -> int:
     """Open a file that this program keeps in a folder of its own; a link in its place is refused.
 
+    Raise OSError if that is not possible. Raise EngineError if it is a link, a pipe or a device.
+
     Parameters
     ----------
     flags : int
         Of `os.open`.
     folder : int, optional
         Descriptor of the folder, which may have been moved; `path` is only its name in messages then.
-
-    Raises
-    ------
-    OSError
-        If that is not possible.
-    EngineError
-        If it is a link, a pipe or a device.
     """
     try:
         name = path if folder is None else Path(path).name

@@ -43,6 +43,8 @@ _OLD_ENOUGH = 0.3
 class ClusterRun:
     """The enumeration of one graph on the workers of a cluster, in slices; it is used like a `kernels_ti.run.Run`.
 
+    Raise GraphError if `graph` is no graph. Raise OptionError if the options cannot be combined with a cluster.
+
     Parameters
     ----------
     state : RunState, optional
@@ -54,13 +56,6 @@ class ClusterRun:
         Threads of a worker on the CPU; by default as many as Dask gave it.
     tell : callable, optional
         Called with a line of text when a worker is lost, refused or fails.
-
-    Raises
-    ------
-    GraphError
-        If `graph` is no graph.
-    OptionError
-        If the options cannot be combined with a cluster.
     """
 
     def __init__(

@@ -46,6 +46,8 @@ def download(arch: str, buffer: Any) -> np.ndarray:
 def copying(arch: str, memory: int) -> Iterator[Start]:
     """Copy the beginnings of buffers into arrays of the host, several at once.
 
+    Raise EngineError if the device has failed.
+
     Parameters
     ----------
     memory : int
@@ -56,11 +58,6 @@ def copying(arch: str, memory: int) -> Iterator[Start]:
     callable
         It takes a buffer and a contiguous array, and begins to fill the array. A buffer of bytes gives a number for
         each byte. The buffer may be written to again at once. All arrays are full when the block is left.
-
-    Raises
-    ------
-    EngineError
-        If the device has failed.
     """
     if arch != "cuda":
         yield lambda buffer, target: _fill(target, download(arch, buffer))

@@ -90,10 +90,7 @@ def memory() -> tuple[int, int] | None:
 def upload(values: np.ndarray, target: int) -> None:
     """Copy a contiguous array to an address of the device.
 
-    Raises
-    ------
-    EngineError
-        If the device has failed.
+    Raise EngineError if the device has failed.
     """
     source = ctypes.c_void_p(values.ctypes.data)
     failed = _library().cuMemcpyHtoD_v2(ctypes.c_uint64(target), source, ctypes.c_size_t(values.nbytes))
@@ -103,10 +100,7 @@ def upload(values: np.ndarray, target: int) -> None:
 def download(source: int, target: np.ndarray) -> None:
     """Fill a contiguous array from an address of the device, and wait for it.
 
-    Raises
-    ------
-    EngineError
-        If the device has failed.
+    Raise EngineError if the device has failed.
     """
     failed = _library().cuMemcpyDtoH_v2(
         ctypes.c_void_p(target.ctypes.data), ctypes.c_uint64(source), ctypes.c_size_t(target.nbytes)
@@ -117,6 +111,8 @@ def download(source: int, target: np.ndarray) -> None:
 class PinnedSlot:
     """A piece of pinned memory of the host, which the device writes without the help of a core.
 
+    Raise MemoryError if the system gives no pinned memory.
+
     Parameters
     ----------
     size : int
@@ -125,11 +121,6 @@ class PinnedSlot:
     Attributes
     ----------
     values : ndarray of uint8, shape (size,)
-
-    Raises
-    ------
-    MemoryError
-        If the system gives no pinned memory.
     """
 
     def __init__(self, size: int) -> None:
@@ -146,10 +137,7 @@ class PinnedSlot:
     def fill(self, source: int, size: int) -> None:
         """Queue a copy of `size` bytes from an address of the device; `wait` says when it is done.
 
-        Raises
-        ------
-        EngineError
-            If the device has failed.
+        Raise EngineError if the device has failed.
         """
         library, stream = _library(), ctypes.c_void_p(0)
         failed = library.cuMemcpyDtoHAsync_v2(self._place, ctypes.c_uint64(source), ctypes.c_size_t(size), stream)
@@ -158,10 +146,7 @@ class PinnedSlot:
     def wait(self) -> None:
         """Wait for the last `fill`. Any thread may call it.
 
-        Raises
-        ------
-        EngineError
-            If the device has failed.
+        Raise EngineError if the device has failed.
         """
         library = _library()
         failed = library.cuCtxSetCurrent(self._context) or library.cuEventSynchronize(self._event)

@@ -280,10 +280,7 @@ def release_memory() -> None:
 def held_open_device() -> Iterator[Device | None]:
     """Let no other thread open another arch than the open one until the block is left; open none.
 
-    Yields
-    ------
-    Device or None
-        None if no arch is open, or this process may use none any more, as after a fork.
+    Yield None if no arch is open, or this process may use none any more, as after a fork.
     """
     while owner.may_work() and (key := next(iter(_started), None)) is not None and taichi_door.is_open():
         with _turns.hold(key):

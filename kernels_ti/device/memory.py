@@ -64,17 +64,14 @@ def peak_memory() -> int:
 def search_budget(device: HasMemory, memory: int | None, *, begun: bool = False) -> int:
     """Return the bytes that blocks, stacks or arena, and found cycles may take together.
 
+    Raise OptionError if the process alone takes nearly as much.
+
     Parameters
     ----------
     memory : int or None
         Bytes that the user allows, see the module; None for a share of the free memory.
     begun : bool
         A part of the search is done: continue with little memory instead of raising an error.
-
-    Raises
-    ------
-    OptionError
-        If the process alone takes nearly as much.
     """
     if memory is None:
         free = device.free_memory() or device.memory or UNKNOWN_DEVICE_MEMORY
@@ -95,15 +92,12 @@ def search_budget(device: HasMemory, memory: int | None, *, begun: bool = False)
 def host_budget(memory: int | None) -> int:
     """Return the bytes that a count on the host may take for its states.
 
+    Raise OptionError if the process alone takes nearly as much.
+
     Parameters
     ----------
     memory : int or None
         Bytes that the user allows for the whole process; None for a share of the free memory.
-
-    Raises
-    ------
-    OptionError
-        If the process alone takes nearly as much.
     """
     if memory is None:
         return max(_free_host_memory() // SHARE_OF_FREE, LEAST)

@@ -44,10 +44,7 @@ _ended = ""  # why no more work can be carried out; "" if it can
 def own() -> None:
     """Make this thread the one that calls Taichi. Calls of other threads are refused from now on.
 
-    Raises
-    ------
-    DeviceError
-        If another thread is the owner already.
+    Raise DeviceError if another thread is the owner already.
     """
     global _thread
     with _starting:

@@ -83,18 +83,13 @@ class PinnedCopies:
     def start(self, source: int, target: np.ndarray, *, widen: bool = False) -> None:
         """Begin to fill a contiguous array from an address of the device; `finish` says when it is full.
 
-        Earlier orders to the device are carried out before. Later ones are carried out after it has sent these
-        bytes, so the buffer may be written to again.
+        Earlier orders to the device are carried out before. Later ones are carried out after it has sent these bytes,
+        so the buffer may be written to again. Raise EngineError if the device has failed.
 
         Parameters
         ----------
         widen : bool
             The device has a byte for each number of the array.
-
-        Raises
-        ------
-        EngineError
-            If the device has failed.
         """
         left = target.reshape(-1) if widen else target.reshape(-1).view(np.uint8)
         while len(left):
@@ -117,10 +112,7 @@ class PinnedCopies:
     def finish(self) -> None:
         """Wait until all arrays are full.
 
-        Raises
-        ------
-        EngineError
-            If the device has failed.
+        Raise EngineError if the device has failed.
         """
         under_way, self._under_way = self._under_way, []
         errors = [each.exception() for each in under_way]  # all are waited for, also after an error

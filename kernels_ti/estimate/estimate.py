@@ -157,7 +157,8 @@ class Estimator:
     """Estimates the number of paths and cycles of a graph; more time gives a better estimate.
 
     Each random walk is unbiased, and so is their mean, see `kernels_ti.estimate.random_walk`. The first walks grow in
-    size. Then several walks have the same size, and their differences give the spread.
+    size. Then several walks have the same size, and their differences give the spread. Raise SizeError if the bit rows
+    of a block are too large for the host.
 
     Parameters
     ----------
@@ -165,11 +166,6 @@ class Estimator:
         A graph stands for the search of all its cycles.
     seed : int
         Of the random numbers.
-
-    Raises
-    ------
-    SizeError
-        If the bit rows of a block are too large for the host.
     """
 
     def __init__(self, graph: Graph | SearchSpace, *, seed: int = 0) -> None:
@@ -300,10 +296,7 @@ class Estimator:
     def estimate(self) -> Estimate:
         """Return the estimate from the probes so far.
 
-        Raises
-        ------
-        EngineError
-            If nothing has been probed.
+        Raise EngineError if nothing has been probed.
         """
         samples = self._samples[-1:] if self.exact else self._samples
         if not samples:

@@ -28,6 +28,8 @@ def frame_words(words: int, member_words: int) -> int:
 def packed(frames: Frames, rows: Rows, collect: bool) -> Rows:
     """Return frames as rows of a stack.
 
+    Raise ValueError if members are wanted and the frames have none.
+
     Parameters
     ----------
     frames : Frames
@@ -40,11 +42,6 @@ def packed(frames: Frames, rows: Rows, collect: bool) -> Rows:
     Returns
     -------
     ndarray of uint64, shape (k, frame words)
-
-    Raises
-    ------
-    ValueError
-        If members are wanted and the frames have none.
     """
     parts = [frames.allowed, rows[frames.end] & frames.allowed, frames.extensions]
     if collect:

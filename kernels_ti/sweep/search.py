@@ -62,6 +62,8 @@ _compiled: set[tuple[object, ...]] = set()
 class SweepSearch:
     """Stage 2 depth first on the CPU, every worker with a private stack.
 
+    Raise SizeError if not even one worker has room.
+
     Parameters
     ----------
     blocks : ResidentBlocks
@@ -76,11 +78,6 @@ class SweepSearch:
         Share of the whole search behind each seed.
     memory : int
         Bytes that stacks, found cycles and the pool of frames may take; fewer workers take less.
-
-    Raises
-    ------
-    SizeError
-        If not even one worker has room.
 
     Attributes
     ----------

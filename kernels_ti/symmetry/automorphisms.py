@@ -14,15 +14,12 @@ from kernels_ti.graph import Graph
 class Automorphisms:
     """The automorphism group of a simple undirected graph, and the stabilizers of its vertices.
 
+    Raise OptionError if igraph is not installed.
+
     Parameters
     ----------
     graph : Graph
         Simple and undirected.
-
-    Raises
-    ------
-    OptionError
-        If igraph is not installed.
     """
 
     def __init__(self, graph: Graph) -> None:

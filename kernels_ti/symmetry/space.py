@@ -45,7 +45,8 @@ class SymmetricSpace(SearchSpace):
     A block is searched up to symmetry if it has more automorphisms than a cycle has directed paths from its vertices.
     Of isomorphic blocks one is searched. Blocks without enough automorphisms are searched as ever. All totals are kept
     as numbers of directed cycles, each with a first vertex: 2 l for a cycle of l vertices, or 2 if all cycles pass a
-    root. `settled` divides them.
+    root. `settled` divides them. Raise OptionError if igraph is not installed, and for options that cannot be combined
+    with symmetry.
 
     Parameters
     ----------
@@ -59,11 +60,6 @@ class SymmetricSpace(SearchSpace):
     gain : float
         About how many times fewer paths are searched: the size of the smallest of these groups over the number of
         directed paths of a cycle; 1 if blocks other than rings are searched without symmetry.
-
-    Raises
-    ------
-    OptionError
-        If igraph is not installed, and for options that cannot be combined with symmetry.
     """
 
     def __init__(self, graph: Graph, options: Options | None = None) -> None:
@@ -170,10 +166,7 @@ class SymmetricSpace(SearchSpace):
     def settled(self, cycles: dict[int, int], *, finished: bool) -> dict[int, int]:
         """Return the numbers of cycles; while the search goes on, those that are certain.
 
-        Raises
-        ------
-        EngineError
-            If a complete total cannot be divided: then it is wrong.
+        Raise EngineError if a complete total cannot be divided: then it is wrong.
         """
         settled = {}
         for length, count in cycles.items():

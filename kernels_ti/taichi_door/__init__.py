@@ -86,10 +86,7 @@ _runtime: Any = None  # the runtime that `start` has started
 def library() -> Library:
     """Return the library below; it is not imported.
 
-    Raises
-    ------
-    DeviceError
-        If it is not installed.
+    Raise DeviceError if it is not installed.
     """
     chosen = os.environ.get(CHOICE, "")
     packages = [each.package for each in LIBRARIES]

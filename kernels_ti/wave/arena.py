@@ -62,6 +62,8 @@ class Segment:
 class Arena:
     """Places for records; those of even length fill it from the left, those of odd length from the right.
 
+    Raise EngineError if the device has no room for a few records.
+
     Parameters
     ----------
     collect : bool
@@ -79,11 +81,6 @@ class Arena:
         Number of places.
     segments : list of Segment
         What is in it, by length, the deepest last.
-
-    Raises
-    ------
-    EngineError
-        If the device has no room for a few records.
     """
 
     def __init__(self, blocks: ResidentBlocks, collect: bool, memory: int, first: int) -> None:

@@ -58,6 +58,8 @@ def _from_each_on(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 class WaveSearch:
     """A search breadth first, as far as memory allows; see the module.
 
+    Raise EngineError if the device has not enough memory.
+
     Parameters
     ----------
     max_length : int
@@ -74,11 +76,6 @@ class WaveSearch:
         Bytes for the arena, the cycles and scratch memory.
     weigh : callable, optional
         Returns better weights of all seeds. It is called once, if the seeds are not all taken at once.
-
-    Raises
-    ------
-    EngineError
-        If the device has not enough memory.
 
     Attributes
     ----------

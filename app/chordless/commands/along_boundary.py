@@ -62,12 +62,7 @@ def command_of(options: argparse.Namespace) -> RunCommand:
 def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, int]:
     """Let the engine pick cycles; return what came out, and the exit code that it means.
 
-    Raises
-    ------
-    InterruptedRunError
-        If a signal ended it.
-    TimeIsUpError
-        If the time was up before there was an answer.
+    Raise InterruptedRunError if a signal ended it. Raise TimeIsUpError if the time was up before there was an answer.
     """
     from chordless.commands.session import InterruptedRunError, run_engine
     from chordless.runs.directory import resume_line

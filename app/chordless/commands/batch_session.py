@@ -38,6 +38,8 @@ def run_batch(
 ) -> BatchOutcome:
     """Run the engine to its end, showing progress and obeying signals.
 
+    Raise ChordlessError if the batch came to no end.
+
     Parameters
     ----------
     options : argparse.Namespace
@@ -46,11 +48,6 @@ def run_batch(
         Called several times a second; what it writes goes to standard output.
     way_on : str, optional
         What the user may do to go on after a failure.
-
-    Raises
-    ------
-    ChordlessError
-        If the batch came to no end.
     """
     to_terminal = meanwhile is not None and sys.stdout.isatty()
     mode = "none" if options.quiet else options.progress

@@ -160,12 +160,7 @@ def run_command(
 def recording_of(options: argparse.Namespace, stack: contextlib.ExitStack) -> IO[str] | None:
     """Open the file of ``--events``, if one is given; the stack closes it.
 
-    Raises
-    ------
-    EngineError
-        If it cannot be written.
-    OptionError
-        If another run writes to it.
+    Raise EngineError if it cannot be written. Raise OptionError if another run writes to it.
     """
     if options.events is None:
         return None
@@ -179,6 +174,8 @@ def recording_of(options: argparse.Namespace, stack: contextlib.ExitStack) -> IO
 def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, int]:
     """Run the engine to its end, showing progress and obeying signals.
 
+    Raise ChordlessError if nothing came out.
+
     Parameters
     ----------
     options : argparse.Namespace
@@ -190,11 +187,6 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
         What came out.
     int
         The exit code that it means.
-
-    Raises
-    ------
-    ChordlessError
-        If nothing came out.
     """
     live = is_live(sys.stderr) and not (command.output == "-" and sys.stdout.isatty())
     mode = "none" if options.quiet else options.progress
@@ -268,10 +260,7 @@ def print_way_on(finished: Finished) -> None:
 def graph_asked_for(options: argparse.Namespace) -> LoadedGraph:
     """Load the graph that a command line names, in this process.
 
-    Raises
-    ------
-    GraphError
-        If it cannot be read.
+    Raise GraphError if it cannot be read.
     """
     from chordless.graphs.load import load_as
     from chordless.graphs.readers.incoming import Limits

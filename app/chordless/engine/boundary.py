@@ -48,6 +48,9 @@ def count_along_boundary(
 ) -> tuple[Reason, Snapshot, dict[str, int], Device | None, CycleShares | None]:
     """Count to the end, or until a timeout or a stop.
 
+    Raise DeviceError or OptionError if the arch that was asked for is not there or has no such kernels. Raise
+    EngineError if the states do not fit into the memory allowed.
+
     Parameters
     ----------
     channel : Channel
@@ -74,13 +77,6 @@ def count_along_boundary(
         What ran the kernels, None if Python counted all.
     shares : CycleShares or None
         The cycles through each vertex and each edge, if they are wanted and the count was not stopped.
-
-    Raises
-    ------
-    DeviceError, OptionError
-        If the arch that was asked for is not there or has no such kernels.
-    EngineError
-        If the states do not fit into the memory allowed.
     """
     watch = Watch(command, channel, 0.0 if checkpoint is None else checkpoint.state.seconds)
     by_length = not command.total_only

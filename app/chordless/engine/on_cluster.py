@@ -32,10 +32,7 @@ class ClusterPlace:
 def started_cluster(command: RunCommand) -> AbstractContextManager[LocalWorkers | str | None]:
     """Start the workers of a command's cluster if that is a local one; see `kernels_ti.cluster.connect.started`.
 
-    Raises
-    ------
-    ChordlessError
-        If they cannot be started.
+    Raise ChordlessError if they cannot be started.
     """
     if command.cluster is None:
         return nullcontext()
@@ -49,10 +46,7 @@ def run_on_cluster(
 ) -> AbstractContextManager[ClusterRun]:
     """Connect to a cluster and make the run of a command; wait for its first workers.
 
-    Raises
-    ------
-    ChordlessError
-        If the cluster cannot be reached or used.
+    Raise ChordlessError if the cluster cannot be reached or used.
     """
     from kernels_ti.cluster.connect import held_run
 

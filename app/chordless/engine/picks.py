@@ -112,12 +112,8 @@ class Pick:
     def go(self) -> Picked:
         """Pick cycles, or until a timeout or a stop.
 
-        Raises
-        ------
-        DeviceError, OptionError
-            If the arch that was asked for is not there or has no such kernels.
-        SizeError
-            If no order has boundaries that a state can hold, or the states do not fit into the memory.
+        Raise DeviceError or OptionError if the arch that was asked for is not there or has no such kernels. Raise
+        SizeError if no order has boundaries that a state can hold, or the states do not fit into the memory.
         """
         with contextlib.ExitStack() as stack:
             if self._keeper is not None:

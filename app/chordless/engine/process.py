@@ -163,17 +163,14 @@ class EngineProcess:
     def poll(self, timeout: float | None = None) -> Event | None:
         """Return the next event.
 
+        Return None if nothing came in time, or after the last event. The last one is a `Finished`, a `BatchFinished`, a
+        `Failed` or a `DeviceReport`, always: for an engine that died the client makes a `Failed` that says how, with
+        the engine's last words.
+
         Parameters
         ----------
         timeout : float, optional
             Seconds to wait; by default until there is one.
-
-        Returns
-        -------
-        Event or None
-            None if nothing came in time, or after the last event. The last one is a `Finished`, a `BatchFinished`, a
-            `Failed` or a `DeviceReport`, always: for an engine that died the client makes a `Failed` that says how,
-            with the engine's last words.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while not self._pending:
@@ -308,10 +305,7 @@ class EngineProcess:
 def record(recording: IO[str], event: Event) -> None:
     """Write an event to a recording, with the present time.
 
-    Raises
-    ------
-    EngineError
-        If it cannot be written.
+    Raise EngineError if it cannot be written.
     """
     try:
         _write_line(recording, _line_of(event))

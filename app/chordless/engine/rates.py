@@ -170,7 +170,8 @@ def known_rates(arch: str, *, threads: int | None = None) -> BoundaryRates | Non
 def boundary_rates(arch: str, *, threads: int | None = None) -> BoundaryRates:
     """Return the rates of an arch; open it and measure them if they are not known.
 
-    Rates of another version of the program, of another processor, and a damaged file are made again.
+    Rates of another version of the program, of another processor, and a damaged file are made again. Raise DeviceError
+    if the arch is not there.
 
     Parameters
     ----------
@@ -178,11 +179,6 @@ def boundary_rates(arch: str, *, threads: int | None = None) -> BoundaryRates:
         ``reference`` stands for a count in Python.
     threads : int, optional
         Worker threads on the CPU; by default one for each core.
-
-    Raises
-    ------
-    DeviceError
-        If the arch is not there.
     """
     known = known_rates(arch, threads=threads)
     if known is not None:

@@ -50,15 +50,12 @@ def command_from_json(line: str | bytes) -> Command:
 def event_from_json(line: str | bytes) -> Event:
     """Return the event that `line` holds.
 
+    Raise EngineError if the line is not an event, or was recorded by a newer version of the protocol.
+
     Parameters
     ----------
     line : str or bytes
         One JSON object. Fields that this version does not know are ignored.
-
-    Raises
-    ------
-    EngineError
-        If the line is not an event, or was recorded by a newer version of the protocol.
     """
     values = _parse(line)
     version = values.get("version", PROTOCOL_VERSION)

@@ -17,12 +17,8 @@ _NO_RECORDING = "this is not a recording made with --events"
 def recorded(path: Path, *, pipes: bool = False) -> Iterator[tuple[float, Event]]:
     """Yield time and event of each line, leaving out an incomplete last line of a killed process.
 
-    With `pipes` the recording may come through a pipe.
-
-    Raises
-    ------
-    EngineError
-        If the file cannot be read, or a line is no event.
+    With `pipes` the recording may come through a pipe. Raise EngineError if the file cannot be read, or a line is no
+    event.
     """
     try:
         with open_to_read(path, pipes=pipes) as stream:
@@ -41,10 +37,7 @@ def recorded(path: Path, *, pipes: bool = False) -> Iterator[tuple[float, Event]
 def timed_event(line: bytes) -> tuple[float, Event]:
     """Return the time and the event of a line of a recording.
 
-    Raises
-    ------
-    EngineError
-        If the line is not an event with its time.
+    Raise EngineError if the line is not an event with its time.
     """
     try:
         values = json.loads(line)

@@ -105,15 +105,13 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
 def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
     """Return the run that ``--json`` has printed: its command, as far as the result tells, and its result.
 
+    Raise KeyError, TypeError, ValueError or AttributeError if it is not such an object, or holds a number that is no
+    count.
+
     Parameters
     ----------
     values : mapping
         See `result_object`.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError, AttributeError
-        If it is not such an object, or holds a number that is no count.
     """
     seconds, part = values["seconds"], values["part"]
     command = RunCommand(

@@ -81,6 +81,8 @@ class Checkpoint:
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
     """Replace the checkpoint of a run by a new one.
 
+    Raise EngineError if it cannot be written; the old one stays.
+
     Parameters
     ----------
     checkpoint : Checkpoint
@@ -90,11 +92,6 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
     -------
     int
         Bytes of the file.
-
-    Raises
-    ------
-    EngineError
-        If it cannot be written; the old one stays.
     """
     try:
         with replaced(path) as stream:
@@ -111,6 +108,8 @@ def open_checkpoint(
 ) -> Iterator[Checkpoint]:
     """Read a checkpoint; its checksums are verified before the block begins.
 
+    Raise CheckpointError if there is none, if it is damaged, or made for something else.
+
     Parameters
     ----------
     graph_hash : str
@@ -124,11 +123,6 @@ def open_checkpoint(
     ------
     Checkpoint
         Valid inside the block only.
-
-    Raises
-    ------
-    CheckpointError
-        If there is none, if it is damaged, or made for something else.
     """
     with contextlib.ExitStack() as stack:
         with _whole(path):
@@ -162,17 +156,13 @@ def open_checkpoint(
 def read_position(path: Path) -> tuple[dict[str, int], bool]:
     """Read only the position in the output from the checkpoint of a listing, not the state, which may be large.
 
-    Another version of the program may have written it: cycles mean the same in all of them.
+    Another version of the program may have written it: cycles mean the same in all of them. Raise CheckpointError if
+    there is none, if it is damaged or of another format, or if nothing is listed.
 
     Returns
     -------
     position : dict of str to int
         See `Checkpoint`.
-
-    Raises
-    ------
-    CheckpointError
-        If there is none, if it is damaged or of another format, or if nothing is listed.
     """
     with _whole(path), open_to_read(path) as stream, zipfile.ZipFile(stream) as archive:
         header = _read_header(archive, path)

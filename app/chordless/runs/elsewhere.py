@@ -21,10 +21,7 @@ def data_folder() -> Path:
 def note_folder(path: str | Path) -> None:
     """Note that a run is kept in a folder, wherever that lies.
 
-    Raises
-    ------
-    EngineError
-        If the note cannot be written.
+    Raise EngineError if the note cannot be written.
     """
     notes, wanted = _notes_path(), os.path.abspath(path)
     try:
@@ -47,10 +44,7 @@ def note_folder(path: str | Path) -> None:
 def noted_folders() -> list[Path]:
     """Return the noted folders that are still there, each once, the latest note first.
 
-    Raises
-    ------
-    EngineError
-        If the notes cannot be read.
+    Raise EngineError if the notes cannot be read.
     """
     notes = _notes_path()
     try:

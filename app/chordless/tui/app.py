@@ -47,6 +47,8 @@ _LEAVING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class ChordlessApp(App[str]):
     """The dashboard. `run` returns the text to print after the dashboard has left the terminal.
 
+    Raise ChordlessError if `directory` holds no run, or `replay` is no recording.
+
     Parameters
     ----------
     graph : str, optional
@@ -74,11 +76,6 @@ class ChordlessApp(App[str]):
         The batch that is running, or else the last one that ran.
     run_state : RunState or None
         The newest state of the run that is shown.
-
-    Raises
-    ------
-    ChordlessError
-        If `directory` holds no run, or `replay` is no recording.
     """
 
     TITLE = "chordless"

@@ -245,15 +245,12 @@ def is_from_standard_input(graph: str) -> bool:
 def source_of(graph: str, output: str) -> str | None:
     """Return the graph of a line as the engine shall read it. A file, or a line of a file, gets its absolute path.
 
+    Return None if the graph came from standard input, and there is no copy.
+
     Parameters
     ----------
     output : str
         The output file of the batch. A graph from standard input is read from the copy beside it.
-
-    Returns
-    -------
-    str or None
-        None if the graph came from standard input, and there is no copy.
     """
     if is_from_standard_input(graph):
         kept = find_kept(output)

@@ -142,10 +142,7 @@ class LineIndex:
     def look(self) -> bool:
         """Index about one new megabyte. Return whether there was anything new.
 
-        Raises
-        ------
-        OSError
-            If the file exists but cannot be read.
+        Raise OSError if the file exists but cannot be read.
         """
         with self._lock:
             return self._look()
@@ -208,10 +205,7 @@ class LineIndex:
 def line_count(path: str) -> int | None:
     """Return the number of lines of a batch's output file, 0 for an empty file, or None for any other file.
 
-    Raises
-    ------
-    OSError
-        If it cannot be read.
+    Raise OSError if it cannot be read.
     """
     with open(path, "rb") as stream:
         first = stream.readline(_BYTES_AT_ONCE)

@@ -74,10 +74,7 @@ class BatchState:
 class BatchFeed(Feed):
     """The engine of a batch, a child of this process.
 
-    Raises
-    ------
-    EngineError
-        If the system does not start a process.
+    Raise EngineError if the system does not start a process.
     """
 
     owns_engine = True
@@ -119,15 +116,12 @@ class BatchFeed(Feed):
 class BatchSession:
     """A batch that is running, or has ended.
 
+    Raise EngineError if the system does not start a process.
+
     Attributes
     ----------
     state : BatchState
         The newest state. It is replaced, never changed.
-
-    Raises
-    ------
-    EngineError
-        If the system does not start a process.
     """
 
     def __init__(self, command: BatchCommand) -> None:

@@ -15,6 +15,8 @@ _BOOT = "from chordless.cli import main; sys.exit(main())"
 def go_on_detached(command: RunCommand, directory: Path) -> subprocess.Popen[bytes]:
     """Start a process that resumes a stopped run and outlives this process.
 
+    Raise EngineError if it cannot be started.
+
     Parameters
     ----------
     command : RunCommand
@@ -26,11 +28,6 @@ def go_on_detached(command: RunCommand, directory: Path) -> subprocess.Popen[byt
     -------
     Popen
         The process. Nobody has to wait for it.
-
-    Raises
-    ------
-    EngineError
-        If it cannot be started.
     """
     arguments = ["resume", str(directory.resolve()), *_options(command)]
     try:

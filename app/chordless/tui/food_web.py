@@ -23,6 +23,9 @@ _SPECIES_NAMED = 3
 def report_of_web(web: str, types: str | None, given_up: Callable[[], bool]) -> OverlapReport | None:
     """Report on a food web, its holes counted by an engine for each species.
 
+    Return None if `given_up` returned True. Raise GraphError if the web cannot be read. Raise EngineError if the engine
+    fails.
+
     Parameters
     ----------
     web : str
@@ -31,18 +34,6 @@ def report_of_web(web: str, types: str | None, given_up: Callable[[], bool]) -> 
         The file that says what is living; None for the .clu beside the web.
     given_up : callable
         Called ten times a second. When it returns True, the engine is killed.
-
-    Returns
-    -------
-    OverlapReport or None
-        None if `given_up` returned True.
-
-    Raises
-    ------
-    GraphError
-        If the web cannot be read.
-    EngineError
-        If the engine fails.
     """
     known = read_food_web(web, types)
     if is_chordal(known.overlap):

@@ -17,15 +17,12 @@ _SECONDS_BETWEEN_LOOKS = 0.1
 def probe_arch(arch: str, given_up: Callable[[], bool]) -> DeviceReport | None:
     """Open an arch, test it, and describe its device.
 
+    Return None if `given_up` returned True.
+
     Parameters
     ----------
     given_up : callable
         Called ten times a second. When it returns True, the engine is killed.
-
-    Returns
-    -------
-    DeviceReport or None
-        None if `given_up` returned True.
     """
     deadline = time.monotonic() + _SECONDS
     try:

@@ -44,10 +44,7 @@ class RecentBatch:
 def words_of(text: str) -> list[str]:
     """Split typed text as a shell does. ``~`` is the home folder.
 
-    Raises
-    ------
-    ValueError
-        If a closing quotation mark is missing.
+    Raise ValueError if a closing quotation mark is missing.
     """
     return [os.path.expanduser(word) for word in shlex.split(text)]
 
@@ -67,10 +64,7 @@ def load_recent() -> tuple[list[RecentBatch], str | None]:
 def remember(batch: RecentBatch, others: Sequence[RecentBatch]) -> list[RecentBatch]:
     """Put a batch in front of the others, save all, and return them.
 
-    Raises
-    ------
-    EngineError
-        If they cannot be written.
+    Raise EngineError if they cannot be written.
     """
     path = settings_path().with_name(_FILE)
     recent = [batch, *(other for other in others if other.output != batch.output)][:_MOST]

@@ -49,10 +49,7 @@ class Field:
 def cluster_name(text: str) -> str:
     """Parse the name of a cluster.
 
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        If there is no such cluster, or Dask is not installed.
+    Raise argparse.ArgumentTypeError if there is no such cluster, or Dask is not installed.
     """
     try:
         check_cluster(text, None)
@@ -262,12 +259,8 @@ def sample_of(command: RunCommand, directory: Path) -> RunCommand:
 def with_kept_graph(command: RunCommand) -> RunCommand:
     """Return the command of a run in a folder, changed to read its graph again.
 
-    A graph that came from standard input, or whose file is gone, is written from the run folder to a file in it.
-
-    Raises
-    ------
-    ChordlessError
-        If it cannot be read or written.
+    A graph that came from standard input, or whose file is gone, is written from the run folder to a file in it. Raise
+    ChordlessError if it cannot be read or written.
     """
     if command.checkpoint is None or is_spec(command.graph) or os.path.lexists(command.graph):
         return command

@@ -124,13 +124,8 @@ def notice_of(warnings: Sequence[str]) -> str:
 def save_settings(settings: Settings) -> None:
     """Save theme, recent graphs and last choices. The file is replaced as a whole, or stays as it was.
 
-    Everything else in the file stays, comments too. A file that cannot be parsed is kept as ``settings.toml.broken``.
-    A new file gets all settings.
-
-    Raises
-    ------
-    EngineError
-        If the file cannot be written.
+    Everything else in the file stays, comments too. A file that cannot be parsed is kept as ``settings.toml.broken``. A
+    new file gets all settings. Raise EngineError if the file cannot be written.
     """
     path = settings_path()
     try:

@@ -22,10 +22,7 @@ _LAST_EVENTS = (Finished, Failed, DeviceReport)
 class EngineFeed(Feed):
     """An engine that is a child of this process.
 
-    Raises
-    ------
-    EngineError
-        If the system does not start a process.
+    Raise EngineError if the system does not start a process.
     """
 
     owns_engine = True

@@ -24,10 +24,7 @@ _LOOKS_UNTIL_LOST = 3
 class FollowFeed(Feed):
     """Reads the recording of a run directory while it grows, and controls the engine through its mailbox.
 
-    Raises
-    ------
-    CheckpointError
-        If the directory holds no run.
+    Raise CheckpointError if the directory holds no run.
     """
 
     def __init__(self, directory: Path) -> None:

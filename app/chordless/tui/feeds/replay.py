@@ -25,6 +25,8 @@ _LONGEST_LINE = 1 << 20
 class ReplayFeed(Feed):
     """Plays a recording.
 
+    Raise EngineError if the file is not a recording.
+
     Parameters
     ----------
     path : Path
@@ -38,11 +40,6 @@ class ReplayFeed(Feed):
         Recorded seconds from the first event to the newest one that was played.
     length : float or None
         Recorded seconds from the first event to the last; None if the last cannot be read.
-
-    Raises
-    ------
-    EngineError
-        If the file is not a recording.
     """
 
     def __init__(self, path: Path, speed: float = 1.0) -> None:

@@ -167,10 +167,7 @@ class CompareScreen(Screen[None]):
 def load_run(directory: Path) -> RunState:
     """Read the recording of a run directory, and return the final state.
 
-    Raises
-    ------
-    ChordlessError
-        If the directory holds no run, or its recording is damaged.
+    Raise ChordlessError if the directory holds no run, or its recording is damaged.
     """
     run_directory = RunDirectory(directory)
     run_directory.command()
