@@ -188,8 +188,8 @@ def _counted_by_search(search: _Search, method: Method, cluster: Any) -> CycleCo
     if found is not None:
         return found.counts
     is_chosen = method == "search"
-    if not is_chosen and (search.device_arch == "cuda" or not is_open(search.device_arch)):
-        # The choice takes less time than the start of a device, and than a search so long that a GPU pays.
+    if not is_chosen and not is_open(search.device_arch):
+        # The choice takes less time than the start of a device.
         if (plan := _plan_of_choice(search)) is not None:
             return plan
         is_chosen = True

@@ -12,7 +12,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from distributed import Client, LocalCluster
 from oracles import grid
 from patience import PATIENCE
 from program import chordless
@@ -23,6 +22,8 @@ from kernels_ti.cluster.connect import connected
 from kernels_ti.cluster.driver import ClusterRun
 from kernels_ti.cluster.on_worker import Job
 from kernels_ti.cluster.workers import DaskWorkers
+
+pytest.importorskip("distributed", reason="needs Dask (pip install distributed)")
 
 
 @pytest.fixture
@@ -171,6 +172,8 @@ def numbered(key: str, number: int) -> int:
 
 def test_a_request_that_is_given_up_takes_no_other_reply_with_it() -> None:
     """Dask asks for the results that have come meanwhile together, and has five such questions at once."""
+    from distributed import Client, LocalCluster
+
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
         Client(cluster, set_as_default=False) as client,
