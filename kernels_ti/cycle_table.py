@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from html import escape
+from itertools import accumulate
 from operator import index
 from typing import Any, Literal, overload
 
@@ -23,7 +25,8 @@ Order = Callable[[Rows, IntArray, npt.NDArray[np.int32]], None]
 """Writes the vertices of bit rows in cycle order, such as `kernels_ti.found.cycle_order.CycleOrder`."""
 
 _ROWS_AT_ONCE = 1 << 17
-"""Cycles that are put in order at a time where not all of them are wanted in one array."""
+"""Cycles that are put in order at a time where not all of them are wanted in one array, and whose lengths are added up
+by one core."""
 
 _SHOWN = 5
 """Cycles that a notebook shows of a table."""
@@ -115,7 +118,7 @@ class CycleTable:
         """Where each cycle begins in `vertices`, and where the last one ends: int64, shape (k + 1,)."""
         if self._offsets is None:
             assert self._rows is not None
-            self._offsets = _ends(populations(self._rows))
+            self._offsets = _ends_of_rows(self._rows)
         return self._offsets
 
     @property
@@ -257,7 +260,7 @@ class CycleTable:
         """Return cycles `start` to ``stop - 1`` in cycle order; only these are put in order."""
         if self._vertices is None:
             assert self._rows is not None
-            offsets = _ends(populations(self._rows[start:stop]))
+            offsets = _ends_of_rows(self._rows[start:stop])
             vertices = np.empty(int(offsets[-1]), np.int32)
             assert self._order is not None
             self._order(self._rows[start:stop], offsets, vertices)
@@ -301,6 +304,23 @@ class CycleTable:
         with ThreadPoolExecutor(cores()) as threads:
             list(threads.map(fill, range(0, len(self), CYCLES_AT_ONCE)))
         return rows
+
+
+def _ends_of_rows(rows: Rows) -> IntArray:
+    """Return where the cycles of bit rows begin, and where the last one ends; all cores add up pieces of the rows."""
+    pieces = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(rows), _ROWS_AT_ONCE)]
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    ends = offsets[1:]
+    with ThreadPoolExecutor(cores()) if len(pieces) > 1 else nullcontext() as threads:
+        on_cores = threads.map if threads else map
+        sums = on_cores(lambda piece: int(np.cumsum(populations(rows[piece]), out=ends[piece])[-1]), pieces)
+        before = [0, *accumulate(sums)]
+
+        def shift(piece: slice, by: int) -> None:
+            ends[piece] += by
+
+        list(on_cores(shift, pieces[1:], before[1:]))
+    return offsets
 
 
 def _ends(lengths: npt.NDArray[np.integer]) -> IntArray:

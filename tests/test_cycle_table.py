@@ -199,3 +199,11 @@ def test_a_store_drops_rows_with_few_bits():
 def test_a_table_of_vertices_has_rows():
     table = CycleTable.of_pieces(grid(2, 2), [Cycles.of_lists([[0, 1, 3, 2]])])
     assert table.rows().tolist() == [[15]]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 7])
+def test_offsets_are_added_up_in_pieces(count, monkeypatch):
+    monkeypatch.setattr("kernels_ti.cycle_table._ROWS_AT_ONCE", 3)
+    rows = np.array([[0b1011], [0b111111], [0b111], [0b1111], [0b11111], [0b111], [0b1111111]], np.uint64)[:count]
+    table = CycleTable.of_rows(grid(2, 4), rows, lambda *_: None)
+    assert table.offsets.tolist() == [0, 3, 9, 12, 16, 21, 24, 31][: count + 1]

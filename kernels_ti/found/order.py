@@ -5,10 +5,14 @@ It does the work of `kernels_ti.found.trace` for cycles that are read back from 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+
 import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.cycles import Cycles
+from kernels_ti.device.machine import cores
 from kernels_ti.errors import GraphError
 from kernels_ti.found.direction import in_direction
 from kernels_ti.graph import Graph, IntArray
@@ -72,13 +76,17 @@ class CycleWalker:
             lengths[piece] = populations(rows[piece])
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         vertices = np.empty(offsets[-1], np.int32)
-        for piece in pieces:
+
+        def wrong_in(piece: slice) -> npt.NDArray[np.bool_]:
             wrong = lengths[piece] < 3
-            if not wrong.any():
-                wrong = self._walk(rows[piece], lengths[piece], offsets[:-1][piece], vertices)
-            if wrong.any():
-                at = piece.start + int(np.argmax(wrong))
-                raise GraphError(f"the row at {at:,} is not a chordless cycle of this graph")
+            return wrong if wrong.any() else self._walk(rows[piece], lengths[piece], offsets[:-1][piece], vertices)
+
+        # Numpy's loops let other threads run.
+        with ThreadPoolExecutor(cores()) if len(pieces) > 1 else nullcontext() as threads:
+            for piece, wrong in zip(pieces, (threads.map if threads else map)(wrong_in, pieces), strict=True):
+                if wrong.any():
+                    at = piece.start + int(np.argmax(wrong))
+                    raise GraphError(f"the row at {at:,} is not a chordless cycle of this graph")
         return Cycles(offsets, vertices)
 
     def _walk(
