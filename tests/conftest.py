@@ -67,7 +67,8 @@ for ignored, heard in (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the tests that draw graphs draw any number of them."""
-    parser.addoption("--graphs", type=int, default=2000, help="random graphs for tests/test_public_doors.py")
+    told = "random graphs for tests/test_public_doors.py (default: 500, and with -m slow 1,500 others)"
+    parser.addoption("--graphs", type=int, help=told)
 
 
 @pytest.hookimpl(tryfirst=True)

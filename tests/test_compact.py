@@ -35,7 +35,10 @@ def some_graph(seed: int) -> nx.Graph:
     return nx.relabel_nodes(graph, dict(zip(graph, names, strict=True)))
 
 
-@pytest.mark.parametrize(("seed", "collect"), [(seed, seed % 2 == 1) for seed in range(60)])
+@pytest.mark.parametrize(
+    ("seed", "collect"),
+    [pytest.param(seed, seed % 2 == 1, marks=() if seed < 20 else pytest.mark.slow) for seed in range(60)],
+)
 def test_cut_short_handed_over_and_shared(seed: int, collect: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(seed)
     graph = Graph.from_networkx(some_graph(seed))

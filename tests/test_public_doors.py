@@ -41,12 +41,17 @@ from kernels_ti import (
 )
 
 GRAPHS_OF_A_TEST = 100
+QUICK_GRAPHS, ALL_GRAPHS = 500, 2000
 NAMES = (range(100), "abcdefghijk", [("v", i) for i in range(11)], [3.5, None, "x", 7, "7", (), b"", True, -1, "", 0.1])
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "first" in metafunc.fixturenames:
-        metafunc.parametrize("first", range(0, metafunc.config.getoption("graphs"), GRAPHS_OF_A_TEST))
+        wanted = metafunc.config.getoption("graphs")
+        quick = QUICK_GRAPHS if wanted is None else wanted
+        firsts = range(0, ALL_GRAPHS if wanted is None else wanted, GRAPHS_OF_A_TEST)
+        slow = pytest.mark.slow
+        metafunc.parametrize("first", [pytest.param(at, marks=() if at < quick else slow) for at in firsts])
 
 
 @dataclass(frozen=True)

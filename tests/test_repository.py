@@ -90,7 +90,7 @@ def test_a_release_tells_one_version():
     citation = read(ROOT / "CITATION.cff")
     assert citation["version"] == __version__
     steps = commands_of(GITHUB / "workflows" / "release.yml")
-    for path in ("kernels_ti/__init__.py", "CHANGELOG.md", "CITATION.cff"):
+    for path in ("kernels_ti/__init__.py", "CHANGELOG.md", "CITATION.cff", "tests/data/released_outputs.json"):
         assert path in steps
     assert re.search(
         rf'^__version__ = "{re.escape(__version__)}"$', (ROOT / "kernels_ti/__init__.py").read_text(), re.M
