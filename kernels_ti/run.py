@@ -147,6 +147,8 @@ class Run:
         self._batch_shares = batches.shares
         begun = False
         last = len(batches) if self._covered is None else self._covered
+        if state is not None:
+            state.require_batch(len(batches))
         cache = self._cache or BatchCache()
         while self._batch < last:
             batch = cache.batch(
@@ -158,7 +160,7 @@ class Run:
                 begun=begun or self._cache is not None,
             )
             if state is not None and state.groups:
-                self._states = list(state.groups)
+                self._states = state.groups_of([len(group.seed_entries) for group in batch.groups])
             else:
                 self._begin(batch.groups, batch.weights)
             state = None

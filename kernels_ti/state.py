@@ -6,13 +6,14 @@ Every schedule can resume every state: its bit rows have 64-bit words, whatever 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.errors import CheckpointError
 from kernels_ti.graph import IntArray
 
 STATE_WORD_BITS = 64
@@ -122,6 +123,20 @@ class RunState:
     seconds: float = 0.0  # Time spent searching
     share: float = 0.0  # Share of the search that is done, 0 to 1
     batches: int | None = None  # Number of batches, from the first, that this state covers; None for all
+
+    def require_batch(self, batches: int) -> None:
+        """Raise a CheckpointError unless the state is of a search of so many batches."""
+        if self.batch > batches:
+            raise CheckpointError(f"the state does not fit the graph: batch {self.batch:,} of {batches:,}")
+
+    def groups_of(self, seeds: Sequence[int]) -> list[GroupState]:
+        """Return the groups; a CheckpointError unless there is one for each number of seeds, and none has more."""
+        groups = list(self.groups)
+        if len(groups) != len(seeds) or any(
+            max(group.surveyed, group.next_seed) > most for group, most in zip(groups, seeds, strict=True)
+        ):
+            raise CheckpointError("the state does not fit the graph: it has other groups of blocks")
+        return groups
 
 
 def lengths_counted(lengths: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]) -> IntArray:

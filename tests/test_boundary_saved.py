@@ -16,6 +16,8 @@ from kernels_ti import Graph, Options, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
+from kernels_ti.boundary.orders.plan import plan_of
+from kernels_ti.errors import CheckpointError
 from kernels_ti.reference.algorithm import chordless_cycles
 
 FEW = settings(max_examples=30, deadline=None)
@@ -124,3 +126,9 @@ def test_each_allocation_may_fail_and_the_count_goes_on():
     assert len(said) > 3
     assert all("has no room for another" in line for line in said)
     assert count.cycles_by_length == whole.cycles_by_length
+
+
+@pytest.mark.parametrize("orders", [[], [[0, 1, 2]], [[0] * 9], [[0, 1, 2, 3, 4, 5, 6, 7, 10**6]]], ids=str)
+def test_orders_of_another_graph_are_refused(orders):
+    with pytest.raises(CheckpointError, match="the order of the vertices that was kept does not fit the graph"):
+        plan_of(generate("grid:3x3"), orders=orders)

@@ -179,6 +179,52 @@ def test_another_format_is_refused(tmp_path, full, version, age):
     assert f"of {age} format, {version}" in refusal(path)
 
 
+WRONG = (None, True, -1, 10**20, 2.5, "x", [], [1], {}, {"x": 1}, float("nan"))
+
+
+@pytest.mark.parametrize(
+    ("name", "fitting"),
+    [
+        ("finished", (True,)), ("position", (None, {}, {"x": 1})), ("listed", ()), ("unwritten", ()), ("sessions", ()),
+        ("layout", ()), ("batch", ()), ("groups", ([],)), ("paths_by_length", ({},)), ("cycles_by_length", ({},)),
+        ("seconds", (2.5, 10**20)), ("share", (2.5, 10**20)),
+    ],
+)  # fmt: skip
+def test_a_header_that_was_edited_is_refused_by_name(tmp_path, full, name, fitting):
+    path = tmp_path / "checkpoint"
+    for value in WRONG:
+        write_checkpoint(path, full[1])
+        rewritten(path, **{name: value})
+        if value in fitting:
+            with open_checkpoint(path, "abc", OPTIONS):
+                continue
+        assert refusal(path).count("\n") == 0
+
+
+def test_a_header_that_has_not_what_its_run_needs_is_refused(tmp_path, full):
+    path = tmp_path / "checkpoint"
+    write_checkpoint(path, full[1])
+    with open_checkpoint(path, "abc", OPTIONS, listing="text"):
+        pass
+    with pytest.raises(CheckpointError, match="position is"), open_checkpoint(path, "abc", OPTIONS, listing="parts"):
+        pass
+    rewritten(path, sessions=dataclasses.asdict(SESSIONS) | {"arch": 5})
+    assert "arch is 5" in refusal(path)
+    rewritten(path, sessions=dataclasses.asdict(SESSIONS), pick={"orders": [], "done": [], "forward": None})
+    assert "it is of work of another kind" in refusal(path)
+
+
+def test_a_state_of_another_search_is_refused():
+    state = RunState(Layout(), 3, (GroupState(9, 4), GroupState(0, 0)))
+    assert len(state.groups_of([9, 0])) == 2
+    state.require_batch(3)
+    for seeds in ([9], [8, 0], [9, 0, 0]):
+        with pytest.raises(CheckpointError, match="does not fit the graph"):
+            state.groups_of(seeds)
+    with pytest.raises(CheckpointError, match="batch 3 of 2"):
+        state.require_batch(2)
+
+
 def test_another_version_of_the_program_is_refused(tmp_path, full):
     path = tmp_path / "checkpoint"
     write_checkpoint(path, full[1])

@@ -363,3 +363,9 @@ def test_too_large_a_graph_is_refused_before_a_device_is_opened(tmp_path, monkey
     with pytest.raises(OptionError, match="131,072 vertices are the most"):
         search_run.run(command, None, -1)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_position_in_a_part_that_never_was_is_refused(tmp_path):
+    (tmp_path / "cycles").mkdir()
+    with pytest.raises(CheckpointError, match="this part of the cycles is missing"):
+        read_rows(tmp_path, {"part": 1 << 61, "rows": 0})

@@ -54,8 +54,8 @@ def read_rows(path: str | Path, position: Mapping[str, int] | None = None) -> li
         if position is not None:
             parts = [part for part in parts if part <= position["part"]]
         last = parts[-1] if position is None and parts else -1 if position is None else position["part"]
-        if parts != list(range(last + 1)):
-            missing = min(set(range(last + 1)) - set(parts))
+        if parts != list(range(len(parts))) or len(parts) <= last:
+            missing = min(set(range(len(parts) + 1)) - set(parts))
             raise CheckpointError(f"{part_path(folder, missing)}: this part of the cycles is missing")
         files = [part_path(folder, part) for part in parts]
     maps = [_mapped(file) for file in files]

@@ -108,7 +108,10 @@ def _go_on(
 
     loaded = directory.graph()
     large, options = loaded.graph.m >= bulk.LARGE, identity_in(command, directory)
-    with open_checkpoint(directory.checkpoint, graph_hash(loaded.graph), options, large=large) as checkpoint:
+    listing = None if command.output is None else command.output_format
+    with open_checkpoint(
+        directory.checkpoint, graph_hash(loaded.graph), options, large=large, listing=listing
+    ) as checkpoint:
         if command.output_format == "parts" and checkpoint.finished:
             from chordless.cycles.read import read_rows
 

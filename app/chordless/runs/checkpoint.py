@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from chordless.files import open_to_read, replaced
 from chordless.runs.directory import program_version, resume_line
+from chordless.runs.saved_header import require_sound, typed
 from chordless.runs.saved_work import Arrays, packed, unpacked
 from kernels_ti import EngineError
 from kernels_ti.boundary.states.saved import SavedCount, SavedPick
@@ -104,7 +105,7 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
 
 @contextlib.contextmanager
 def open_checkpoint(
-    path: Path, graph_hash: str, options: Mapping[str, Any], *, large: bool = False
+    path: Path, graph_hash: str, options: Mapping[str, Any], *, large: bool = False, listing: str | None = None
 ) -> Iterator[Checkpoint]:
     """Read a checkpoint; its checksums are verified before the block begins.
 
@@ -118,6 +119,8 @@ def open_checkpoint(
         The options that it must have been written with.
     large : bool
         Whether the graph is large, see `kernels_ti.blocks.bulk`.
+    listing : str, optional
+        The format of the cycles, of a run that lists them.
 
     Yields
     ------
@@ -146,6 +149,7 @@ def open_checkpoint(
                 )
             if sorted(archive.namelist()) != sorted(header["members"]):
                 raise ValueError("something is missing")
+            require_sound(header, listing)
             checkpoint = _read(archive, header)
         if checkpoint.graph_hash != graph_hash:
             raise CheckpointError(f"the checkpoint {path} belongs to another graph")
@@ -288,7 +292,7 @@ def _read(archive: zipfile.ZipFile, header: dict[str, Any]) -> Checkpoint:
         for i, group in enumerate(header["groups"])
     )
     state = RunState(
-        layout=Layout(**header["layout"]),
+        layout=typed(Layout, header["layout"]),
         batch=header["batch"],
         groups=groups,
         paths_by_length={int(length): count for length, count in header["paths_by_length"].items()},
@@ -303,7 +307,7 @@ def _read(archive: zipfile.ZipFile, header: dict[str, Any]) -> Checkpoint:
         position=header["position"],
         listed=header["listed"],
         unwritten=tuple(_read_unwritten(archive, f"unwritten/{i}", names) for i in range(header["unwritten"])),
-        sessions=Sessions(**header["sessions"]),
+        sessions=typed(Sessions, header["sessions"]),
         finished=header["finished"],
         along=_read_along(archive, header),
     )

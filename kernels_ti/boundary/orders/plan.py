@@ -22,7 +22,7 @@ from kernels_ti.boundary.orders.order import (
     small_boundary_order,
     states_per_second,
 )
-from kernels_ti.errors import OptionError, SizeError
+from kernels_ti.errors import CheckpointError, OptionError, SizeError
 from kernels_ti.graph import Graph
 
 # Grids and road networks on one core of an AMD EPYC: 0.2 to 0.5 us.
@@ -131,7 +131,10 @@ def plan_of(
         known = iter(orders)
 
         def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
-            return _given_order(block, next(known))
+            kept = next(known, ())
+            if sorted(kept) != list(range(block.n)):
+                raise CheckpointError("the order of the vertices that was kept does not fit the graph")
+            return _given_order(block, kept)
     elif order is None:
         widest = 0
 

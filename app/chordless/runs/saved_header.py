@@ -1,0 +1,108 @@
+"""The header of a checkpoint: every value is of its type and within its bounds, also where somebody has edited it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+_MOST = 1 << 62
+_POSITIONS = {
+    "text": ("bytes", "listed"),
+    "jsonl": ("bytes", "listed"),
+    "npy": ("part", "rows", "listed"),
+    "parts": ("part", "rows", "listed"),
+}
+_GRAINS = (32, 64)
+
+
+def require_sound(header: Mapping[str, Any], listing: str | None) -> None:
+    """Raise ValueError, which names the first value that no checkpoint has; KeyError for one that is missing.
+
+    The format of the cycles is `listing`, None for a run that lists none.
+    """
+    for name, is_fit in _FIT.items():
+        if not is_fit(header[name]):
+            raise ValueError(f"{name} is {header[name]!r:.80}")
+    options, position = header["options"], header["position"]
+    needed: tuple[str, ...] = _POSITIONS.get(listing or "", ())
+    if options.get("proof"):
+        needed += ("listed", "proof")
+    # A pick that is not in its output yet has no position there.
+    may_be_none = not needed or "pick" in options
+    if not (may_be_none if position is None else all(name in position for name in needed)):
+        raise ValueError(f"position is {position!r:.80}")
+    is_pick, pick = "pick" in options, header.get("pick")
+    if header.get("boundary" if is_pick else "pick") is not None:
+        raise ValueError("it is of work of another kind")
+    if is_pick and header["finished"] and not (isinstance(pick, dict) and pick["done"]):
+        raise ValueError(f"pick is {pick!r:.80}")
+
+
+def typed(kind: type, values: Any) -> Any:
+    """Return a dataclass of plain fields; a ValueError names the first value that has not the type of its field."""
+    hints = get_type_hints(kind)
+    for item in fields(kind):
+        value, hint = values.get(item.name, item.default), hints[item.name]
+        # JSON does not distinguish whole floats from integers; for Python a truth value is an integer.
+        fits = isinstance(value, (int, float) if hint is float else hint)
+        if not fits or (isinstance(value, bool) and hint is not bool) or not _is_finite(value):
+            raise ValueError(f"{item.name} is {value!r:.80}")
+    return kind(**values)
+
+
+def _is_finite(value: Any) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf
+
+
+def _is_by_length(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        length.isdecimal() and isinstance(count, int) and not isinstance(count, bool) and count >= 0
+        for length, count in value.items()
+    )
+
+
+def _is_position(value: Any) -> bool:
+    # The proof and the hash of the beginning have up to 256 bits.
+    return value is None or (
+        isinstance(value, dict)
+        and all(isinstance(each, int) and not isinstance(each, bool) and each >= 0 for each in value.values())
+        and all(_is_count(value.get(name, 0)) for name in ("bytes", "listed", "part", "rows"))
+    )
+
+
+def _is_groups(value: Any) -> bool:
+    names = ("surveyed", "next_seed", "chunks")
+    return isinstance(value, list) and all(
+        isinstance(group, dict) and all(_is_count(group.get(name)) for name in names) for group in value
+    )
+
+
+def _is_layout(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("grain") in _GRAINS and value.get("radius") != 0
+
+
+_FIT: dict[str, Callable[[Any], bool]] = {
+    "options": lambda value: isinstance(value, dict),
+    "finished": lambda value: isinstance(value, bool),
+    "position": _is_position,
+    "listed": _is_count,
+    "unwritten": _is_count,
+    "sessions": lambda value: isinstance(value, dict),
+    "layout": _is_layout,
+    "batch": _is_count,
+    "groups": _is_groups,
+    "paths_by_length": _is_by_length,
+    "cycles_by_length": _is_by_length,
+    "seconds": _is_number,
+    "share": _is_number,
+}
