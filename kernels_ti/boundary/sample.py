@@ -29,6 +29,7 @@ from kernels_ti.boundary.states.saved import SavedForward, SavedResult
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
+from kernels_ti.device.machine import cores
 from kernels_ti.device.memory import host_budget
 from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import OptionError, SizeError, bytes_text, worded
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 # A round of draws gets one part of so many of the memory; the states get the rest.
 _PART_FOR_ROUND = 4
 _FEWEST_AT_ONCE = 1_000
-_ORDERED_AT_ONCE = 10_000
 
 # Bytes of a draw while its round is under way: in any case, for each word of its bit row, and for each digit of its
 # number. Measured on grids of 30 to 500 vertices with numbers of one to four digits.
@@ -237,9 +237,10 @@ class Draws:
     def cycles(self, seed: int) -> Iterator[Cycles]:
         """Draw the cycles, and yield them in cycle order, some at a time."""
         walker = CycleWalker(self._graph)
+        at_once = walker.at_once * cores()
         for rows in self.rounds(seed):
-            for start in range(0, len(rows), _ORDERED_AT_ONCE):
-                yield walker.order(rows[start : start + _ORDERED_AT_ONCE])
+            for start in range(0, len(rows), at_once):
+                yield walker.order(rows[start : start + at_once])
 
     def _round(self, numbers: Numbers) -> Rows:
         """Return the cycles of some numbers below the total, by going back through each block once."""
