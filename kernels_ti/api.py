@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.choices import EXPANSIONS, METHODS, Arch, Expansion, Method
+from kernels_ti.choices import EXPANSIONS, METHODS, Arch, Expansion, Method, Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleStream, CycleTable
 from kernels_ti.cycles import Cycles
@@ -42,6 +42,7 @@ def count_cycles(
     arch: Arch = "auto",
     min_length: int = 3,
     max_length: int | None = None,
+    parity: Parity | None = None,
     expansion: Expansion = "two-ended",
     threads: int | None = None,
     through: Iterable[Hashable] = (),
@@ -69,6 +70,9 @@ def count_cycles(
     min_length, max_length : int, optional
         Bounds on the number of vertices of a cycle. Cycles of one vertex (a self-loop) and of two (parallel edges or
         opposite arcs) count with a minimum below 3, which is for graphs that are not simple.
+    parity : {"odd", "even"}, optional
+        Count only cycles with an odd, or an even, number of vertices. All are searched for, or counted by length along
+        a boundary: it takes as long as without.
     expansion : {"two-ended", "paper"}
         See `Options`.
     threads : int, optional
@@ -143,7 +147,12 @@ def count_cycles(
     chordless cycles in graphs*.
     """
     options = Options(
-        min_length=min_length, max_length=max_length, expansion=expansion, memory=memory, symmetry=symmetry
+        min_length=min_length,
+        max_length=max_length,
+        parity=parity,
+        expansion=expansion,
+        memory=memory,
+        symmetry=symmetry,
     )
     if method not in METHODS:
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
@@ -209,8 +218,9 @@ def _counted_by_search(search: _Search, method: Method, cluster: Any) -> CycleCo
                 is_chosen = True
         if cluster is not None and not run.finished:
             run.settle()
-    last, least = run.snapshot(), search.space.options.min_length
-    return CycleCounts(last.cycles_by_length, last.paths_by_length, last.seconds, least, complete=run.finished)
+    last, asked = run.snapshot(), search.space.options
+    counts = (last.cycles_by_length, last.paths_by_length, last.seconds)
+    return CycleCounts(*counts, asked.min_length, run.finished, asked.parity)
 
 
 def _plan_of_choice(search: _Search) -> BoundaryPlan | None:
@@ -235,6 +245,7 @@ def enumerate_cycles(
     arch: Arch = "auto",
     min_length: int = 3,
     max_length: int | None = None,
+    parity: Parity | None = None,
     threads: int | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
@@ -249,8 +260,10 @@ def enumerate_cycles(
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, timeout, simplify, memory, progress
+    graph, arch, min_length, max_length, parity, threads, through, avoid, avoid_edges, timeout, simplify
         As for `count_cycles`. The time that the caller takes between two cycles does not count against the time-out.
+    memory, progress
+        As for `count_cycles`.
     limit : int, optional
         Give at most this many cycles.
 
@@ -278,7 +291,7 @@ def enumerate_cycles(
     """
     search = _asked(
         graph,
-        Options(min_length=min_length, max_length=max_length, collect=True, memory=memory),
+        Options(min_length=min_length, max_length=max_length, parity=parity, collect=True, memory=memory),
         arch=arch,
         threads=threads,
         through=through,
@@ -303,6 +316,7 @@ def collect_cycles(
     arch: Arch = "auto",
     min_length: int = 3,
     max_length: int | None = None,
+    parity: Parity | None = None,
     threads: int | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
@@ -317,7 +331,9 @@ def collect_cycles(
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, timeout, simplify, memory, progress
+    graph, arch, min_length, max_length, parity, threads, through, avoid, avoid_edges, timeout, simplify
+        As for `count_cycles`.
+    memory, progress
         As for `count_cycles`.
     limit : int, optional
         Return at most this many cycles.
@@ -345,7 +361,7 @@ def collect_cycles(
     """
     search = _asked(
         graph,
-        Options(min_length=min_length, max_length=max_length, collect=True, memory=memory),
+        Options(min_length=min_length, max_length=max_length, parity=parity, collect=True, memory=memory),
         arch=arch,
         threads=threads,
         through=through,
@@ -374,6 +390,7 @@ def count_participation(
     arch: Arch = "auto",
     min_length: int = 3,
     max_length: int | None = None,
+    parity: Parity | None = None,
     threads: int | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
@@ -391,7 +408,7 @@ def count_participation(
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, limit, timeout, simplify
+    graph, arch, min_length, max_length, parity, threads, through, avoid, avoid_edges, limit, timeout, simplify
         As for `count_cycles`.
     memory, progress
         As for `count_cycles`.
@@ -417,7 +434,7 @@ def count_participation(
     wanted = "edges" if edges else "vertices"
     search = _asked(
         graph,
-        Options(min_length=min_length, max_length=max_length, participation=wanted, memory=memory),
+        Options(min_length=min_length, max_length=max_length, parity=parity, participation=wanted, memory=memory),
         arch=arch,
         threads=threads,
         through=through,

@@ -14,7 +14,11 @@ what is estimated to be faster."""
 Expansion = Literal["two-ended", "paper"]
 """How a path grows, see `Options`."""
 
+Parity = Literal["odd", "even"]
+"""Whether cycles have an odd or an even number of vertices."""
+
 ARCHES: tuple[Arch, ...] = get_args(Arch)
 EXPANSIONS: tuple[Expansion, ...] = get_args(Expansion)
 METHODS: tuple[Method, ...] = get_args(Method)
+PARITIES: tuple[Parity, ...] = get_args(Parity)
 PARTICIPATIONS = ("none", "vertices", "edges")

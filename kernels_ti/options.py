@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from kernels_ti.choices import EXPANSIONS, PARTICIPATIONS, Arch
+from kernels_ti.choices import EXPANSIONS, PARITIES, PARTICIPATIONS, Arch, Parity
 from kernels_ti.errors import OptionError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 MOST_THREADS = 1024
 
@@ -45,6 +49,12 @@ def require_lengths(min_length: Any, max_length: Any) -> None:
         raise OptionError(f"max_length must be a whole number, not {max_length!r}")
 
 
+def require_parity(parity: Any) -> None:
+    """Raise OptionError if `parity` is not one of the parities; None is allowed."""
+    if parity is not None and parity not in PARITIES:
+        raise OptionError(f"there is no parity {parity!r}: choose {' or '.join(PARITIES)}")
+
+
 def require_seed(seed: Any) -> None:
     """Raise OptionError if `seed` is not a whole number."""
     if not is_whole(seed):
@@ -57,6 +67,41 @@ def is_whole(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class Lengths:
+    """The numbers of vertices that a wanted cycle may have.
+
+    Attributes
+    ----------
+    shortest, longest : int, int or None
+        The bounds, which belong to them.
+    parity : {"odd", "even"} or None
+        Only odd numbers, or only even ones; None for both.
+    """
+
+    shortest: int = 3
+    longest: int | None = None
+    parity: Parity | None = None
+
+    def __contains__(self, length: int) -> bool:
+        is_within = self.shortest <= length and (self.longest is None or length <= self.longest)
+        return is_within and (self.parity is None or length % 2 == (self.parity == "odd"))
+
+    def among(self, lengths: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return which of some lengths are wanted, as a mask of the same shape."""
+        wanted = lengths >= self.shortest
+        if self.longest is not None:
+            wanted &= lengths <= self.longest
+        if self.parity is not None:
+            wanted &= lengths % 2 == (self.parity == "odd")
+        return wanted
+
+    @property
+    def exclude_some_found(self) -> bool:
+        """Whether a search, which never exceeds the longest, finds cycles of three or more that are not wanted."""
+        return self.shortest > 3 or self.parity is not None
+
+
+@dataclass(frozen=True)
 class Options:
     """The cycles to search for, and how.
 
@@ -65,6 +110,8 @@ class Options:
     min_length, max_length : int, int or None
         Number of vertices of the shortest and the longest cycle that is wanted. A maximum prunes the search. A
         minimum only drops the shorter cycles from the result.
+    parity : {"odd", "even"} or None
+        Only cycles with an odd, or an even, number of vertices. It drops the others from the result.
     expansion : {"two-ended", "paper"}
         How a path grows. ``two-ended``: at the end with fewer extensions, with a certificate that it can still be
         closed. ``paper``: as in the paper, only at its last vertex, breadth first, in the whole graph.
@@ -92,7 +139,7 @@ class Options:
     ------
     OptionError
         If a bound is below 1 or not a whole number, the bounds exclude each other, `memory` is not a number of bytes,
-        or the expansion or the part does not exist.
+        or the expansion, the parity or the part does not exist.
     """
 
     min_length: int = 3
@@ -107,9 +154,11 @@ class Options:
     avoid_edges: tuple[tuple[int, int], ...] = ()
     participation: str = "none"
     symmetry: bool = False
+    parity: Parity | None = None
 
     def __post_init__(self) -> None:
         require_lengths(self.min_length, self.max_length)
+        require_parity(self.parity)
         for name in ("min_length", "max_length"):
             value = getattr(self, name)
             if value is not None:
@@ -152,6 +201,11 @@ class Options:
                 raise OptionError(f"symmetry counts whole graphs by length: it cannot be combined with {what}")
 
     @property
+    def lengths(self) -> Lengths:
+        """The lengths that are wanted."""
+        return Lengths(self.min_length, self.max_length, self.parity)
+
+    @property
     def members(self) -> bool:
         """Whether paths store their members: to list cycles, or to check that they pass several required vertices."""
         return self.collect or self.participation != "none" or len(set(self.through)) + len(self.avoid_edges) > 1
@@ -166,7 +220,7 @@ class Snapshot:
     paths_by_length : dict of int to int
         |T_t|: paths with t vertices that have been put into the frontier so far.
     cycles_by_length : dict of int to int
-        |C_t|: cycles with t vertices found so far, within the bounds; 3 stands for the triangles.
+        |C_t|: cycles with t vertices found so far, of the wanted lengths; 3 stands for the triangles.
     frontier : int
         Waiting paths, plus the pairs of neighbours from which stage 2 has not started yet.
     paths, cycles : int
@@ -203,10 +257,10 @@ class Snapshot:
         return sum(self.waiting_by_length.values())
 
     @classmethod
-    def of_totals(cls, paths: dict[int, int], cycles: dict[int, int], min_length: int, **more: Any) -> Snapshot:
-        """Return the snapshot of totals by length; cycles below the minimum length are left out."""
+    def of_totals(cls, paths: dict[int, int], cycles: dict[int, int], lengths: Lengths, **more: Any) -> Snapshot:
+        """Return the snapshot of totals by length; cycles of lengths that are not wanted are left out."""
         paths = dict(sorted(paths.items()))
-        cycles = {length: count for length, count in sorted(cycles.items()) if length >= min_length}
+        cycles = {length: count for length, count in sorted(cycles.items()) if length in lengths}
         return cls(paths, cycles, paths=sum(paths.values()), cycles=sum(cycles.values()), **more)
 
 
@@ -226,6 +280,8 @@ class CycleCounts:
         The lower bound of the search.
     complete : bool
         False if the search ended before it was done, at its limit or time-out: there may be more cycles.
+    parity : {"odd", "even"} or None
+        That of the cycles which were counted; None for both.
     """
 
     by_length: dict[int, int]
@@ -233,11 +289,12 @@ class CycleCounts:
     seconds: float
     min_length: int = 3
     complete: bool = True
+    parity: Parity | None = None
 
     @property
     def triangles(self) -> int | None:
-        """Cycles of 3 vertices; None where only longer cycles were counted."""
-        return self.by_length.get(3, 0) if self.min_length <= 3 else None
+        """Cycles of 3 vertices; None where only others were counted."""
+        return self.by_length.get(3, 0) if 3 in Lengths(self.min_length, parity=self.parity) else None
 
     @property
     def chordless_cycles(self) -> int:

@@ -19,12 +19,13 @@ from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.boundary.forward_and_back.weights import Weights, attribute_weights
 from kernels_ti.boundary.in_one_call import order_called
 from kernels_ti.boundary.sample import sample_cycles
+from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleStream
 from kernels_ti.errors import OptionError, TimeIsUpError
 from kernels_ti.graph import Graph
 from kernels_ti.longest import longest_cycle
-from kernels_ti.options import require_lengths
+from kernels_ti.options import require_lengths, require_parity
 
 FEWEST = 2
 """Vertices of the shortest path."""
@@ -124,12 +125,14 @@ def _joined(
     *,
     min_length: int = FEWEST,
     max_length: int | None = None,
+    parity: Parity | None = None,
     through: Iterable[Hashable] = (),
     simplify: bool = False,
     order: Iterable[Hashable] | None = None,
 ) -> _Joined:
     """Join a new vertex to two others, and put it before them in an order; see `count_paths` for the parameters."""
     require_lengths(min_length, max_length)
+    require_parity(parity)
     if min_length < FEWEST:
         raise OptionError(f"a path has {FEWEST} vertices or more: {min_length} is no minimum of its length")
     if max_length is not None and max_length < min_length:
@@ -154,6 +157,9 @@ def _joined(
         "max_length": None if max_length is None else max_length + 1,
         "through": [new, *through],
     }
+    if parity is not None:
+        # The new vertex makes one more.
+        bounds["parity"] = "even" if parity == "odd" else "odd"
     if (vertices := order_called(graph, order)) is not None:
         first = min(vertices.index(u), vertices.index(v))
         names_in_order = [graph.names[w] for w in vertices]
@@ -168,6 +174,7 @@ def count_paths(
     *,
     min_length: int = FEWEST,
     max_length: int | None = None,
+    parity: Parity | None = None,
     through: Iterable[Hashable] = (),
     simplify: bool = False,
     **options: Any,
@@ -183,6 +190,8 @@ def count_paths(
         The names of the two ends.
     min_length, max_length : int, optional
         Bounds on the number of vertices of a path, both ends included.
+    parity : {"odd", "even"}, optional
+        Count only paths with an odd, or an even, number of vertices, both ends included.
     through : iterable of vertex names, optional
         Count only paths that pass all of these.
     simplify : bool
@@ -208,7 +217,15 @@ def count_paths(
     """
     order = options.pop("order", None)
     joined = _joined(
-        graph, s, t, min_length=min_length, max_length=max_length, through=through, simplify=simplify, order=order
+        graph,
+        s,
+        t,
+        min_length=min_length,
+        max_length=max_length,
+        parity=parity,
+        through=through,
+        simplify=simplify,
+        order=order,
     )
     counts = count_cycles(joined.graph, **joined.bounds, **options)
     by_length = {length - 1: count for length, count in counts.by_length.items()}
@@ -222,6 +239,7 @@ def enumerate_paths(
     *,
     min_length: int = FEWEST,
     max_length: int | None = None,
+    parity: Parity | None = None,
     through: Iterable[Hashable] = (),
     simplify: bool = False,
     **options: Any,
@@ -230,7 +248,7 @@ def enumerate_paths(
 
     Parameters
     ----------
-    graph, s, t, min_length, max_length, through, simplify
+    graph, s, t, min_length, max_length, parity, through, simplify
         As for `count_paths`.
     options : keywords
         The others of `enumerate_cycles`.
@@ -253,7 +271,9 @@ def enumerate_paths(
     >>> sorted(enumerate_paths(house, 4, 2))
     [[4, 0, 3, 2], [4, 1, 2]]
     """
-    joined = _joined(graph, s, t, min_length=min_length, max_length=max_length, through=through, simplify=simplify)
+    joined = _joined(
+        graph, s, t, min_length=min_length, max_length=max_length, parity=parity, through=through, simplify=simplify
+    )
     return PathStream(enumerate_cycles(joined.graph, **joined.bounds, **options), joined.path)
 
 

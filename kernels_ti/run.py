@@ -101,7 +101,7 @@ class Run:
         self._states: list[GroupState] = []
         self._survey: SurveySearch | None = None
         self._later = LaterWork()
-        self._kept = Kept(self.graph.n, self.options.min_length, as_rows=self.options.rows)
+        self._kept = Kept(self.graph.n, self.options.lengths, as_rows=self.options.rows)
         self._counter = counter_of(self.graph, self.options.participation)
         self._broken = False
         self._covered = None if state is None else state.batches
@@ -281,7 +281,7 @@ class Run:
                     self._counter.add_found(blocks, stored)
 
     def participation(self) -> Participation:
-        """Count for each vertex and edge the cycles found so far, within the bounds, that contain it.
+        """Count for each vertex and edge the cycles found so far, of the wanted lengths, that contain it.
 
         Raises
         ------
@@ -290,7 +290,7 @@ class Run:
         """
         if self._counter is None:
             raise OptionError("this run does not count for each vertex: set Options.participation")
-        return self._counter.result(self.options.min_length, complete=self.finished)
+        return self._counter.result(self.options.lengths, complete=self.finished)
 
     def snapshot(self) -> Snapshot:
         """Return the progress of the run, without searching."""
@@ -302,7 +302,7 @@ class Run:
         return Snapshot.of_totals(
             totals.paths,
             self._space.settled(totals.cycles, finished=self.finished),
-            self.options.min_length,
+            self.options.lengths,
             frontier=sum(waiting.paths.values()) + pairs,
             seconds=self._seconds,
             share=self._share_done(),

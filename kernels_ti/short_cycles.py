@@ -38,10 +38,10 @@ def two_cycles(graph: Graph) -> IntArray:
 
 def short_cycles(graph: Graph, options: Options) -> list[list[int]]:
     """List the cycles of one and of two vertices, ascending in each, that the bounds and the restriction allow."""
-    longest = 2 if options.max_length is None else options.max_length
-    found = self_loops(graph).tolist() if options.min_length <= 1 else []
+    lengths = options.lengths
+    found = self_loops(graph).tolist() if 1 in lengths else []
     cycles: list[list[int]] = [[v] for v in found]
-    if options.min_length <= 2 <= longest:
+    if 2 in lengths:
         cycles += two_cycles(graph).tolist()
     needed, forbidden = set(options.through), set(options.avoid)
     without = {frozenset(edge) for edge in options.avoid_edges}

@@ -70,16 +70,21 @@ def wanted(
     *,
     min_length: int = 3,
     max_length: int | None = None,
+    parity: str | None = None,
     through: Iterable[int] = (),
     avoid: Iterable[int] = (),
     avoid_edges: Iterable[Edge] = (),
 ) -> list[Cycle]:
-    """Return the cycles within bounds and restrictions; a chordless cycle has an edge if it passes both its ends."""
+    """Return the cycles within bounds and restrictions, and of a parity if there is one.
+
+    A chordless cycle has an edge if it passes both its ends.
+    """
     through, avoid, without = set(through), set(avoid), [set(edge) for edge in avoid_edges]
     return [
         cycle
         for cycle in cycles
         if min_length <= len(cycle) <= (max_length or len(cycle))
+        and len(cycle) % 2 in {None: (0, 1), "even": (0,), "odd": (1,)}[parity]
         and through <= set(cycle)
         and not avoid & set(cycle)
         and not any(edge <= set(cycle) for edge in without)

@@ -14,6 +14,7 @@ from kernels_ti.found import cycle_order
 from kernels_ti.found.cycle_order import CycleOrder
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.found.row_store import RowStore
+from kernels_ti.options import Lengths
 
 WHEELS = as_graph(nx.disjoint_union_all([nx.grid_2d_graph(4, 4), nx.petersen_graph(), nx.wheel_graph(40)]))
 """Two words, and several blocks."""
@@ -189,11 +190,14 @@ def test_a_store_keeps_rows_in_place_while_it_grows(may_move, monkeypatch):
     assert rows[0].tolist() == [0, 0, 0]
 
 
-def test_a_store_drops_rows_with_few_bits():
-    store = RowStore(1, shortest=2)
+@pytest.mark.parametrize(
+    ("lengths", "kept"), [(Lengths(2), [3, 7, 5]), (Lengths(1, parity="odd"), [1, 7, 8]), (Lengths(2, 2), [3, 5])]
+)
+def test_a_store_drops_rows_whose_number_of_bits_is_not_wanted(lengths, kept):
+    store = RowStore(1, lengths)
     store.add(np.array([[1], [3], [7], [8]], np.uint64))
     store.add(np.array([[5]], np.uint64))
-    assert store.take().tolist() == [[3], [7], [5]]
+    assert store.take()[:, 0].tolist() == kept
 
 
 def test_a_table_of_vertices_has_rows():

@@ -98,7 +98,10 @@ def test_counts_for_each_vertex_add_up(tmp_path):
 
 
 def test_a_result_reads_back_as_it_was():
-    for result in (part(2, through=("0", "a,b"), max_length=9), part(1, 1, min_length=5, expansion="paper")):
+    for result in (
+        part(2, through=("0", "a,b"), max_length=9, parity="odd"),
+        part(1, 1, min_length=5, expansion="paper"),
+    ):
         values = json.loads(json.dumps(result_object(result.command, result.finished)))
         assert json.loads(json.dumps(result_object(*result_of_object(values)))) == values
 
@@ -112,6 +115,7 @@ def test_a_result_reads_back_as_it_was():
         ([part(1), part(2, 4)], ["2.json and 1.json", "the number of parts is 4 in the one and 3 in the other"]),
         ([part(1), part(2, max_length=8)], ["2.json and 1.json", "--max-length is 8 in the one and not given"]),
         ([part(1), part(2, min_length=4)], ["--min-length is 4 in the one and 3 in the other"]),
+        ([part(1), part(2, parity="odd")], ["--odd or --even is odd in the one and not given in the other"]),
         ([part(1), part(2, avoid=("7",))], ["--avoid is 7 in the one and not given in the other"]),
         ([part(1), part(2, through_edges=("1-2",))], ["--through-edge is 1-2 in the one"]),
         ([part(1), part(2, expansion="paper")], ["--expansion is paper in the one and two-ended"]),

@@ -112,8 +112,8 @@ def print_nothing(now: Progress) -> None:
 
 
 IN_ORDER = (
-    *("simplify", "shortest", "max_length", "min_length", "through", "avoid", "avoid_edges", "weight", "edges"),
-    *("arch", "threads", "memory", "limit", "timeout", "progress", "symmetry", "expansion", "method", "order"),
+    *("simplify", "shortest", "max_length", "min_length", "parity", "through", "avoid", "avoid_edges", "weight"),
+    *("edges", "arch", "threads", "memory", "limit", "timeout", "progress", "symmetry", "expansion", "method", "order"),
 )
 """Options in an order in which each can be drawn to fit those before it."""
 
@@ -147,6 +147,9 @@ class Question:
 
     def _max_length(self) -> None:
         self.asked["max_length"] = self._restriction["max_length"] = self._generator.randint(self.shortest, 8)
+
+    def _parity(self) -> None:
+        self.asked["parity"] = self._restriction["parity"] = self._generator.choice(("odd", "even"))
 
     def _through(self) -> None:
         vertices = self._generator.sample(range(self.graph.n), min(self._generator.randint(1, 3), self.graph.n))
@@ -430,7 +433,8 @@ def check_run(question: Question) -> None:
     least, most = question.asked.get("min_length", 3), question.asked.get("max_length")
     found = []
     for part in range(1, 4):
-        options = Options(min_length=least, max_length=most, collect=True, part=(part, 3))
+        parity = question.asked.get("parity")
+        options = Options(min_length=least, max_length=most, parity=parity, collect=True, part=(part, 3))
         run = Run(graph, open_device("cpu"), options)
         while not run.finished:
             run.advance()
@@ -442,7 +446,7 @@ def check_run(question: Question) -> None:
 
 
 RESTRICTION = ("min_length", "max_length", "through", "avoid", "avoid_edges", "simplify")
-SEARCH = (*RESTRICTION, "arch", "threads", "memory", "limit", "timeout", "progress")
+SEARCH = (*RESTRICTION, "parity", "arch", "threads", "memory", "limit", "timeout", "progress")
 BOUNDARY = (*RESTRICTION, "memory", "order", "timeout", "progress")
 DOORS = {
     check_count: (*SEARCH, "expansion", "method", "order", "symmetry"),
@@ -455,7 +459,7 @@ DOORS = {
     check_sample: (*BOUNDARY, "arch"),
     check_chordal: (),
     check_networkx: ("max_length",),
-    check_run: ("min_length", "max_length"),
+    check_run: ("min_length", "max_length", "parity"),
 }
 DOORS_OF_PATHS = {
     check_count_paths: (*SEARCH, "expansion", "method", "order", "symmetry"),

@@ -40,6 +40,8 @@ def obeys(name, *arguments, exit_code=0, **more):
         ("--method", "boundary", "--total-only"),
         ("--part", "1/2", "--arch", "cpu"),
         ("--proof",),
+        ("--odd",),
+        ("--even",),
     ],
     ids=" ".join,
 )
@@ -78,7 +80,7 @@ def test_a_longest_cycle(tmp_path):
 
 
 def test_a_first_cycle():
-    for arguments in (("karate",), ("karate", "--max-length", "3", "--min-length", "3")):
+    for arguments in (("karate",), ("karate", "--odd"), ("karate", "--max-length", "3", "--min-length", "3")):
         done = chordless("first", *arguments, "--json")
         assert list(faults(json.loads(done.stdout), schema_of("first"))) == []
     done = chordless("first", "complete:4", "--certificate", "--json")

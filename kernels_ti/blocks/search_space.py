@@ -119,6 +119,4 @@ def _require_fitting(graph: Graph, options: Options) -> None:
 
 
 def _bounds(options: Options) -> tuple[object, ...]:
-    return (
-        options.min_length, options.max_length, options.through, options.avoid, options.avoid_edges, options.symmetry
-    )  # fmt: skip
+    return (options.lengths, options.through, options.avoid, options.avoid_edges, options.symmetry)

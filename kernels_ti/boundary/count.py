@@ -99,10 +99,10 @@ _Counting = PythonBlock | CoresBlock | DeviceBlock | BlockInPasses
 class BoundaryCount:
     """The count of all chordless cycles of a graph, vertex by vertex.
 
-    A search space has the bounds on the length, and the vertices and edges to pass or to avoid. Without `by_length` all
-    cycles are counted together, in far less memory and time, and an OptionError refuses bounds on the length. The count
-    goes on from `saved` if that is given. `states_by_step` says how many states there were when each of the vertices
-    came, block after block; `likely_states` about how many there will be.
+    A search space has the wanted lengths, and the vertices and edges to pass or to avoid. Without `by_length` all
+    cycles are counted together, in far less memory and time, and an OptionError refuses bounds on the length and a
+    parity. The count goes on from `saved` if that is given. `states_by_step` says how many states there were when each
+    of the vertices came, block after block; `likely_states` about how many there will be.
     """
 
     def __init__(
@@ -115,9 +115,9 @@ class BoundaryCount:
         saved: SavedCount | None = None,
     ) -> None:
         space = SearchSpace.of(graph)
-        shortest, longest = space.options.min_length, space.options.max_length
-        if not by_length and (shortest > 3 or longest is not None):
-            raise OptionError("bounds on the length need counts by length")
+        self._lengths = space.options.lengths
+        if not by_length and (self._lengths.exclude_some_found or self._lengths.longest is not None):
+            raise OptionError("a parity and bounds on the length need counts by length")
         self.plan = plan or plan_of(space, orders=None if saved is None else saved.orders)
         if not self.plan.is_possible:
             raise SizeError(
@@ -125,7 +125,6 @@ class BoundaryCount:
                 f"it has to be searched ({parameter('method', 'search')})"
             )
         self._device: Device | None = None
-        self._min_length = shortest
         self._longest = space.longest if by_length else None
         self._memory = memory
         self._counts = Counter(self.plan.cycles_by_length)
@@ -190,8 +189,7 @@ class BoundaryCount:
             counts.update(self._block.cycles)
         if self._longest is None:
             return {0: total} if (total := counts.total()) else {}
-        bounds = range(self._min_length, self._longest + 1)
-        return {length: count for length, count in sorted(counts.items()) if length in bounds}
+        return {length: count for length, count in sorted(counts.items()) if length in self._lengths}
 
     def advance(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
         """Continue for about `seconds` seconds, by at least one vertex; with a large boundary that can take longer.

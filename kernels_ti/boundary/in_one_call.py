@@ -110,7 +110,7 @@ def count_along_boundary(
             if not watch.too_late():
                 raise
             # The time-out came before the order of the vertices was known.
-            return CycleCounts({}, {}, watch.seconds, options.min_length, complete=False)
+            return CycleCounts({}, {}, watch.seconds, options.min_length, complete=False, parity=options.parity)
         with opened(along.arch, watch) as device:
             if device.arch != "reference":
                 count.use(device, search_budget(device, options.memory))
@@ -119,7 +119,7 @@ def count_along_boundary(
                 count.advance(_SLICE_SECONDS, watch.look)
     found = count.cycles_by_length
     watch.tell("searching", count.share, sum(found.values()), is_last=True)
-    return CycleCounts(found, {}, watch.seconds, options.min_length, complete=count.finished)
+    return CycleCounts(found, {}, watch.seconds, options.min_length, count.finished, options.parity)
 
 
 def _require_room(along: SetUp, space: SearchSpace, gain: float) -> None:

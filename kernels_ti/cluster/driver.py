@@ -81,7 +81,7 @@ class ClusterRun:
         self._pace = pace or Pace()
         self._tell = tell
         self._totals = Totals()
-        self._kept = Kept(self.graph.n, self.options.min_length, as_rows=self.options.rows)
+        self._kept = Kept(self.graph.n, self.options.lengths, as_rows=self.options.rows)
         self._seconds = self._share = 0.0
         self._device_bytes = 0
         if state is not None:
@@ -172,7 +172,7 @@ class ClusterRun:
         return Snapshot.of_totals(
             self._totals.paths,
             self._totals.cycles,
-            self.options.min_length,
+            self.options.lengths,
             frontier=waiting.total(),
             waiting_by_length={length: count for length, count in sorted(waiting.items()) if count},
             seconds=self._seconds,

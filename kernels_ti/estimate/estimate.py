@@ -171,7 +171,7 @@ class Estimator:
     def __init__(self, graph: Graph | SearchSpace, *, seed: int = 0) -> None:
         space = SearchSpace.of(graph)
         self._longest = space.longest
-        self._shortest = space.options.min_length
+        self._lengths = space.options.lengths
         self._short = Counter(map(len, short_cycles(space.graph, space.options)))
         self._random = np.random.Generator(np.random.PCG64(seed))
         self._batches = space.batches()
@@ -274,7 +274,7 @@ class Estimator:
             paths += triplets + sum(met.paths.values())
             certain_paths += triplets + met.paths_met
             for length, count in ((3, triangles), *met.cycles.items()):
-                if count and length >= self._shortest:
+                if count and length in self._lengths:
                     cycles[length] = cycles.get(length, 0.0) + count / probability
                     certain_cycles += met.cycles_met.get(length, triangles)
         self._certain_paths = max(self._certain_paths, certain_paths)
@@ -313,7 +313,7 @@ class Estimator:
         for sample, part in zip(samples, share.tolist(), strict=True):
             for length, count in sample.cycles_by_length.items():
                 by_length[length] = by_length.get(length, 0.0) + part * count
-        are_triangles_counted = self._shortest <= 3 and len(self._batches) == 1
+        are_triangles_counted = 3 in self._lengths and len(self._batches) == 1
         return Estimate(
             self._probes,
             sum(sample.walks for sample in self._samples),

@@ -9,6 +9,7 @@ import numpy as np
 from kernels_ti.cycles import Cycles
 from kernels_ti.found.row_store import RowStore
 from kernels_ti.graph import Graph
+from kernels_ti.options import Lengths
 from kernels_ti.state import STATE_WORD_BITS, Rows, populations
 
 if TYPE_CHECKING:
@@ -16,15 +17,15 @@ if TYPE_CHECKING:
 
 
 class Kept:
-    """The cycles of `min_length` or more found since they were last taken: as lists of vertices or as bit rows.
+    """The cycles of the wanted lengths found since they were last taken: as lists of vertices or as bit rows.
 
     After `gather` all rows lie side by side in `store`.
     """
 
-    def __init__(self, vertices: int, min_length: int, *, as_rows: bool) -> None:
+    def __init__(self, vertices: int, lengths: Lengths, *, as_rows: bool) -> None:
         self._vertices = vertices
         self._words = -(-vertices // STATE_WORD_BITS)
-        self._shortest = min_length if min_length > 3 else 0
+        self._lengths = lengths if lengths.exclude_some_found else None
         self._as_rows = as_rows
         self._cycles: list[Cycles] = []
         self._rows: list[Rows] = []
@@ -35,7 +36,7 @@ class Kept:
 
     def gather(self) -> None:
         """Put all rows into one store from now on, behind those that wait already."""
-        self.store = RowStore(self._words, self._shortest)
+        self.store = RowStore(self._words, self._lengths)
         waiting, self._rows = self._rows, []
         for rows in waiting:
             self.store.add(rows)
@@ -56,7 +57,7 @@ class Kept:
     def take_cycles(self) -> Cycles:
         """Take the cycles that were kept as lists of vertices."""
         found, self._cycles = Cycles.joined(self._cycles), []
-        return found.chosen(found.lengths >= self._shortest) if self._shortest else found
+        return found if self._lengths is None else found.chosen(self._lengths.among(found.lengths))
 
     def take_rows(self) -> Rows:
         """Take the cycles that were kept as bit rows, shape (k, ceil(n / 64))."""
@@ -64,7 +65,7 @@ class Kept:
             return self.store.take()
         taken, self._rows = self._rows, []
         found: Rows = taken[0] if len(taken) == 1 else np.concatenate([np.empty((0, self._words), np.uint64), *taken])
-        return found[populations(found) >= self._shortest] if self._shortest else found
+        return found if self._lengths is None else found[self._lengths.among(populations(found))]
 
 
 def counter_of(graph: Graph, participation: str) -> Counter | None:

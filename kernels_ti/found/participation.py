@@ -19,6 +19,7 @@ from kernels_ti.cycles import Cycles
 from kernels_ti.errors import OptionError, quantity, vertices_text
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.graph import Graph, IntArray
+from kernels_ti.options import Lengths
 
 CYCLES_AT_ONCE = 1 << 20
 """Cycles that are sorted into bundles at a time."""
@@ -146,9 +147,9 @@ class Counter:
         for piece in stored.pieces(at_once):
             self._add_some(blocks, piece)
 
-    def result(self, min_length: int, *, complete: bool) -> Participation:
-        """Return the counts of the cycles of `min_length` vertices or more; `complete`: the search is finished."""
-        counted = {length: counts for length, counts in self._counts.items() if length >= min_length}
+    def result(self, lengths: Lengths, *, complete: bool) -> Participation:
+        """Return the counts of the cycles of some lengths; `complete`: the search is finished."""
+        counted = {length: counts for length, counts in self._counts.items() if length in lengths}
         longest = max(counted, default=0)
         whole = np.zeros((self._n + (0 if self._keys is None else len(self._keys)), longest + 1), np.int64)
         for length, counts in counted.items():

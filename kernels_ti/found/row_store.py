@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from kernels_ti.errors import EngineError
+from kernels_ti.options import Lengths
 from kernels_ti.state import Rows, populations
 
 FIRST_BYTES = 16 << 20
@@ -17,14 +18,15 @@ GROWTH = 2
 
 
 class RowStore:
-    """Rows of the same number of words, one behind the other; rows with fewer than `shortest` bits are dropped.
+    """Rows of the same number of words, one behind the other.
 
-    A row is written once, to the place where it stays: the memory grows without a copy where the system can move it.
+    Rows whose number of bits is not among `lengths` are dropped. A row is written once, to the place where it stays:
+    the memory grows without a copy where the system can move it.
     """
 
-    def __init__(self, words: int, shortest: int = 0) -> None:
+    def __init__(self, words: int, lengths: Lengths | None = None) -> None:
         self._words = words
-        self._shortest = shortest
+        self._lengths = lengths
         self._count = 0
         self._memory: mmap.mmap | None = None
 
@@ -44,11 +46,11 @@ class RowStore:
 
     def keep(self, count: int) -> None:
         """Keep the first `count` rows of the last `room`."""
-        if self._shortest:
+        if self._lengths is not None:
             rows = self._rows(self._count, count)
-            long_enough = rows[populations(rows) >= self._shortest]
-            count = len(long_enough)
-            rows[:count] = long_enough
+            wanted = rows[self._lengths.among(populations(rows))]
+            count = len(wanted)
+            rows[:count] = wanted
         self._count += count
 
     def add(self, rows: Rows) -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kernels_ti.choices import Parity
 from kernels_ti.device.device import Device, require_running
 from kernels_ti.graph import IntArray
 from kernels_ti.many.graphs import ManyGraphs, running, spans
@@ -68,6 +69,7 @@ def count_many(
     *,
     min_length: int = 3,
     max_length: int | None = None,
+    parity: Parity | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> ManyCounts:
     """Count the chordless cycles of many graphs together.
@@ -80,7 +82,7 @@ def count_many(
     """
     from kernels_ti.many.search import ManySearch
 
-    options = Options(min_length=min_length, max_length=max_length)
+    options = Options(min_length=min_length, max_length=max_length, parity=parity)
     require_running(device)
     report = progress or (lambda done: None)
     sizes = graphs.vertices
@@ -101,7 +103,7 @@ def count_many(
             cycles[spans(first_count[piece], sizes[piece] + 1)] = search.cycles_by_length()
             given_up[piece[search.given_up]] = True
     lengths = np.arange(len(cycles)) - np.repeat(first_count[:-1], sizes + 1)
-    unwanted = (lengths < options.min_length) | np.repeat(given_up, sizes + 1)
+    unwanted = ~options.lengths.among(lengths) | np.repeat(given_up, sizes + 1)
     cycles[unwanted] = 0
     return ManyCounts(first_count, cycles, np.flatnonzero(given_up))
 

@@ -14,7 +14,7 @@ from kernels_ti.blocks.passable import ways_of
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cycles import Cycles
 from kernels_ti.graph import Graph
-from kernels_ti.options import CycleCounts
+from kernels_ti.options import CycleCounts, Lengths
 from kernels_ti.reference.algorithm import canonical
 from kernels_ti.short_cycles import short_cycles
 
@@ -33,17 +33,18 @@ _PATHS_AT_FIRST, _PATHS_OF_AN_EDGE = 500, 100
 class FoundAtOnce:
     """All cycles of a tiny graph."""
 
-    # `by_length`, `frontier`, `seconds`, `min_length`: see `kernels_ti.options.CycleCounts`
+    # `by_length`, `frontier`, `seconds`: see `kernels_ti.options.CycleCounts`
     by_length: dict[int, int]
     frontier: dict[int, int]
     seconds: float
-    min_length: int
+    lengths: Lengths  # Those that are wanted
     cycles: list[list[int]]  # The wanted cycles in canonical order, where they were to be collected
 
     @property
     def counts(self) -> CycleCounts:
         """The counts alone."""
-        return CycleCounts(self.by_length, self.frontier, self.seconds, self.min_length)
+        wanted = self.lengths
+        return CycleCounts(self.by_length, self.frontier, self.seconds, wanted.shortest, parity=wanted.parity)
 
     def pieces(self) -> Iterator[Cycles]:
         """Yield all cycles, as a search yields those of each slice."""
@@ -74,13 +75,13 @@ def found_at_once(space: SearchSpace, *, collect: bool) -> FoundAtOnce | None:
             by_length[len(path) + 1] += closers.bit_count()
             if collect:
                 found += [[*path, v] for v in _bits(closers)]
-    short, long = options.min_length, space.longest
+    lengths = options.lengths
     return FoundAtOnce(
-        {length: count for length, count in sorted(by_length.items()) if count and short <= length <= long},
+        {length: count for length, count in sorted(by_length.items()) if count and length in lengths},
         dict(sorted(frontier.items())),
         time.perf_counter() - began,
-        short,
-        [_ordered(cycle, graph) for cycle in found if len(cycle) >= short] if collect else [],
+        lengths,
+        [_ordered(cycle, graph) for cycle in found if len(cycle) in lengths] if collect else [],
     )
 
 

@@ -65,6 +65,7 @@ def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand, threads:
         # Of all graphs of a job, only those that are not simple have cycles of one or two vertices.
         min_length=max(job.min_length, SHORTEST_CYCLE) if loaded.graph.is_simple else job.min_length,
         max_length=job.max_length,
+        parity=job.parity,
         limit=job.limit,
         timeout=job.timeout,
         output=output,

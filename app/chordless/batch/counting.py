@@ -80,6 +80,7 @@ class Counting:
             device,
             min_length=job.min_length,
             max_length=job.max_length,
+            parity=job.parity,
             progress=lambda done: self._attend(ahead=ahead + done),
         )
         self._search_nothing(entries[-1].place + 1)

@@ -83,7 +83,9 @@ def _options(job: BatchJob) -> bytes:
     asked = [job.min_length, job.max_length, listing, job.limit, job.timeout]
     # Every method counts the same.
     # The line of a food web has more fields than that of the same niche overlap graph.
-    return json.dumps([*asked, *["overlap"] * job.overlap, *["graph"] * job.with_graph]).encode()
+    return json.dumps(
+        [*asked, *["overlap"] * job.overlap, *["graph"] * job.with_graph, *filter(None, [job.parity])]
+    ).encode()
 
 
 def graph6_of(entry: Entry) -> str | None:

@@ -36,7 +36,7 @@ from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import BatchJob
 from chordless.values import ALL_LIVING
 from kernels_ti import ChordlessError, OptionError
-from kernels_ti.choices import ARCHES, METHODS
+from kernels_ti.choices import ARCHES, METHODS, PARITIES
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -218,6 +218,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "encoding": ("encoding", _encoding),
     "min_length": ("min_length", _number(values.any_cycle_length)),
     "max_length": ("max_length", _number(values.any_cycle_length)),
+    "parity": ("parity", _one_of(PARITIES)),
     "task": ("task", _one_of(TASKS)),
     "cycles": ("cycles", _text),
     "cycles_format": ("listing_format", _listing_format),

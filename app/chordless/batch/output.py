@@ -28,6 +28,7 @@ FIELDS: dict[str, str] = {
     "max_degree": "whole",
     "min_length": "whole",
     "max_length": "whole",
+    "parity": "text",
     "part": "json",
     "triangles": "whole",
     "chordless_cycles": "whole",
@@ -51,8 +52,8 @@ FIELDS: dict[str, str] = {
 }
 """The fields of a line, in order, and the kind of their values. Every value may also be null."""
 
-ADDED_LATER = ("interval",)
-"""Fields that tables of version 0.4.0 lack."""
+ADDED_LATER = ("interval", "parity")
+"""Fields that tables of earlier versions lack."""
 
 DONE = ("complete", "limit", "timeout")
 """Statuses of graphs that are not searched again."""

@@ -18,7 +18,7 @@ def error_line(entry: Entry, error: str) -> bytes:
     values: dict[str, Any] = dict.fromkeys(FIELDS)
     job = entry.chunk.job
     values.update(graph=entry.title, name=entry.name, status="error", error=error, complete=False, hash=entry.key)
-    values.update(min_length=job.min_length, max_length=job.max_length)
+    values.update(min_length=job.min_length, max_length=job.max_length, parity=job.parity)
     return encoded(values)
 
 
@@ -43,7 +43,7 @@ class TogetherLines:
     """
 
     def __init__(self, job: BatchJob, arch: str, device: str) -> None:
-        bounds = {"min_length": job.min_length, "max_length": job.max_length, "part": None}
+        bounds = {"min_length": job.min_length, "max_length": job.max_length, "parity": job.parity, "part": None}
         rest = {
             "frontier": None,
             "paths": None,
@@ -59,7 +59,7 @@ class TogetherLines:
             "listing": None,
             "listed": None,
         }
-        self._min_length = job.min_length
+        self._job = job
         self._bounds, self._rest = json.dumps(bounds)[1:-1], json.dumps(rest)[1:-1]
         self._counts: dict[tuple[int, ...], str] = {}
 
@@ -68,7 +68,7 @@ class TogetherLines:
         known = tuple(counts)
         said = self._counts.get(known)
         if said is None:
-            said = self._counts[known] = _counts_text(self._min_length, counts)
+            said = self._counts[known] = _counts_text(self._job, counts)
         name = "null" if entry.name is None else json.dumps(entry.name)
         graph6 = f', "graph6": {json.dumps(graph6_of(entry))}' if entry.chunk.job.with_graph else ""
         return (
@@ -78,9 +78,9 @@ class TogetherLines:
         )
 
 
-def _counts_text(min_length: int, counts: Sequence[int]) -> str:
+def _counts_text(job: BatchJob, counts: Sequence[int]) -> str:
     total = sum(counts)
-    triangles = triangle_count(min_length, dict(enumerate(counts)))
+    triangles = triangle_count(job.min_length, job.parity, dict(enumerate(counts)))
     return json.dumps(
         {
             "triangles": triangles,

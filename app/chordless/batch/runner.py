@@ -236,4 +236,5 @@ class Batch:
 
 
 def _same_search(one: BatchJob, other: BatchJob) -> bool:
-    return (one.min_length, one.max_length, one.arch) == (other.min_length, other.max_length, other.arch)
+    bounds = [(job.min_length, job.max_length, job.parity, job.arch) for job in (one, other)]
+    return bounds[0] == bounds[1]

@@ -13,6 +13,7 @@ from chordless.batch.output import ADDED_LATER, FIELDS, encoded
 from chordless.cycles.columns import require_parquet
 from chordless.files import replaced, text_of
 from kernels_ti import EngineError, OptionError
+from kernels_ti.options import Lengths
 
 TableFormat = Literal["csv", "parquet"]
 Lines = Callable[[], Iterable[dict[str, Any]]]
@@ -133,12 +134,11 @@ def _row(line: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
     row = {field: _encodable(value) if isinstance(value, str) else value for field, value in line.items()}
     by_length = line.get(_BY_LENGTH)
     if by_length is not None:
-        least, most = line.get("min_length") or _SHORTEST, line.get("max_length")
+        asked = Lengths(line.get("min_length") or _SHORTEST, line.get("max_length"), line.get("parity"))
         for field in kinds:
             if (found := _LENGTH_COLUMN.fullmatch(field)) is not None:
                 length = int(found[1])
-                asked_for = least <= length and (most is None or length <= most)
-                row[field] = by_length.get(found[1], 0) if asked_for else None
+                row[field] = by_length.get(found[1], 0) if length in asked else None
     return row
 
 

@@ -60,7 +60,7 @@ many and small. A --timeout is for those that are searched by themselves.
 MANIFEST = """\
 a manifest:
   [defaults]                    # each key may stand here or in a job
-  max_length = 20               # also min_length
+  max_length = 20               # also min_length, parity = "odd"
   method = "auto"               # or "search", "boundary"
   timeout = "5m"                # also limit: they end the search of each graph
   [[jobs]]
@@ -161,6 +161,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 def _add_search(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to look for in each graph, and when to stop")
     shared.add_lengths(group, any_cycle_length)
+    shared.add_parity(group)
     group.add_argument(
         "--cycles",
         metavar="DIR",
@@ -219,6 +220,7 @@ def _check_derived(parser: argparse.ArgumentParser, options: argparse.Namespace)
         "--limit": options.limit is not None,
         "--max-length": options.max_length is not None,
         "--min-length": options.min_length != SHORTEST_CYCLE,
+        f"--{options.parity}": options.parity is not None,
         "--directed and --multigraph": options.directed or options.multigraph,
         f"--format {options.output_format}": options.output_format is not None,
     }
@@ -247,7 +249,15 @@ def act(options: argparse.Namespace) -> int:
     template = BatchJob(
         "",
         **shared.fields_of(
-            options, "file_format", "simplify", "directed", "multigraph", "encoding", "min_length", "max_length"
+            options,
+            "file_format",
+            "simplify",
+            "directed",
+            "multigraph",
+            "encoding",
+            "min_length",
+            "max_length",
+            "parity",
         ),
         listing=options.cycles,
         **shared.fields_of(options, "arch", "method", "limit", "timeout", "overlap", "types"),

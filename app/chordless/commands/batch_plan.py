@@ -49,7 +49,7 @@ def _lines_so_far(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def _bounds(job: BatchJob) -> str:
-    parts = [lengths] if (lengths := lengths_text(job.min_length, job.max_length)) else []
+    parts = [lengths] if (lengths := lengths_text(job.min_length, job.max_length, job.parity)) else []
     if job.limit is not None:
         parts.append(f"limit {job.limit:,}")
     if job.timeout is not None:

@@ -33,6 +33,7 @@ def add_parser(subparsers: Any) -> None:
         "chordless count web.net --checkpoint week/   # chordless resume week/",
         "chordless count karate --through 0,33 --avoid 2 --per-vertex",
         "chordless count karate --proof",
+        "chordless count karate --odd --min-length 4   # odd holes",
         "chordless count grid:12x12 --method boundary   # 421,587,920,205,546 cycles",
         "chordless count hypercube:6 --symmetry   # 149,137,552 cycles in 10 ms",
     )
@@ -114,6 +115,8 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         "--expansion": options.expansion != EXPANSIONS[0],
         "--symmetry": options.symmetry,
         "--proof": options.proof,
+        "--odd or --even with --per-vertex or --per-edge": options.parity is not None
+        and (options.per_vertex or options.per_edge),
         f"--arch {options.arch}": options.arch == "reference",
     }
     meant_for_boundary = {
@@ -140,6 +143,8 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         parser.error("--threads is for --method search and for --total-only; a count by length has one thread")
     if options.total_only and (options.max_length is not None or options.min_length > values.SHORTEST_CYCLE):
         parser.error("--total-only counts all lengths together: leave the bounds on the length out")
+    if options.total_only and options.parity is not None:
+        parser.error(f"--total-only counts all lengths together: leave --{options.parity} out")
 
 
 def act(options: argparse.Namespace) -> int:
@@ -208,7 +213,7 @@ def _scope(command: RunCommand) -> str:
     """Return which of the cycles were counted, "" for all."""
     scope = "" if command.part is None else f", part {command.part[0]} of {command.part[1]}"
     scope += _restriction(command)
-    lengths = lengths_text(command.min_length, command.max_length)
+    lengths = lengths_text(command.min_length, command.max_length, command.parity)
     return f"{scope}, {lengths}" if lengths else scope
 
 

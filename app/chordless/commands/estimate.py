@@ -195,7 +195,7 @@ def _of_trial(min_length: int, trial: Finished) -> Estimate:
         probes=0,
         walks=0,
         exact=trial.complete,
-        triangles=triangle_count(min_length, trial.cycles_by_length) if trial.complete else None,
+        triangles=triangle_count(min_length, None, trial.cycles_by_length) if trial.complete else None,
         paths=trial.paths,
         paths_low=trial.paths,
         paths_high=trial.paths if trial.complete else math.inf,

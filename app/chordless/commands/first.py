@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chordless import values
 from chordless.commands import options as shared
@@ -13,6 +13,9 @@ from chordless.commands.parser import USAGE_EXIT_CODE
 from chordless.words.numbers import lengths_text
 from chordless.words.shown import on_terminal
 from kernels_ti import ChordlessError, EngineError
+
+if TYPE_CHECKING:
+    from kernels_ti.options import Lengths
 
 SUMMARY = "print one chordless cycle of 4 or more vertices, if there is one"
 SHORTEST_HOLE = 4
@@ -44,6 +47,7 @@ def add_parser(subparsers: Any) -> None:
         "chordless first complete:5 --certificate",
         "chordless first web.net -q; test $? -eq 1 && echo chordal",
         "chordless first roads.txt --min-length 20",
+        "chordless first web.net --odd   # an odd hole",
     )
     parser.add_argument(
         "--json",
@@ -55,6 +59,7 @@ def add_parser(subparsers: Any) -> None:
     )
     group = parser.add_argument_group("other lengths (searched for as `chordless list` does, which may take long)")
     shared.add_lengths(group, values.any_cycle_length)
+    shared.add_parity(group)
     shared.add_device(group)
     shared.add_cluster(group)
     shared.add_reporting(parser)
@@ -76,7 +81,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def _asks_for_any_hole(options: argparse.Namespace) -> bool:
     """Return whether any cycle of 4 or more vertices will do, which a linear-time test of chordality finds."""
-    return options.min_length == SHORTEST_HOLE and options.max_length is None
+    return options.min_length == SHORTEST_HOLE and options.max_length is None and options.parity is None
 
 
 def act(options: argparse.Namespace) -> int:
@@ -105,6 +110,7 @@ def act(options: argparse.Namespace) -> int:
 def _chordality(options: argparse.Namespace) -> int:
     from chordless.commands.session import graph_asked_for, print_notes
     from kernels_ti import is_chordal
+    from kernels_ti.options import Lengths
 
     loaded = graph_asked_for(options)
     if not options.quiet:
@@ -115,7 +121,7 @@ def _chordality(options: argparse.Namespace) -> int:
     if options.json:
         ordering = found.elimination_ordering if options.certificate else None
         graph = loaded.graph
-        _print_object(loaded.title, graph.n, graph.m, (SHORTEST_HOLE, None), found.hole, found.chordal, ordering)
+        _print_object(loaded.title, graph.n, graph.m, Lengths(SHORTEST_HOLE), found.hole, found.chordal, ordering)
     elif found.hole is not None:
         _print_line(found.hole)
     elif options.certificate and found.elimination_ordering:
@@ -134,12 +140,15 @@ def _engine(options: argparse.Namespace) -> int:
     from chordless.commands.session import run_engine
     from chordless.commands.terminal import ending
     from chordless.protocol.orders import RunCommand
+    from kernels_ti.options import Lengths
 
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
         output = Path(folder) / "cycle.jsonl"
         command = RunCommand(
             **shared.graph_fields(options),
-            **shared.fields_of(options, "arch", "threads", "memory", "cluster", "gpus", "min_length", "max_length"),
+            **shared.fields_of(
+                options, "arch", "threads", "memory", "cluster", "gpus", "min_length", "max_length", "parity"
+            ),
             limit=1,
             output=str(output),
             output_format="jsonl",
@@ -148,23 +157,24 @@ def _engine(options: argparse.Namespace) -> int:
         line = output.read_text(encoding="utf-8").split("\n")[0]
     cycle = json.loads(line) if line else None
     if options.json and (cycle or finished.complete):
-        lengths = (options.min_length, options.max_length)
-        _print_object(finished.graph, finished.n, finished.m, lengths, cycle, _is_chordal(cycle, *lengths), None)
+        wanted = Lengths(options.min_length, options.max_length, options.parity)
+        _print_object(finished.graph, finished.n, finished.m, wanted, cycle, _is_chordal(cycle, wanted), None)
     elif cycle is not None:
         _print_line(cycle)
     if cycle is not None:
         return 0
     if not options.quiet:
-        lengths_asked = lengths_text(options.min_length, options.max_length) or "cycles"
+        lengths_asked = lengths_text(options.min_length, options.max_length, options.parity) or "cycles"
         none = f"{on_terminal(finished.graph, sys.stderr)} has no chordless {lengths_asked}"
         sys.stderr.write(f"{none if finished.complete else f'not complete: {ending(finished)}; none found'}\n")
     return NONE_EXIT_CODE if finished.complete else exit_code
 
 
-def _is_chordal(cycle: Sequence[Hashable] | None, min_length: int, max_length: int | None) -> bool | None:
-    """Return whether the graph is chordal, None if the cycle found within the bounds (or none) does not tell."""
+def _is_chordal(cycle: Sequence[Hashable] | None, wanted: Lengths) -> bool | None:
+    """Return whether the graph is chordal, None if the cycle found of the wanted lengths (or none) does not tell."""
     if cycle is None:
-        return True if min_length <= SHORTEST_HOLE and max_length is None else None
+        is_any_hole = wanted.shortest <= SHORTEST_HOLE and (wanted.longest, wanted.parity) == (None, None)
+        return True if is_any_hole else None
     return False if len(cycle) >= SHORTEST_HOLE else None
 
 
@@ -172,7 +182,7 @@ def _print_object(
     title: str,
     n: int,
     m: int,
-    lengths: tuple[int, int | None],
+    wanted: Lengths,
     cycle: Sequence[Hashable] | None,
     chordal: bool | None,
     ordering: Sequence[Hashable] | None,
@@ -183,8 +193,9 @@ def _print_object(
         "graph": title,
         "n": n,
         "m": m,
-        "min_length": lengths[0],
-        "max_length": lengths[1],
+        "min_length": wanted.shortest,
+        "max_length": wanted.longest,
+        **({"parity": wanted.parity} if wanted.parity else {}),
         "cycle": None if cycle is None else _json_names(cycle),
         "chordal": chordal,
         "elimination_ordering": None if ordering is None else _json_names(ordering),

@@ -18,7 +18,7 @@ from chordless.values import (
     size,
     thread_count,
 )
-from kernels_ti.choices import ARCHES, EXPANSIONS
+from kernels_ti.choices import ARCHES, EXPANSIONS, PARITIES
 
 PROGRESS = ("auto", "plain", "none")
 
@@ -84,6 +84,7 @@ def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
     """Add what bounds the search and where it runs."""
     group = parser.add_argument_group("which cycles, and when to stop")
     add_lengths(group, any_cycle_length)
+    add_parity(group)
     group.add_argument(
         "--part",
         type=part,
@@ -109,6 +110,20 @@ def add_lengths(group: Any, length: Callable[[str], int] = cycle_length, things:
     group.add_argument("--length", type=length, metavar="N", help=f"only {things} of exactly N vertices")
     group.add_argument("--min-length", type=length, metavar="N", help=f"only {things} of N vertices or more")
     group.add_argument("--max-length", type=length, metavar="N", help=f"only {things} of N vertices or fewer")
+
+
+def add_parity(group: Any, things: str = "cycles") -> None:
+    """Add ``--odd`` and ``--even``, which set ``parity``."""
+    exclusive = group.add_mutually_exclusive_group()
+    for parity in PARITIES:
+        exclusive.add_argument(
+            f"--{parity}",
+            dest="parity",
+            action="store_const",
+            const=parity,
+            help=f"only {things} with an {parity} number of vertices; all are searched for, or counted by length, so "
+            "that it takes as long as without",
+        )
 
 
 def settle_lengths(

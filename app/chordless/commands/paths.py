@@ -56,6 +56,7 @@ def add_parser(subparsers: Any) -> None:
     )
     group = parser.add_argument_group("which paths, and when to stop")
     shared.add_lengths(group, positive, "paths")
+    shared.add_parity(group, "paths")
     shared.add_restriction(group, "paths")
     shared.add_stops(group, "stop after about N paths; a list has at most N")
     group = parser.add_argument_group("how to run")
@@ -80,6 +81,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         options.json |= suffix == ".jsonl"
     if options.limit is not None and (options.shortest or options.longest):
         parser.error("--limit is for counts and lists: it is not allowed with --shortest and --longest")
+    if options.parity is not None and (options.shortest or options.longest):
+        parser.error(f"--{options.parity} is for counts and lists: it is not allowed with --shortest and --longest")
 
 
 def act(options: argparse.Namespace) -> int:
@@ -142,7 +145,7 @@ def _count(options: argparse.Namespace, title: str, wanted: dict[str, Any]) -> i
     from chordless.words.shown import on_terminal
     from kernels_ti import count_paths
 
-    counts = count_paths(limit=options.limit, **wanted)
+    counts = count_paths(limit=options.limit, parity=options.parity, **wanted)
     if options.json:
         print(
             json.dumps(
@@ -174,7 +177,7 @@ def _list(options: argparse.Namespace, wanted: dict[str, Any]) -> int:
     from chordless.files import whole_file
     from kernels_ti import enumerate_paths
 
-    paths = enumerate_paths(limit=options.limit, **wanted)
+    paths = enumerate_paths(limit=options.limit, parity=options.parity, **wanted)
     is_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
     lines = _lines(paths, as_json=options.json, is_terminal=is_terminal)
     if options.output == STANDARD_OUTPUT:

@@ -63,7 +63,9 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
     """
     colour = has_colour(stream)
     by_length = finished.cycles_by_length
-    triangles = triangle_count(command.min_length, by_length) if (command.max_length or 3) >= 3 else None
+    triangles = (
+        triangle_count(command.min_length, command.parity, by_length) if (command.max_length or 3) >= 3 else None
+    )
     rows = [("vertices", finished.n), ("edges", finished.m), ("largest degree", finished.max_degree)]
     if triangles is not None:
         rows.append(("triangles", triangles))

@@ -32,6 +32,7 @@ def search_space(command: RunCommand, graph: Graph, *, rows: bool = False) -> Se
     options = Options(
         min_length=command.min_length,
         max_length=command.max_length,
+        parity=command.parity,
         expansion=command.expansion,
         collect=command.output is not None or command.proof,
         rows=rows,
@@ -55,6 +56,7 @@ def identity_of(command: RunCommand) -> dict[str, Any]:
         "expansion": command.expansion,
         "part": command.part,
         "output_format": None if command.output is None or command.pick != "all" else command.output_format,
+        **({"parity": command.parity} if command.parity else {}),
         **{name: names for name, names in restriction.items() if names},
         **({"method": "boundary", "total_only": command.total_only} if command.method == "boundary" else {}),
         **({"proof": True} if command.proof else {}),

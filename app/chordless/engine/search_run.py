@@ -276,4 +276,4 @@ def _last_snapshot(checkpoint: Checkpoint, space: SearchSpace) -> Snapshot:
     state = checkpoint.state
     done = {"seconds": state.seconds, "share": 1.0, "finished": True}
     cycles = space.settled(state.cycles_by_length, finished=True)
-    return Snapshot.of_totals(state.paths_by_length, cycles, space.options.min_length, **done)
+    return Snapshot.of_totals(state.paths_by_length, cycles, space.options.lengths, **done)

@@ -150,7 +150,8 @@ def _head(run: RecordedRun) -> str:
 
 def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
     state = run.state
-    triangles = triangle_count(state.options.get("min_length", 3), state.cycles_by_length)
+    asked = state.options
+    triangles = triangle_count(asked.get("min_length", 3), asked.get("parity"), state.cycles_by_length)
     tiles = [("chordless cycles in all", f"{state.cycles:,}")]
     if triangles is not None:
         holes = hole_count(state.cycles, state.cycles_by_length)
@@ -162,9 +163,15 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
 
 def _longest_words(run: RecordedRun) -> str:
     """Return a label for the longest cycle. With a bound, or before the end, it may not be the longest of the graph."""
-    most = run.state.options.get("max_length")
+    most, parity = run.state.options.get("max_length"), run.state.options.get("parity")
     if run.shortfall():
         return "length of the longest found so far"
+    if parity is not None:
+        return (
+            f"length of the longest {parity} one"
+            if most is None
+            else f"length of the longest {parity} one, up to {most:,}"
+        )
     return "length of the longest" if most is None else f"length of the longest, up to the bound of {most:,}"
 
 
@@ -172,7 +179,8 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
     asked = run.state.options
     least, most = asked.get("min_length", 3), asked.get("max_length")
     lengths = f"{least:,} or more" if most is None else f"{least:,}{f' to {most:,}' if most > least else ''}"
-    rows = [("vertices of a cycle", "any number" if most is None and least <= 3 else lengths)]
+    lengths = "any number" if most is None and least <= 3 else lengths
+    rows = [("vertices of a cycle", f"{lengths}, {parity}" if (parity := asked.get("parity")) else lengths)]
     restrictions = (
         ("through", "through"),
         ("through_edges", "through the edges"),
@@ -295,7 +303,8 @@ def _cycle(run: RecordedRun) -> list[str]:
     cycle = longest_cycle(run.directory.path)
     names = f'<p class="note">{_text(_joined(cycle))}</p>'
     most = run.state.options.get("max_length")
-    heading = "The longest cycle" if most is None and not run.shortfall() else "The longest cycle that was found"
+    is_longest = most is None and run.state.options.get("parity") is None and not run.shortfall()
+    heading = "The longest cycle" if is_longest else "The longest cycle that was found"
     content = [names] if most is None else [names, f'<p class="note">{_BOUND.format(most)}</p>']
     if can_be_drawn(cycle.loaded):
         meaning = f"the graph with its longest chordless cycle, of {len(cycle.vertices)} vertices"

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from types import UnionType
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from chordless.protocol.events import PROTOCOL_VERSION, Event
 from chordless.protocol.orders import BatchCommand, BatchJob, Command
@@ -24,6 +24,9 @@ _BY_NUMBER = frozenset(
 )
 TUPLE_FIELDS = frozenset({"gpus", "part", "through", "through_edges", "avoid", "avoid_edges"})
 """Fields of commands that are tuples; JSON has lists only."""
+
+# Of a Literal and None, ``|`` makes the older kind.
+_UNIONS = (UnionType, Union)
 
 _Message = TypeVar("_Message", Command, Event)
 
@@ -125,7 +128,7 @@ def _types_by_field(name: str) -> dict[str, tuple[tuple[type, ...], tuple[str, .
 
 def _classes(hint: Any) -> tuple[type, ...]:
     origin = get_origin(hint) or hint
-    if origin is UnionType:
+    if origin in _UNIONS:
         return tuple(itertools.chain.from_iterable(map(_classes, get_args(hint))))
     if origin is Literal:
         return (str,)
@@ -136,6 +139,8 @@ def _classes(hint: Any) -> tuple[type, ...]:
 
 
 def _choices(hint: Any) -> tuple[str, ...]:
+    if get_origin(hint) in _UNIONS:
+        return tuple(itertools.chain.from_iterable(map(_choices, get_args(hint))))
     return get_args(hint) if get_origin(hint) is Literal else ()
 
 

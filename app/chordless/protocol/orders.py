@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from kernels_ti.choices import Parity
+
 CycleFormat = Literal["text", "jsonl", "npy", "parts", "parquet", "arrow"]
 Method = Literal["search", "boundary", "auto"]
 Pick = Literal["all", "longest", "sample"]
@@ -30,7 +32,7 @@ class RunCommand:
     # `arch` and `threads`: where the search runs; see `kernels_ti.estimate.device_choice.device_for`.
     arch: str = "auto"
     threads: int | None = None
-    # `min_length`, `max_length` and `expansion`: see `kernels_ti.run.Options`.
+    # `min_length`, `max_length`, `parity` and `expansion`: see `kernels_ti.run.Options`.
     min_length: int = 3
     max_length: int | None = None
     expansion: str = "two-ended"
@@ -87,6 +89,7 @@ class RunCommand:
     # List the cycles in a defined order, at the end of the search; without a checkpoint or a limit.
     in_order: bool = False
     proof: bool = False  # Make a hash of all cycles, see `chordless.cycles.proof`; in a search only
+    parity: Parity | None = None
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ class BatchJob:
     file_format: str | None = None
     # `simplify`, `directed` and `multigraph`: as for `chordless.graphs.load.load_graph`.
     simplify: bool = False
-    # `min_length` and `max_length`: see `kernels_ti.run.Options`.
+    # `min_length`, `max_length` and `parity`: see `kernels_ti.run.Options`.
     min_length: int = 3
     max_length: int | None = None
     listing: str | None = None  # The folder that gets a file of cycles for each graph; None counts only
@@ -130,6 +133,7 @@ class BatchJob:
     directed: bool = False
     multigraph: bool = False
     with_graph: bool = False  # Each line has the graph itself, as a line of graph6
+    parity: Parity | None = None
 
 
 @dataclass(frozen=True)

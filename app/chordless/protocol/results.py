@@ -7,6 +7,7 @@ from typing import Any
 
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
+from kernels_ti.choices import Parity
 
 _RESTRICTIONS = ("through", "through_edges", "avoid", "avoid_edges")
 _TRIANGLE = 3
@@ -23,17 +24,19 @@ def proof_text(value: int) -> str:
     return f"{value % PROOFS:064x}"
 
 
-def triangle_count(min_length: int, cycles_by_length: Mapping[int, int]) -> int | None:
-    """Return how many triangles were found, or None where only longer cycles were searched for.
+def triangle_count(min_length: int, parity: Parity | None, cycles_by_length: Mapping[int, int]) -> int | None:
+    """Return how many triangles were found, or None where only other cycles were searched for.
 
     Parameters
     ----------
     min_length : int
         The lower bound of the search.
+    parity : {"odd", "even"} or None
+        That of the cycles which were searched for.
     cycles_by_length : mapping of int to int
         Cycles by number of vertices.
     """
-    return cycles_by_length.get(_TRIANGLE, 0) if min_length <= _TRIANGLE else None
+    return cycles_by_length.get(_TRIANGLE, 0) if min_length <= _TRIANGLE and parity != "even" else None
 
 
 def hole_count(cycles: int, cycles_by_length: Mapping[int, int]) -> int:
@@ -63,8 +66,8 @@ def seconds_object(finished: Finished) -> dict[str, float]:
 
 
 def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
-    """Return the object that ``--json`` prints; ``triangles`` is None where only longer cycles were searched for."""
-    triangles = triangle_count(command.min_length, finished.cycles_by_length)
+    """Return the object that ``--json`` prints; ``triangles`` is None where only other cycles were searched for."""
+    triangles = triangle_count(command.min_length, command.parity, finished.cycles_by_length)
     return {
         "graph": finished.graph,
         "n": finished.n,
@@ -73,6 +76,7 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
         "min_length": command.min_length,
         "max_length": command.max_length,
         "part": command.part,
+        **({"parity": command.parity} if command.parity else {}),
         **{name: names for name in _RESTRICTIONS if (names := list(getattr(command, name)))},
         "triangles": triangles,
         "chordless_cycles": hole_count(finished.cycles, finished.cycles_by_length),
@@ -119,6 +123,7 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
         program_start=0.0,
         min_length=values["min_length"],
         max_length=values["max_length"],
+        parity=values.get("parity"),
         expansion=values["expansion"],
         part=None if part is None else (_count(part[0]), _count(part[1])),
         method=values["method"],

@@ -65,6 +65,8 @@ def _options(asked: Mapping[str, Any]) -> Iterator[str]:
         value = asked.get(field, default)
         if value != default:
             yield from (option, f"{value:g}" if isinstance(value, float) else str(value))
+    if asked.get("parity") is not None:
+        yield f"--{asked['parity']}"
     if asked.get("part") is not None:
         first, parts = asked["part"]
         yield from ("--part", f"{first}/{parts}")

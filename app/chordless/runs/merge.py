@@ -24,6 +24,7 @@ _SAME_ASKED = {
     "expansion": "--expansion",
     "min_length": "--min-length",
     "max_length": "--max-length",
+    "parity": "--odd or --even",
     "through": "--through",
     "through_edges": "--through-edge",
     "avoid": "--avoid",

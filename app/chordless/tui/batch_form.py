@@ -230,6 +230,7 @@ def run_of(line: BatchLine, source: str, jobs: tuple[BatchJob, ...], directory: 
         arch="auto" if job.arch == "reference" else job.arch,
         min_length=line.min_length,
         max_length=line.max_length,
+        parity=line.parity,
         output=str(directory) if lists else None,
         output_format="parts" if lists else "text",
         checkpoint=str(directory),

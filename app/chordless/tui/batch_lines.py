@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chordless.batch.output import UNREADABLE
+from kernels_ti.choices import Parity
 
 # Small, so that the thread that draws gets its turn in between.
 _BYTES_AT_ONCE = 1 << 20
@@ -46,6 +47,7 @@ class BatchLine:
     min_length: int = 3
     max_length: int | None = None
     is_readable: bool = False  # Whether the graph could be read
+    parity: Parity | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +126,7 @@ def parsed(number: int, text: bytes) -> BatchLine:
             values["min_length"],
             values["max_length"],
             not values["hash"].startswith(UNREADABLE),
+            values.get("parity"),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return BatchLine(number, "?", error="this line is damaged; resuming the batch repairs it")

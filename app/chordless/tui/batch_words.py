@@ -115,7 +115,7 @@ def detail_text(line: BatchLine | None, width: int, most_lines: int, *, ascii_on
     about = [line.graph if line.name is None else f"{line.graph} ({line.name})"]
     if line.n is not None and line.m is not None:
         about.append(size_text(line.n, line.m))
-    about += [lengths] if (lengths := lengths_text(line.min_length, line.max_length)) else []
+    about += [lengths] if (lengths := lengths_text(line.min_length, line.max_length, line.parity)) else []
     if line.status in ("limit", "timeout"):
         about.append(f"stopped by its {line.status}: lower bounds")
     lines = [wrapped for text in ("; ".join(about), _found_text(line)) for wrapped in textwrap.wrap(text, width)]

@@ -101,6 +101,8 @@ def _differences(run: RunSummary, command: RunCommand) -> list[str]:
         words.append("boundary")
     if command.expansion == "paper":
         words.append("paper")
+    if command.parity is not None:
+        words.append(command.parity)
     if most is not None:
         words.append(f"{least} to {most}" if most > least else f"length {least}")
     elif least > SHORTEST_CYCLE:

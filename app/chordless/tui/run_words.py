@@ -249,9 +249,10 @@ def stop_now_words(state: RunState, now: float) -> str:
 def search_words(options: Mapping[str, Any]) -> str:
     """Return bounds, expansion and restrictions of a search. `options` has the fields of `RunCommand`."""
     least, most = options.get("min_length", 3), options.get("max_length")
-    words = [
+    lengths = (
         f"lengths from {least}" if most is None else f"lengths {least} to {most}" if most > least else f"length {least}"
-    ]
+    )
+    words = [f"{options['parity']} {lengths}" if options.get("parity") else lengths]
     if options.get("expansion") == "paper":
         words.append("paper's expansion")
     if options.get("method") == "boundary" or options.get("pick", "all") != "all":

@@ -90,13 +90,16 @@ def size_text(n: int, m: int) -> str:
     return f"{vertices_text(n)}, {quantity(m, 'edge')}"
 
 
-def lengths_text(min_length: int, max_length: int | None) -> str:
-    """Return the cycles that the bounds allow: ``cycles of 5 to 8 vertices``; "" if they allow all."""
+def lengths_text(min_length: int, max_length: int | None, parity: str | None = None) -> str:
+    """Return the cycles that are wanted: ``cycles of 5 to 8 vertices``, ``odd cycles``; "" if all are."""
+    cycles = "cycles" if parity is None else f"{parity} cycles"
     if max_length == min_length:
-        return f"cycles of {min_length} vertices"
+        return f"{cycles} of {min_length} vertices"
     if max_length is not None:
-        return f"cycles of {min_length} to {max_length} vertices"
-    return f"cycles of {min_length} or more vertices" if min_length > _TRIANGLE else ""
+        return f"{cycles} of {min_length} to {max_length} vertices"
+    if min_length > _TRIANGLE:
+        return f"{cycles} of {min_length} or more vertices"
+    return "" if parity is None else cycles
 
 
 def count_text(value: float) -> str:

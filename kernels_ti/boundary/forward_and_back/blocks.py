@@ -15,7 +15,7 @@ from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.errors import SizeError
+from kernels_ti.errors import OptionError, SizeError
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options
 from kernels_ti.short_cycles import short_cycles
@@ -125,8 +125,10 @@ def planned_blocks(
 ) -> PlannedBlocks:
     """Plan a search space; by default with the plan of `plan_of`, whose search for orders `enough` ends.
 
-    A SizeError says that no order has boundaries that a state can hold.
+    An OptionError refuses a parity. A SizeError says that no order has boundaries that a state can hold.
     """
+    if space.options.parity is not None:
+        raise OptionError("a parity is for counts and searches: states that lead back to cycles do not tell it")
     plan = plan or plan_of(space, enough=enough)
     if not plan.is_possible:
         raise SizeError(

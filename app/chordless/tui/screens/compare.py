@@ -223,7 +223,7 @@ def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> lis
     ]
 
 
-_WHAT_IS_SEARCHED = ("min_length", "max_length", "through", "through_edges", "avoid", "avoid_edges", "part")
+_WHAT_IS_SEARCHED = ("min_length", "max_length", "parity", "through", "through_edges", "avoid", "avoid_edges", "part")
 
 
 def _graph(state: RunState) -> str:
