@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+from functools import partial
 from itertools import combinations
 from pathlib import PurePath
 
@@ -12,6 +13,7 @@ import pytest
 from chordless.cli import main
 from chordless.graphs.overlap import read_food_web
 from chordless.graphs.overlap_report import asteroidal_triple, report_without_holes
+from food_webs import write_web
 from oracles import grid
 
 from kernels_ti import Graph
@@ -22,18 +24,7 @@ REFERENCE = ("--arch", "reference")
 @pytest.fixture
 def web(tmp_path):
     """Write a web in which each of the groups of species eats a prey of its own."""
-
-    def write(*groups, names=None):
-        n = len(groups) + 1 + max(v for group in groups for v in group)
-        labels = names or [str(v + 1) for v in range(n)]
-        lines = [f"*Vertices {n}", *(f'{v + 1} "{name}"' for v, name in enumerate(labels)), "*Arcs"]
-        first_prey = n - len(groups) + 1
-        lines += [f"{first_prey + i} {v + 1} 1" for i, group in enumerate(groups) for v in group]
-        path = tmp_path / "web.net"
-        path.write_text("\n".join(lines) + "\n")
-        return path
-
-    return write
+    return partial(write_web, tmp_path / "web.net")
 
 
 def report(capfd, *arguments):

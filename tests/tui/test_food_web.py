@@ -11,6 +11,7 @@ from chordless.tui.app import ChordlessApp
 from chordless.tui.food_web import is_known_in_full, report_of_web, verdict_words
 from chordless.tui.messages import StartRun
 from chordless.tui.settings import Settings
+from food_webs import write_web
 from textual.widgets import Static
 
 from kernels_ti import GraphError
@@ -20,12 +21,9 @@ NO_HOLES = {"web": "x.net", "vertices": 9, "types": None, "living": 9, "links": 
 
 
 def web_of_groups(path, *groups):
-    """Write a web in which each group of species eats a prey of its own."""
-    species = 1 + max(max(group) for group in groups)
-    arcs = [f"{species + i + 1} {v + 1} 1" for i, group in enumerate(groups) for v in group]
-    names = [f'{v + 1} "{"ABCDEFGHIJKLMNOP"[v]}"' for v in range(species + len(groups))]
-    path.write_text("\n".join([f"*Vertices {len(names)}", *names, "*Arcs", *arcs]) + "\n")
-    return str(path)
+    """Write a web whose species have letters."""
+    species = 1 + max(v for group in groups for v in group)
+    return str(write_web(path, *groups, names="ABCDEFGHIJKLMNOP"[: species + len(groups)]))
 
 
 @pytest.mark.parametrize(
