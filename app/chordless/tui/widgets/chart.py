@@ -8,10 +8,10 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
-from textual.widget import Widget
 
 from chordless.runs.state import RunState
 from chordless.tui.widgets.glyphs import is_ascii
+from chordless.tui.widgets.picture import Picture
 from chordless.tui.widgets.plot import LOOKS, ON, Series, draw
 
 WAITING_MEANING = "chordless paths that wait now, the frontier"
@@ -67,7 +67,7 @@ def end_of_axis(state: RunState, *, by_step: bool = False) -> int:
     return max(min(step, state.n, state.options.get("max_length") or state.n), longest)
 
 
-class EvolutionChart(Widget, can_focus=True):
+class EvolutionChart(Picture, can_focus=True):
     """Curves of counts by length. They are drawn again only after a change of counts, scale, size or theme.
 
     With the focus it has a cursor, which the arrow keys move: it reads the counts of a length.
@@ -87,8 +87,6 @@ class EvolutionChart(Widget, can_focus=True):
         self._longest = 0
         self._is_log = True
         self._cursor: int | None = None
-        self._strips: list[Strip] = []
-        self._drawn_for: tuple[object, ...] = ()
 
     @property
     def is_log(self) -> bool:
@@ -99,7 +97,7 @@ class EvolutionChart(Widget, can_focus=True):
         """Show these curves on an axis that goes on to the length `longest` at least."""
         if (series, longest) != (self._series, self._longest):
             self._series, self._longest = series, longest
-            self._draw_again()
+            self.draw_again()
 
     def action_move(self, steps: int) -> None:
         """Move the cursor to another length that has counts."""
@@ -107,7 +105,7 @@ class EvolutionChart(Widget, can_focus=True):
         if lengths:
             here = lengths.index(self._cursor) if self._cursor in lengths else len(lengths) // 2
             self._cursor = lengths[min(max(here + steps, 0), len(lengths) - 1)]
-            self._draw_again()
+            self.draw_again()
 
     def on_focus(self) -> None:
         """Show the cursor."""
@@ -115,32 +113,15 @@ class EvolutionChart(Widget, can_focus=True):
 
     def on_blur(self) -> None:
         """Hide the cursor. It comes back where it was."""
-        self._draw_again()
+        self.draw_again()
 
     def toggle_scale(self) -> None:
         """Change between a logarithmic and a linear scale."""
         self._is_log = not self._is_log
-        self._draw_again()
+        self.draw_again()
 
-    def notify_style_update(self) -> None:
-        """Discard the picture, since the colours have changed."""
-        super().notify_style_update()
-        self._drawn_for = ()
-
-    def render_line(self, y: int) -> Strip:
-        """Return one line of the picture."""
-        width, height = self.content_size
-        drawn_for = (width, height, is_ascii(self))
-        if drawn_for != self._drawn_for:
-            self._drawn_for = drawn_for
-            self._strips = self._drawn(width, height)
-        return self._strips[y] if y < len(self._strips) else Strip.blank(width, self.rich_style)
-
-    def _draw_again(self) -> None:
-        self._drawn_for = ()
-        self.refresh()
-
-    def _drawn(self, width: int, height: int) -> list[Strip]:
+    def drawn(self, width: int, height: int) -> list[Strip]:
+        """Draw the curves."""
         series, longest, ascii_only = self._series, self._longest, is_ascii(self)
         cursor = self._cursor if self.has_focus else None
         rows = draw(series, width, height, log=self._is_log, ascii_only=ascii_only, longest=longest, cursor=cursor)

@@ -10,12 +10,12 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
-from textual.widget import Widget
 
 from chordless.runs.course import Course, PathCourse
 from chordless.runs.state import RunState
 from chordless.tui.frontier_words import frontier_words
 from chordless.tui.widgets.glyphs import bar, is_ascii
+from chordless.tui.widgets.picture import Picture
 from chordless.words.numbers import seconds_text, short_number
 
 _AREA, _ASCII_AREA = " ▁▂▃▄▅▆▇█", " ._-=+*%#"
@@ -28,7 +28,7 @@ _HIGHEST_AREA = 3
 _LINES_WITH_AXIS, _COLUMNS_WITH_NOW = 6, 60
 
 
-class FrontierView(Widget):
+class FrontierView(Picture):
     """Words, the number of waiting paths over time, and the heat strip of length and time.
 
     The strip has the time from left to right and the lengths from the bottom up. The more paths of a length were looked
@@ -44,8 +44,6 @@ class FrontierView(Widget):
         self._course, self._paths = Course(), PathCourse()
         self._waiting: dict[int, int] = {}
         self._seconds = 0.0
-        self._strips: list[Strip] = []
-        self._drawn_for: tuple[object, ...] = ()
 
     def show(self, state: RunState) -> None:
         """Show the frontier of this state."""
@@ -57,24 +55,10 @@ class FrontierView(Widget):
         self._shown, self._words, self._course, self._paths = now, words, course, paths
         self._waiting, self._seconds = state.waiting_by_length, state.seconds
         self.set_class(not paths.lengths, "-words-only")
-        self._drawn_for = ()
-        self.refresh()
+        self.draw_again()
 
-    def notify_style_update(self) -> None:
-        """Discard the picture, since the colours have changed."""
-        super().notify_style_update()
-        self._drawn_for = ()
-
-    def render_line(self, y: int) -> Strip:
-        """Return one line of the picture."""
-        width, height = self.content_size
-        drawn_for = (width, height, is_ascii(self))
-        if drawn_for != self._drawn_for:
-            self._drawn_for = drawn_for
-            self._strips = self._drawn(width, height)
-        return self._strips[y] if y < len(self._strips) else Strip.blank(width, self.rich_style)
-
-    def _drawn(self, width: int, height: int) -> list[Strip]:
+    def drawn(self, width: int, height: int) -> list[Strip]:
+        """Draw the words, the area and the strip."""
         words_style = self.get_component_rich_style("frontier--words")
         text = next((words for words in self._words if len(words) <= width), "")
         strips = [Strip([Segment(f"{text:<{width}}", words_style)], width)]
