@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
-from textual.widgets import Button, Static
-
 from chordless.runs.history import RunSummary
 from chordless.tui.run_list import title, with_home
 from chordless.tui.screens.question import Question
@@ -18,7 +14,7 @@ _MOST_NAMED = 3
 
 
 class AskDelete(Question):
-    """Asks whether to delete a run; no is the default.
+    """Asks whether to delete a run.
 
     Parameters
     ----------
@@ -27,16 +23,7 @@ class AskDelete(Question):
     """
 
     def __init__(self, run: RunSummary, foreign: Sequence[str]) -> None:
-        super().__init__()
-        self._lines = _question(run, foreign)
-
-    def compose(self) -> ComposeResult:
-        """Put the question together."""
-        with Vertical(classes="question"):
-            yield Static("\n".join(self._lines), markup=False)
-            with Horizontal(classes="buttons"):
-                yield Button("No, keep it", id="no", variant="primary")
-                yield Button("Yes, delete", id="yes", variant="error")
+        super().__init__("\n".join(_question(run, foreign)), "Yes, delete", no="No, keep it", variant="error")
 
 
 def _question(run: RunSummary, foreign: Sequence[str]) -> list[str]:

@@ -8,8 +8,8 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
-from textual.widgets import Button, Label, Static
+from textual.containers import Vertical
+from textual.widgets import Button, Label
 
 from chordless.batch.output import EARLIER
 from chordless.tui.batch_session import BatchSession
@@ -20,25 +20,14 @@ _SECONDS_BETWEEN_LOOKS = 0.05
 
 
 class AskResume(Question):
-    """Asks whether to resume a file that may be about other graphs. The default is no."""
+    """Asks whether to resume a file that may be about other graphs."""
 
     def __init__(self, output: str, lines: int) -> None:
-        super().__init__()
-        self._output = output
-        self._lines = lines
-
-    def compose(self) -> ComposeResult:
-        """Put the question together."""
-        with Vertical(classes="question"):
-            yield Static(
-                f"Resume {self._output}?\n\nIt has {quantity(self._lines, 'line')}. The lines of the graphs that are "
-                f"named now stay. All others move to {self._output}{EARLIER}. To keep them together, write "
-                "to another file.\n",
-                markup=False,
-            )
-            with Horizontal(classes="buttons"):
-                yield Button("No", id="no", variant="primary")
-                yield Button("Yes, resume", id="yes", variant="warning")
+        super().__init__(
+            f"Resume {output}?\n\nIt has {quantity(lines, 'line')}. The lines of the graphs that are named now stay. "
+            f"All others move to {output}{EARLIER}. To keep them together, write to another file.\n",
+            "Yes, resume",
+        )
 
 
 class LeaveBatch(Dialog[bool]):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
+from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Button
+from textual.widgets import Button, Static
 
 from chordless.tui.actions import DIALOGS, QUESTIONS, bindings_of
 
@@ -28,7 +30,7 @@ class Dialog(ModalScreen[AnswerT]):
 
 
 class Question(Dialog[bool]):
-    """The keys and the answer of a question. A subclass builds the widgets, with buttons ``yes`` and ``no``."""
+    """A question whose answer is yes or no; no is the default."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(QUESTIONS),
@@ -36,6 +38,20 @@ class Question(Dialog[bool]):
         ("right", "app.focus_next", "Right"),
     ]
     AUTO_FOCUS = "#no"
+
+    def __init__(
+        self, text: str, yes: str, *, no: str = "No", variant: Literal["warning", "error"] = "warning"
+    ) -> None:
+        super().__init__()
+        self._text, self._yes, self._no, self._variant = text, yes, no, variant
+
+    def compose(self) -> ComposeResult:
+        """Put the question together."""
+        with Vertical(classes="question"):
+            yield Static(self._text, markup=False)
+            with Horizontal(classes="buttons"):
+                yield Button(self._no, id="no", variant="primary")
+                yield Button(self._yes, id="yes", variant=self._variant)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Give the answer of the pressed button."""

@@ -6,10 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, cast
 
 from textual import work
-from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
-from textual.widgets import Button, Static
 
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.orders import RunCommand
@@ -27,7 +24,7 @@ _SECONDS_BETWEEN_LOOKS = 0.05
 
 
 class AskWave(Question):
-    """Asks whether to begin the run anew, breadth first; no is the default.
+    """Asks whether to begin the run anew, breadth first.
 
     Parameters
     ----------
@@ -36,22 +33,12 @@ class AskWave(Question):
     """
 
     def __init__(self, graph: str, *, keeps: bool) -> None:
-        super().__init__()
-        self._graph = graph
-        self._keeps = keeps
-
-    def compose(self) -> ComposeResult:
-        """Put the question together."""
-        kept = "stops with a checkpoint and can be resumed" if self._keeps else "stops, and nothing of it is kept"
-        with Vertical(classes="question"):
-            yield Static(
-                f"Begin {self._graph} anew, breadth first?\n\nPaths then grow at one end and level by level, as in "
-                f"the paper: the frontier is a wave. It is slower and takes more memory. The run at work {kept}.\n",
-                markup=False,
-            )
-            with Horizontal(classes="buttons"):
-                yield Button("No", id="no", variant="primary")
-                yield Button("Yes, begin anew", id="yes", variant="warning")
+        kept = "stops with a checkpoint and can be resumed" if keeps else "stops, and nothing of it is kept"
+        super().__init__(
+            f"Begin {graph} anew, breadth first?\n\nPaths then grow at one end and level by level, as in the paper: "
+            f"the frontier is a wave. It is slower and takes more memory. The run at work {kept}.\n",
+            "Yes, begin anew",
+        )
 
 
 class WaveAction(Screen[None]):
