@@ -45,16 +45,8 @@ def go_along_boundary(
 ) -> None:
     """Count along a boundary, or pick cycles; report the result.
 
-    Parameters
-    ----------
-    standard_output : int
-        Descriptor of the user's standard output.
-    plan : BoundaryPlan or None
-        First orders of the vertices for a count, if they have been sought.
-    directory : RunDirectory, optional
-        Of the run that goes on.
-    checkpoint : Checkpoint, optional
-        From which it goes on.
+    `standard_output` is the descriptor of the user's standard output. `plan` has first orders of the vertices for a
+    count, if they have been sought. A run that goes on has a directory and a checkpoint.
     """
     earlier = None if checkpoint is None else checkpoint.sessions
     session = Session(command, Python(), time.time() - command.program_start, earlier)

@@ -48,35 +48,14 @@ def count_along_boundary(
 ) -> tuple[Reason, Snapshot, dict[str, int], Device | None, CycleShares | None]:
     """Count to the end, or until a timeout or a stop.
 
-    Raise DeviceError or OptionError if the arch that was asked for is not there or has no such kernels. Raise
+    The keeper writes checkpoints, and the count goes on from `checkpoint` if that is given. `plan` has first orders of
+    the vertices, if they have been sought; `order` has all vertices, in the order to take where the checkpoint has
+    none. Raise DeviceError or OptionError if the arch that was asked for is not there or has no such kernels,
     EngineError if the states do not fit into the memory allowed.
 
-    Parameters
-    ----------
-    channel : Channel
-        For reports and commands.
-    space : SearchSpace
-        The graph, the bounds on the length, and the vertices and edges to pass or to avoid.
-    plan : BoundaryPlan, optional
-        First orders of the vertices, if they have been sought.
-    keeper : Keeper, optional
-        Writes checkpoints.
-    checkpoint : Checkpoint, optional
-        From which the count goes on.
-    order : sequence of int, optional
-        All vertices, in the order to take where the checkpoint has none.
-
-    Returns
-    -------
-    reason : {"complete", "timeout", "interrupted"}
-    snapshot : Snapshot
-        The counts. If the count was stopped, they cover the vertices processed until then.
-    boundary : dict
-        Its ``width`` and the most ``states``.
-    device : Device or None
-        What ran the kernels, None if Python counted all.
-    shares : CycleShares or None
-        The cycles through each vertex and each edge, if they are wanted and the count was not stopped.
+    Return the reason of the end, the counts (of the vertices that came until then), the ``width`` of the boundary and
+    the most ``states``, the device of the kernels, None for Python alone, and the cycles through each vertex and edge,
+    if they are wanted and the count was not stopped.
     """
     watch = Watch(command, channel, 0.0 if checkpoint is None else checkpoint.state.seconds)
     by_length = not command.total_only

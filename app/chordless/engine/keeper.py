@@ -110,19 +110,9 @@ class Keeper:
     ) -> Checkpointed:
         """Write a checkpoint; only to be called between two slices, or two vertices.
 
-        Raise EngineError if the folder was moved or replaced, or if it cannot be written; the last checkpoint is still
-        there.
-
-        Parameters
-        ----------
-        cycles : int
-            How many were found.
-        unwritten : sequence of Cycles or Rows
-            Cycles that are not in the output yet.
-        along : SavedCount or SavedPick, optional
-            Work along a boundary, once the orders of its vertices are known.
-        write_seconds : float
-            See `Session.so_far`.
+        `cycles` were found, `unwritten` ones are not in the output yet, and `along` is work along a boundary, once the
+        orders of its vertices are known. Raise EngineError if the folder was moved or replaced, or if it cannot be
+        written; the last checkpoint is still there.
         """
         self.directory.require_held()
         path, listed = self.directory.checkpoint, 0 if output is None else output.listed

@@ -23,23 +23,10 @@ _OUT_OF_REACH = 1000 * 365.25 * 86400.0
 def settled(
     command: RunCommand, loaded: LoadedGraph, space: SearchSpace
 ) -> tuple[RunCommand, LoadedGraph, BoundaryPlan | None]:
-    """Choose the method of a count.
+    """Choose the method of a count; `command` has the method ``auto``.
 
-    Parameters
-    ----------
-    command : RunCommand
-        With the method ``auto``.
-    space : SearchSpace
-        Its graph, with the bounds and the restriction of the command.
-
-    Returns
-    -------
-    command : RunCommand
-        With the method that was chosen.
-    loaded : LoadedGraph
-        With one more note that says which method and why, unless the search is a short one.
-    plan : BoundaryPlan or None
-        How to count along a boundary, if that was chosen.
+    Return the command with the method that was chosen, the graph with one more note that says which method and why,
+    unless the search is a short one, and the plan of a count along a boundary, if that was chosen.
     """
     choice = choose_method(
         space, threads=command.threads, memory=command.memory, along=lambda plan: _along(command, plan, space.longest)

@@ -32,12 +32,7 @@ _FEWEST_SECONDS = 1.0
 class PickClock(Watch):
     """The clock of a pick: when the library asks it whether to go on, the engine reports and obeys.
 
-    Parameters
-    ----------
-    checkpoint : Checkpoint or None
-        From which the work goes on.
-    ways : int
-        The work goes along the boundary so many times.
+    The work goes on from `checkpoint`, if there is one, and goes along the boundary `ways` times.
     """
 
     def __init__(self, command: RunCommand, channel: Channel, checkpoint: Checkpoint | None, *, ways: int) -> None:
@@ -115,15 +110,7 @@ class PickClock(Watch):
 
 
 class PickCheckpoints(Keeping):
-    """The checkpoints of a pick between two vertices.
-
-    Parameters
-    ----------
-    saved : SavedPick or None
-        Go on from there.
-    output : CycleOutput or None
-        A folder of parts, whose place is kept.
-    """
+    """The checkpoints of a pick between two vertices, which goes on from `saved`; `output` is a folder of parts."""
 
     def __init__(
         self,

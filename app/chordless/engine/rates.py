@@ -64,16 +64,9 @@ class BoundaryRates:
         return self.start + self.step * len(plan.expected_states) + state * plan.states
 
     def needs(self, plan: BoundaryPlan, arch: str, memory: int | None, longest: int | None = None) -> Needs:
-        """Return the needs of a count on an arch within a memory, by default within the memory that is free now.
+        """Return the needs of a count on an arch within the memory that the user allows, by default the free memory.
 
-        Parameters
-        ----------
-        arch : str
-            Of these rates.
-        memory : int or None
-            Bytes that the user allows.
-        longest : int, optional
-            Count by length, cycles of up to this many vertices.
+        With `longest` the count is by length, of cycles of up to this many vertices.
         """
         own = memory is not None and arch != "cuda"
         host = max((memory or 0) - _BYTES_OF_THE_ENGINE, LEAST) if own else host_budget(None)
@@ -124,19 +117,10 @@ def expected_by_length(
     memory: int | None = None,
     may_measure: bool = False,
 ) -> Expected | None:
-    """Return the cost of a count by length; None if there is no such count.
+    """Return the cost of a count by length, of cycles of up to `longest` vertices; None if there is no such count.
 
-    Parameters
-    ----------
-    longest : int
-        Vertices of the longest cycle that is wanted.
-    arch : str
-        Of the run.
-    threads, memory : int or None
-        What the user allows.
-    may_measure : bool
-        Whether to measure a rate that is not known, for which the arch is opened. Otherwise the time is then that on
-        an average machine.
+    With `may_measure` an arch is opened to measure a rate that is not known; otherwise the time is then that on an
+    average machine.
     """
     try:
         where = arch_of_count(plan, arch, by_length=True)
@@ -168,17 +152,10 @@ def known_rates(arch: str, *, threads: int | None = None) -> BoundaryRates | Non
 
 
 def boundary_rates(arch: str, *, threads: int | None = None) -> BoundaryRates:
-    """Return the rates of an arch; open it and measure them if they are not known.
+    """Return the rates of an arch, ``reference`` for Python; open it and measure them if they are not known.
 
     Rates of another version of the program, of another processor, and a damaged file are made again. Raise DeviceError
     if the arch is not there.
-
-    Parameters
-    ----------
-    arch : str
-        ``reference`` stands for a count in Python.
-    threads : int, optional
-        Worker threads on the CPU; by default one for each core.
     """
     known = known_rates(arch, threads=threads)
     if known is not None:

@@ -35,14 +35,10 @@ _ROW_FORMATS = ("npy", "parts")
 
 
 def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
-    """Carry out `command` and report the result.
+    """Carry out `command` and report the result; `standard_output` is the descriptor of the user's standard output.
 
-    Raise ChordlessError if the graph, the options, the device, the output or the run directory is unusable.
-
-    Parameters
-    ----------
-    standard_output : int
-        Descriptor of the user's standard output. Descriptor 1 of this process is something else.
+    Descriptor 1 of this process is something else. Raise ChordlessError if the graph, the options, the device, the
+    output or the run directory is unusable.
     """
     if command.checkpoint is not None and command.arch == "reference":
         raise OptionError("--arch reference has no checkpoints: it keeps its place in Python's own stack")

@@ -11,14 +11,8 @@ from kernels_ti.device.memory import resident_bytes
 class StepReports:
     """The numbers of a way along a boundary, each of which is reported once.
 
-    Parameters
-    ----------
-    expected : sequence of float
-        About how many states there will be at each step.
-    width : int
-        Vertices in the largest boundary.
-    told : int
-        Steps that were reported in earlier sessions.
+    `expected` says about how many states there will be at each step, `width` how many vertices the largest boundary
+    has, and `told` how many steps were reported in earlier sessions.
     """
 
     def __init__(self, expected: Sequence[float], width: int, told: int = 0) -> None:
@@ -37,18 +31,9 @@ class StepReports:
         cycles_by_length: dict[int, int] | None = None,
         passes: tuple[int, int] | None = None,
     ) -> Progress:
-        """Return the next report.
+        """Return the next report: the share of the work, 0 to 1, and the number of states at each step so far.
 
-        Parameters
-        ----------
-        share : float
-            Share of the work that is done, 0 to 1.
-        states : sequence of int
-            How many there were at each step so far.
-        cycles_by_length : dict of int to int, optional
-            What was counted so far; under 0 cycles whose lengths are not told apart.
-        passes : tuple of int, optional
-            The number of the pass that is under way, and how many there are, see `BoundaryCount.passes`.
+        `cycles_by_length` has cycles whose lengths are not told apart under 0. For `passes` see `BoundaryCount.passes`.
         """
         lengths = cycles_by_length or {}
         pass_number, all_passes = passes or (0, 0)

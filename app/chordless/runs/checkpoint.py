@@ -80,19 +80,9 @@ class Checkpoint:
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
-    """Replace the checkpoint of a run by a new one.
+    """Replace the checkpoint of a run by a new one, whose frames may be generators; return the bytes of the file.
 
     Raise EngineError if it cannot be written; the old one stays.
-
-    Parameters
-    ----------
-    checkpoint : Checkpoint
-        The frames of its state may be generators.
-
-    Returns
-    -------
-    int
-        Bytes of the file.
     """
     try:
         with replaced(path) as stream:
@@ -107,25 +97,11 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
 def open_checkpoint(
     path: Path, graph_hash: str, options: Mapping[str, Any], *, large: bool = False, listing: str | None = None
 ) -> Iterator[Checkpoint]:
-    """Read a checkpoint; its checksums are verified before the block begins.
+    """Read a checkpoint, valid inside the block only; its checksums are verified before the block begins.
 
-    Raise CheckpointError if there is none, if it is damaged, or made for something else.
-
-    Parameters
-    ----------
-    graph_hash : str
-        The graph that the checkpoint must belong to.
-    options : mapping
-        The options that it must have been written with.
-    large : bool
-        Whether the graph is large, see `kernels_ti.blocks.bulk`.
-    listing : str, optional
-        The format of the cycles, of a run that lists them.
-
-    Yields
-    ------
-    Checkpoint
-        Valid inside the block only.
+    It must belong to the graph and have been written with the options; for `large` see `kernels_ti.blocks.bulk`.
+    `listing` is the format of the cycles, of a run that lists them. Raise CheckpointError if there is none, if it is
+    damaged, or made for something else.
     """
     with contextlib.ExitStack() as stack:
         with _whole(path):

@@ -17,15 +17,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def packed(value: Any, arrays: Arrays, name: str) -> Any:
-    """Return a value as JSON takes it.
-
-    Parameters
-    ----------
-    arrays : dict of str to ndarray
-        Gets the arrays; the result has their names in their places.
-    name : str
-        The beginning of these names.
-    """
+    """Return a value as JSON takes it; `arrays` gets its arrays under names that begin with `name`."""
     if isinstance(value, np.ndarray):
         arrays[name] = value
         return name
