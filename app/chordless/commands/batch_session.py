@@ -38,16 +38,8 @@ def run_batch(
 ) -> BatchOutcome:
     """Run the engine to its end, showing progress and obeying signals.
 
-    Raise ChordlessError if the batch came to no end.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        With ``progress``, ``quiet`` and ``events``.
-    meanwhile : callable, optional
-        Called several times a second; what it writes goes to standard output.
-    way_on : str, optional
-        What the user may do to go on after a failure.
+    `meanwhile` is called several times a second, and writes to standard output. `way_on` tells the user how to go on
+    after a failure. Raise ChordlessError if the batch came to no end.
     """
     to_terminal = meanwhile is not None and sys.stdout.isatty()
     mode = "none" if options.quiet else options.progress

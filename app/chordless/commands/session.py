@@ -173,21 +173,9 @@ def recording_of(options: argparse.Namespace, stack: contextlib.ExitStack) -> IO
 
 
 def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, int]:
-    """Run the engine to its end, showing progress and obeying signals.
+    """Run the engine to its end, showing progress and obeying signals; return its last event and the exit code.
 
     Raise ChordlessError if nothing came out.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        With ``progress``, ``quiet`` and ``events``.
-
-    Returns
-    -------
-    Finished
-        What came out.
-    int
-        The exit code that it means.
     """
     live = is_live(sys.stderr) and not (command.output == "-" and sys.stdout.isatty())
     mode = "none" if options.quiet else options.progress

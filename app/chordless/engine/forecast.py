@@ -68,7 +68,7 @@ class Forecast:
         self._next = now + (now - began) * _SHARE_OF_FORECAST
 
     def share(self, branching: float, cycles: int) -> float:
-        """Return the share of the search that is done, 0 to 1, from its share by branching and the cycles found so far."""
+        """Return the share of the search that is done, 0 to 1, from that by branching and the cycles found so far."""
         middle, low, high = (self.fields.get(name) for name in _FIELDS)
         known = CycleRange.told(middle, low, high, cycles)
         return branching if known is None else known.share(cycles, branching)

@@ -138,11 +138,6 @@ def read_position(path: Path) -> tuple[dict[str, int], bool]:
 
     Another version of the program may have written it: cycles mean the same in all of them. Raise CheckpointError if
     there is none, if it is damaged or of another format, or if nothing is listed.
-
-    Returns
-    -------
-    position : dict of str to int
-        See `Checkpoint`.
     """
     with _whole(path), open_to_read(path) as stream, zipfile.ZipFile(stream) as archive:
         header = _read_header(archive, path)

@@ -258,19 +258,9 @@ _DEFAULT_KEYS = {action.id: action.keys for action in ACTIONS}
 
 
 def usable_keys(wanted: dict[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Check the keys that a user wants in place of the default ones.
+    """Check the keys that a user wants in place of the default ones: for the id of an action, its keys with commas.
 
-    Parameters
-    ----------
-    wanted : dict of str to str
-        For the id of an action, its keys, separated by commas.
-
-    Returns
-    -------
-    dict of str to str
-        Those that are valid and free.
-    list of str
-        For each of the others, what is wrong with it.
+    Return those that are valid and free, and the faults of the others.
     """
     own = _DEFAULT_KEYS
     usable = dict(wanted)

@@ -202,14 +202,8 @@ def free_output(name: str = "batch.jsonl") -> str:
 def run_of(line: BatchLine, source: str, jobs: tuple[BatchJob, ...], directory: Path) -> RunCommand:
     """Make the command that searches the graph of a line again, on its own, while the user watches.
 
-    Parameters
-    ----------
-    source : str
-        The graph as the engine shall read it, see `source_of`.
-    jobs : tuple of BatchJob
-        The jobs of the batch, as far as they are known. They say how to read the graph and on which arch to search.
-    directory : Path
-        The run directory.
+    `source` is the graph as the engine shall read it, see `source_of`. The jobs of the batch, as far as they are known,
+    say how to read the graph and on which arch to search.
     """
     named = (STANDARD_INPUT,) if is_from_standard_input(line.graph) else (line.graph, line.graph.rpartition(":")[0])
     job = next((job for job in jobs if job.graph in named), BatchJob(line.graph))
@@ -246,12 +240,7 @@ def is_from_standard_input(graph: str) -> bool:
 def source_of(graph: str, output: str) -> str | None:
     """Return the graph of a line as the engine shall read it. A file, or a line of a file, gets its absolute path.
 
-    Return None if the graph came from standard input, and there is no copy.
-
-    Parameters
-    ----------
-    output : str
-        The output file of the batch. A graph from standard input is read from the copy beside it.
+    A graph from standard input is read from the copy beside the `output` of the batch. Return None if there is no copy.
     """
     if is_from_standard_input(graph):
         kept = find_kept(output)

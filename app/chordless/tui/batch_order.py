@@ -42,12 +42,7 @@ class ColumnOrder:
     def order(self, lines: BatchLines, *, falling: bool, cancelled: Callable[[], bool]) -> NDArray[np.int64] | None:
         """Return the numbers of the lines in their order, None if it was cancelled. Lines without a value come last.
 
-        Parameters
-        ----------
-        lines : BatchLines
-            In the order of the file. Only those that are new are read.
-        cancelled : callable
-            Asked again and again.
+        The lines come in the order of the file, and only new ones are read. `cancelled` is asked again and again.
         """
         if lines.generation != self._generation:
             self._values, self._generation = [], lines.generation

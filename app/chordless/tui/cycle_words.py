@@ -37,14 +37,8 @@ def status_words(
 ) -> str:
     """Return the status line: the graph, the number of cycles, the filter and the order.
 
-    Parameters
-    ----------
-    work : str
-        What a thread is doing with the cycles, such as sorting; "" if nothing.
-    sort_key : str
-        The key that changes the order.
-    picked : str
-        What the cycles are, see `picked_words`.
+    `work` says what a thread is doing with the cycles, such as sorting; it is "" if nothing. `sort_key` changes the
+    order. For `picked` see `picked_words`.
     """
     chosen, count = index.chosen, len(run)
     cycles = f"{count:,} cycle{'s' * (count != 1)}{' so far' if run.at_work else ''}"
@@ -100,15 +94,7 @@ def is_too_many(state: RunState) -> bool:
 def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
     """Return the text for a run whose folder holds no cycles, and the label of the button below it.
 
-    Parameters
-    ----------
-    can_list : bool
-        Whether the search can be repeated now as a listing.
-
-    Returns
-    -------
-    (str, str)
-        The label is empty if there is nothing to offer.
+    The label is "" if there is nothing to offer. `can_list` says whether the search can be repeated now as a listing.
     """
     graph = Path(state.graph).name
     if state.phase in ("starting", "running", "paused"):

@@ -13,21 +13,10 @@ _BOOT = "from chordless.cli import main; sys.exit(main())"
 
 
 def go_on_detached(command: RunCommand, directory: Path) -> subprocess.Popen[bytes]:
-    """Start a process that resumes a stopped run and outlives this process.
+    """Start a process that resumes a stopped run and outlives this process; nobody has to wait for it.
 
-    Raise EngineError if it cannot be started.
-
-    Parameters
-    ----------
-    command : RunCommand
-        The command of the engine that stopped. Its device, limit and other options stay in force.
-    directory : Path
-        The run directory. Whatever the process prints besides events is appended to ``detached.log`` there.
-
-    Returns
-    -------
-    Popen
-        The process. Nobody has to wait for it.
+    The device, the limit and the other options of `command` stay in force. Whatever the process prints besides events
+    is appended to ``detached.log`` in the run directory. Raise EngineError if it cannot be started.
     """
     arguments = ["resume", str(directory.resolve()), *_options(command)]
     try:

@@ -23,17 +23,9 @@ _SPECIES_NAMED = 3
 def report_of_web(web: str, types: str | None, given_up: Callable[[], bool]) -> OverlapReport | None:
     """Report on a food web, its holes counted by an engine for each species.
 
-    Return None if `given_up` returned True. Raise GraphError if the web cannot be read. Raise EngineError if the engine
-    fails.
-
-    Parameters
-    ----------
-    web : str
-        The path of the web.
-    types : str or None
-        The file that says what is living; None for the .clu beside the web.
-    given_up : callable
-        Called ten times a second. When it returns True, the engine is killed.
+    Without `types` the .clu file beside the web says what is living. `given_up` is called ten times a second; once it
+    returns True, the engine is killed, and the report is None. Raise GraphError if the web cannot be read, EngineError
+    if the engine fails.
     """
     known = read_food_web(web, types)
     if is_chordal(known.overlap):

@@ -56,15 +56,8 @@ class Outlook:
     def both_times(self, find: str) -> str:
         """Return the times of a search and of a count along a boundary, where the latter is done much sooner.
 
-        Parameters
-        ----------
-        find : {"count", "boundary"}
-            The way that is chosen. It stands first.
-
-        Returns
-        -------
-        str
-            "" if no count along a boundary is advised, or the search takes about as long.
+        The chosen way, `find`, stands first. Return "" if no count along a boundary is advised, or the search takes
+        about as long.
         """
         along, is_known = self.along, not self.cycles.is_vague
         if along is None or not along.fits or along.seconds > _LONGEST_ADVISED:
@@ -107,17 +100,8 @@ class Outlook:
 def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> Iterator[Outlook]:
     """Estimate a search in about a second; if that is vague, estimate it once more in some seconds.
 
-    Parameters
-    ----------
-    options : Options
-        The bounds on the length.
-    given_up : callable
-        Called between probes. When it returns True, no result is wanted any more.
-
-    Yields
-    ------
-    Outlook
-        None at all if the graph is too large for a quick estimate, or `given_up` returned True.
+    `given_up` is called between probes. Nothing is yielded once it returns True, or if the graph is too large for a
+    quick estimate.
     """
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.estimate import Estimator

@@ -17,12 +17,7 @@ _SECONDS_BETWEEN_LOOKS = 0.1
 def probe_arch(arch: str, given_up: Callable[[], bool]) -> DeviceReport | None:
     """Open an arch, test it, and describe its device.
 
-    Return None if `given_up` returned True.
-
-    Parameters
-    ----------
-    given_up : callable
-        Called ten times a second. When it returns True, the engine is killed.
+    `given_up` is called ten times a second; once it returns True, the engine is killed, and the answer is None.
     """
     deadline = time.monotonic() + _SECONDS
     try:

@@ -75,19 +75,9 @@ RESOURCES = (
 
 
 def faults_of(choices: LastChoices, vertices: int | None = None, least: int = SHORTEST_CYCLE) -> dict[str, str]:
-    """Find faults in what was typed, except in the graph.
+    """Find faults in what was typed, except in the graph: for the name of each faulty field, the fault in one line.
 
-    Parameters
-    ----------
-    vertices : int or None
-        Vertices of the graph, as far as it is known.
-    least : int
-        Vertices of the shortest cycle that the graph can have.
-
-    Returns
-    -------
-    dict of str to str
-        The name of each faulty field, and one line that says what is wrong.
+    The graph has so many `vertices`, as far as it is known, and its shortest possible cycle `least`.
     """
     faults, values = {}, {}
     for field in (*LENGTHS, *RESOURCES):
@@ -169,23 +159,10 @@ def _check_is_writable(directory: str) -> None:
 def command_of(
     choices: LastChoices, graph: str, directory: Path | None, *, reading: str = AS_IT_IS, types: str = ""
 ) -> RunCommand:
-    """Make the engine's command from choices without faults.
+    """Make the engine's command from choices without faults; `graph` is a spec or a path for the engine.
 
-    Parameters
-    ----------
-    graph : str
-        Spec or path for the engine.
-    directory : Path or None
-        The run directory; None if the run has none, see `WITHOUT_FOLDER`.
-    reading : str
-        One of `chordless.tui.readings.READINGS`.
-    types : str
-        For a food web: the file that says what is living. Empty for the .clu file beside the web.
-
-    Returns
-    -------
-    RunCommand
-        A listing writes its cycles to the run directory, as ``chordless list -o DIR/`` does.
+    A run without a directory is one of `WITHOUT_FOLDER`. A listing writes its cycles to the run directory, as
+    ``chordless list -o DIR/`` does. Without `types` the .clu file beside a food web says what is living.
     """
     values = {
         field.name: field.parse(text)

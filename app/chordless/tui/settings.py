@@ -92,15 +92,7 @@ def settings_path() -> Path:
 
 
 def load_settings() -> tuple[Settings, list[str]]:
-    """Read the settings.
-
-    Returns
-    -------
-    Settings
-        Defaults in place of everything that is missing or wrong.
-    list of str
-        One line for each fault of the file.
-    """
+    """Read the settings; defaults stand for everything that is missing or wrong. Return also a line for each fault."""
     path = settings_path()
     try:
         values = _read(path).unwrap()
@@ -220,14 +212,9 @@ def _new_document(settings: Settings) -> TOMLDocument:
 
 
 def set_values(document: TOMLDocument, changes: dict[str, Any]) -> None:
-    """Set values in a TOML document. Comments, order and all other keys stay.
+    """Set values in a TOML document, in place. Comments, order and all other keys stay.
 
-    Parameters
-    ----------
-    document : TOMLDocument
-        Changed in place.
-    changes : dict
-        New values of keys at the top. A dict holds new values for some keys of the table of that name.
+    The changes are new values of keys at the top. A dict holds new values for some keys of the table of that name.
     """
     for name, value in changes.items():
         if isinstance(value, dict) and isinstance(document.get(name), dict):

@@ -74,15 +74,7 @@ class GoToQuestion(Dialog[int]):
 
 
 class ExportQuestion(Dialog[str]):
-    """Asks for the file of an export. The answer is its path.
-
-    Parameters
-    ----------
-    count : int
-        Number of cycles that are shown.
-    path : str
-        What is offered.
-    """
+    """Asks for the file of an export of `count` cycles, and offers `path`. The answer is its path."""
 
     def __init__(self, count: int, path: str) -> None:
         super().__init__()

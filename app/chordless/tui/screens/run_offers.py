@@ -35,14 +35,7 @@ class OfferedKeys(Screen[None]):
 def offers_of(session: RunSession | None, state: RunState | None, *, frozen: bool, by_step: bool) -> dict[str, str]:
     """Return the possible actions, each with another title for the footer, or "".
 
-    Parameters
-    ----------
-    state : RunState or None
-        Of the run that is shown.
-    frozen : bool
-        Whether the view is frozen.
-    by_step : bool
-        Whether the chart shows the states by step.
+    `frozen` says whether the view is frozen, `by_step` whether the chart shows the states by step.
     """
     if session is None or state is None:
         return {}

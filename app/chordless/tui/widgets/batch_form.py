@@ -23,17 +23,7 @@ _SECONDS_TO_TYPE = 0.2
 
 
 class BatchForm(Vertical):
-    """Text fields, and between them how the graphs are read.
-
-    Parameters
-    ----------
-    graphs, output : str
-        The first contents of the fields.
-    reading : str
-        One of `chordless.tui.readings.READINGS`.
-    cluster : str
-        The first content of that field.
-    """
+    """Text fields with their first contents, and between them how the graphs are read, one of `READINGS`."""
 
     @dataclass(eq=False)
     class Checked(Message):

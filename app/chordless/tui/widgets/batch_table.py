@@ -68,12 +68,8 @@ class BatchTable(LineTable[BatchLine]):
     def show_lines(self, lines: BatchLines, *, follow: bool = False, anew: bool = False) -> None:
         """Show these lines. The cursor stays on its graph.
 
-        Parameters
-        ----------
-        follow : bool
-            Whether a cursor on the last line moves to the new last line.
-        anew : bool
-            Whether the lines are from another file, or in another order.
+        With `follow` a cursor on the last line moves to the new last line. With `anew` the lines are from another file,
+        or in another order.
         """
         chosen = None if anew else self.chosen
         at_end = self.cursor >= self._line_count - 1

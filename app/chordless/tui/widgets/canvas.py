@@ -52,13 +52,9 @@ class Canvas:
         self._text = np.full((height, width), " ", "<U1")
 
     def lines(self, starts: Points, ends: Points, kind: int) -> None:
-        """Draw straight lines.
+        """Draw straight lines from `starts` to `ends`, both of shape (k, 2).
 
-        Parameters
-        ----------
-        starts, ends : ndarray of float64, shape (k, 2)
-        kind : int
-            `EDGE`, one of `HEAT`, or `LIT_EDGE`. The last one and the hotter ones are thicker.
+        The kind is `EDGE`, one of `HEAT`, or `LIT_EDGE`; the last one and the hotter ones are thicker.
         """
         scale = np.array([self._columns, self._rows / 2])
         starts, ends = starts * scale, ends * scale
@@ -90,11 +86,7 @@ class Canvas:
     def label(self, place: Points, text: str, kind: int = LABEL) -> bool:
         """Write a text beside a point. Return whether there was room.
 
-        Parameters
-        ----------
-        place : ndarray of float64, shape (2,)
-        kind : int
-            `LABEL` may cover normal lines. `FAINT_LABEL` covers nothing.
+        A `LABEL` may cover normal lines, a `FAINT_LABEL` covers nothing.
         """
         columns, rows, inside = self._cells(place[None])
         if not text or not inside[0]:

@@ -33,15 +33,7 @@ class _Mark(RadioButton):
 
 
 class Choice(RadioSet):
-    """A choice of one option out of several.
-
-    Parameters
-    ----------
-    options : sequence of (str, str)
-        Name and label of each option.
-    chosen : str
-        The name of the option that is selected at first.
-    """
+    """A choice of one option out of several, each with a name and a label; `chosen` is the name of the first choice."""
 
     BINDINGS: ClassVar[list[BindingType]] = list_bindings(up="previous_button", down="next_button")
 

@@ -60,17 +60,10 @@ class CycleTable(LineTable[FoundCycle]):
     def show(
         self, lines: Lines[FoundCycle], *, cursor: int, more: bool = False, largest: int | None = None, mark: str = ""
     ) -> None:
-        """Show other lines.
+        """Show other lines; for `cursor` and `more` see `LineTable.show`.
 
-        Parameters
-        ----------
-        lines : Lines of FoundCycle
-        cursor, more
-            See `LineTable.show`.
-        largest : int, optional
-            The largest number of any cycle, which decides the width of that column. The default is the number of lines.
-        mark : str
-            The sign behind "length" in the heading that shows the order.
+        `largest` is the largest number of any cycle, by default the number of lines: it decides the width of that
+        column. `mark` is the sign behind "length" in the heading that shows the order.
         """
         self._number_width = max(len(f"{len(lines) if largest is None else largest:,}"), len("number"))
         self._sorted_by_length = mark

@@ -28,16 +28,8 @@ class FormLine(Horizontal):
 class FormRow(Horizontal):
     """A line of a form with a text field. It has the class ``-wrong`` while the field has a fault.
 
-    It has the class ``-focused`` while the field has the focus.
-
-    Parameters
-    ----------
-    value : str
-        The first content of the field.
-    empty : str
-        What an empty field means. The empty field shows it.
-    help : str
-        The text beside the field while it has no fault.
+    It has the class ``-focused`` while the field has the focus. `value` is the first content, `empty` is shown in the
+    empty field as its meaning, and `help` stands beside the field while it has no fault.
     """
 
     def __init__(

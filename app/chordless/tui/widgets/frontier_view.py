@@ -168,17 +168,9 @@ def bands_of(lengths: range, rows: int) -> list[range]:
 
 
 def heat_levels(course: PathCourse, columns: int, rows: int) -> list[list[int]]:
-    """Return how hot each place of the strip is.
+    """Return how hot each place of the strip is: a level of 0 to 7 for each column of each row, on a logarithmic scale.
 
-    Parameters
-    ----------
-    columns, rows : int
-        Size of the strip in places: time from left to right, the longest paths at the top.
-
-    Returns
-    -------
-    list of list of int
-        A level of 0 to 7 for each column of each row, on a logarithmic scale; 0 only where no path was looked at.
+    Time goes from left to right, and the longest paths are at the top. A level is 0 only where no path was looked at.
     """
     lengths = course.lengths
     span = max(len(lengths), 1)

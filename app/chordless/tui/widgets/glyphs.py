@@ -68,15 +68,7 @@ def is_ascii(widget: Widget) -> bool:
 
 
 def bar(share: float, width: int, *, ascii_only: bool) -> str:
-    """Return a bar. It is empty only at 0, and full only at 1.
-
-    Parameters
-    ----------
-    share : float
-        0 to 1.
-    width : int
-        Characters of the full bar.
-    """
+    """Return a bar of a share, 0 to 1, up to `width` characters. It is empty only at 0, and full only at 1."""
     share = min(max(share, 0.0), 1.0)
     if share == 0.0:
         return ""

@@ -36,12 +36,7 @@ class _Files(DirectoryTree):
 class GraphPanel(Vertical):
     """Three lists. At most one of them is unfolded.
 
-    Parameters
-    ----------
-    recent : sequence of str
-        Recent graphs, the newest first.
-    folder : callable
-        Returns the folder whose files are shown.
+    The `recent` graphs come with the newest first. `folder` returns the folder whose files are shown.
     """
 
     @dataclass(eq=False)

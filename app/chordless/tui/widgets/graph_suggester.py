@@ -14,15 +14,7 @@ _MOST_ENTRIES = 2000
 
 
 class GraphSuggester(Suggester):
-    """Completes specs and paths.
-
-    Parameters
-    ----------
-    recent : callable
-        Returns the recent graphs, the newest first.
-    specs : bool
-        Whether specs are completed too, not only paths.
-    """
+    """Completes paths, and with `specs` specs, too; `recent` returns the recent graphs, the newest first."""
 
     def __init__(self, recent: Callable[[], Iterable[str]] = tuple, *, specs: bool = True) -> None:
         super().__init__(use_cache=False, case_sensitive=True)

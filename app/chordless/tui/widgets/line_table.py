@@ -76,14 +76,9 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
         """Post that another row is chosen. None: the table is empty."""
 
     def show(self, lines: Lines[RowT], *, cursor: int, more: bool = False) -> None:
-        """Show other lines.
+        """Show other lines, with the cursor on one of them.
 
-        Parameters
-        ----------
-        cursor : int
-            The line of the cursor.
-        more : bool
-            Whether they are the same lines as before, with others added at the end.
+        `more` says that they are the same lines as before, with others added at the end.
         """
         self._lines = lines
         if not more:
