@@ -14,7 +14,7 @@ from chordless.cycles.write import RowOutput
 from chordless.engine.keeper import Keeper
 from chordless.graphs.load import load_graph
 from chordless.protocol.orders import RunCommand
-from chordless.runs.directory import created, reopened
+from chordless.runs.directory import created, reopened, way_on_of
 
 from kernels_ti import EngineError, OptionError
 from kernels_ti.cycles import Cycles
@@ -162,8 +162,27 @@ def test_a_folder_that_was_moved_gets_nothing_in_its_old_place(tmp_path, replace
         keeper = Keeper(directory, "hash", {}, None)
         with pytest.raises(EngineError, match=rf"no longer the folder of this run.*chordless resume {moved}$"):
             keeper.write(None)
+        with pytest.raises(EngineError) as said, keeper.telling_the_way_on("the count", lambda: None):
+            keeper.write(None)
+        assert str(said.value).count("chordless resume") == 1
+        way_on = rf"^no memory; the count is kept, and goes on with: chordless resume {moved}$"
+        with pytest.raises(EngineError, match=way_on), keeper.telling_the_way_on("the count", lambda: None):
+            raise EngineError("no memory")
     assert sorted(os.listdir(moved / "cycles")) == ["part-00000.npy", "part-00001.npy"]
     assert (os.listdir(path) == ["run.json"]) if replaced else not path.exists()
+
+
+def test_the_way_on_does_not_name_a_place_where_the_run_no_longer_is(tmp_path):
+    path, moved = tmp_path / "run", tmp_path / "moved"
+    with folder_of_a_run(path) as directory:
+        directory.checkpoint.write_bytes(b"")
+        assert way_on_of(path) == directory.way_on() == f"chordless resume {path}"
+        path.rename(moved)
+        assert directory.way_on() == f"chordless resume {moved}"
+        elsewhere = f"chordless resume FOLDER, where FOLDER is the place to which {path} was moved"
+        assert way_on_of(path) == elsewhere
+        shutil.rmtree(moved)
+        assert directory.way_on() == elsewhere
 
 
 def test_a_folder_that_replaced_that_of_a_failed_run_is_not_cleared(tmp_path):

@@ -65,7 +65,7 @@ def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, 
     Raise InterruptedRunError if a signal ended it. Raise TimeIsUpError if the time was up before there was an answer.
     """
     from chordless.commands.session import InterruptedRunError, run_engine
-    from chordless.runs.directory import resume_line
+    from chordless.runs.directory import way_on_of
     from kernels_ti import TimeIsUpError
 
     try:
@@ -74,7 +74,7 @@ def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, 
         if command.checkpoint is None:
             raise InterruptedRunError(error.number, _ended_by(error.number)) from None
         raise
-    way_on = None if finished.checkpoint is None else resume_line(finished.checkpoint)
+    way_on = None if finished.checkpoint is None else way_on_of(finished.checkpoint)
     if finished.reason == "interrupted":
         number = exit_code - _EXIT_CODE_OF_SIGNALS
         kept = f"interrupted; to go on from the checkpoint: {way_on}"

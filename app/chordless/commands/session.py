@@ -22,7 +22,7 @@ from chordless.engine.process import EngineProcess, record
 from chordless.files import open_alone, remove_abandoned
 from chordless.protocol.events import Event, Failed, Finished, Progress, Started
 from chordless.protocol.orders import CycleFormat, RunCommand
-from chordless.runs.directory import resume_line
+from chordless.runs.directory import way_on_of
 from chordless.runs.elsewhere import note_folder
 from chordless.termination import SAME_SIGNAL_SECONDS
 from chordless.words.shown import on_terminal
@@ -242,7 +242,7 @@ def _end_of(events: Sequence[Event], recording: IO[str] | None, *, quiet: bool) 
 def print_way_on(finished: Finished) -> None:
     """Print the command that resumes a run that was stopped, if there is a checkpoint, to standard error."""
     if finished.checkpoint is not None and not finished.complete:
-        line = f"to go on from the checkpoint: {resume_line(finished.checkpoint)}"
+        line = f"to go on from the checkpoint: {way_on_of(finished.checkpoint)}"
         sys.stderr.write(f"{on_terminal(line, sys.stderr)}\n")
 
 
@@ -309,7 +309,7 @@ def _known_of(started: Started, progress: Progress) -> Finished:
 
 
 def _last_checkpoint(directory: str) -> str:
-    return f"to go on from the last checkpoint: {resume_line(directory)}"
+    return f"to go on from the last checkpoint: {way_on_of(directory)}"
 
 
 def _exit_code(finished: Finished, received: int | None) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from chordless.protocol.events import Checkpointed
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint, Sessions, write_checkpoint
-from chordless.runs.directory import RunDirectory, resume_line
+from chordless.runs.directory import RunDirectory
 from kernels_ti import DeviceError, EngineError, SizeError
 from kernels_ti.device.machine import cpu_name
 from kernels_ti.device.memory import peak_memory
@@ -149,8 +149,10 @@ class Keeper:
                 keep()
             more = " --memory SIZE" if isinstance(error, SizeError) else ""
             kind, said = (EngineError, "out of memory") if isinstance(error, MemoryError) else (type(error), error)
-            way_on = f"{resume_line(self.directory.path)}{more}"
-            raise kind(f"{said}; {what} is kept, and goes on with: {way_on}") from error
+            way_on = self.directory.way_on()
+            if way_on in str(error):
+                raise
+            raise kind(f"{said}; {what} is kept, and goes on with: {way_on}{more}") from error
 
 
 def totals_of(snapshot: Snapshot) -> RunState:

@@ -54,18 +54,18 @@ class RunDirectory:
             return
         raise EngineError(
             f"{self.path} is no longer the folder of this run: it was moved, replaced or removed. Nothing was written "
-            f"to it; {self._way_on()}"
+            f"to it; from its last checkpoint it goes on with: {self.way_on()}"
         )
 
-    def _way_on(self) -> str:
-        """Return how to resume a run whose folder was moved, if the system tells its new place."""
-        try:
+    def way_on(self) -> str:
+        """Return the command line that resumes the run: where its folder is now, if the system tells that."""
+        if self.lock is None or same_file(self.lock, self.path / _RUN):
+            return resume_line(self.path)
+        with contextlib.suppress(OSError):
             moved = Path(os.readlink(f"/proc/self/fd/{self.lock}"))
-        except OSError:
-            moved = None
-        if moved is None or not same_file(self.lock or 0, moved):
-            return f"if its folder is still there, `{resume_line('FOLDER')}` goes on from the last checkpoint"
-        return f"it goes on from its last checkpoint with: {resume_line(moved.parent)}"
+            if same_file(self.lock, moved):
+                return resume_line(moved.parent)
+        return _resume_elsewhere(self.path)
 
     @property
     def events(self) -> Path:
@@ -242,6 +242,15 @@ def resume_line(path: str | Path) -> str:
     import shlex
 
     return f"chordless resume {shlex.quote(str(path))}"
+
+
+def way_on_of(path: str | Path) -> str:
+    """Return the command line that resumes a run which this process has not locked, also where it was moved."""
+    return resume_line(path) if os.path.exists(os.path.join(path, _RUN)) else _resume_elsewhere(path)
+
+
+def _resume_elsewhere(path: str | Path) -> str:
+    return f"{resume_line('FOLDER')}, where FOLDER is the place to which {path} was moved"
 
 
 def graph_hash(graph: Graph) -> str:
