@@ -209,6 +209,8 @@ def test_words_that_differ_in_one_letter_are_joined(d, q):
         "paley:13",
         "mycielski:4",
         "hexagonal:2x3",
+        "fibonacci:5",
+        "sierpinski:3",
     ],
 )
 def test_the_cycles_of_a_new_family_are_those_that_networkx_finds(spec):
@@ -223,6 +225,44 @@ def test_a_hypercube_is_numbered_by_its_corners_in_binary(dimension):
     graph = generate(f"hypercube:{dimension}")
     assert edge_set(graph) == numbered(expected, sorted(expected))
     assert all(int(name, 2) == v for v, name in enumerate(graph.names))
+
+
+@pytest.mark.parametrize("letters", [1, 2, 3, 7])
+def test_a_fibonacci_cube_has_the_words_without_two_ones_side_by_side(letters):
+    words = [word for word in map("".join, product("01", repeat=letters)) if "11" not in word]
+    graph = generate(f"fibonacci:{letters}")
+    assert graph.names == tuple(words)
+    assert edge_set(graph) == {
+        (u, v)
+        for (u, a), (v, b) in combinations(enumerate(words), 2)
+        if sum(x != y for x, y in zip(a, b, strict=True)) == 1
+    }
+
+
+def test_fibonacci_cubes_are_as_large_as_a000045_and_a001629_say():
+    """A000045 from its fourth term on, and A001629 from its third on."""
+    graphs = [generate(f"fibonacci:{n}") for n in range(1, 10)]
+    assert [graph.n for graph in graphs] == [2, 3, 5, 8, 13, 21, 34, 55, 89]
+    assert [graph.m for graph in graphs] == [1, 2, 5, 10, 20, 38, 71, 130, 235]
+
+
+def test_sierpinski_gaskets_are_as_large_as_a067771_says():
+    """A067771: (3^n + 3) / 2 points, joined by 3^n edges."""
+    graphs = [generate(f"sierpinski:{n}") for n in range(1, 7)]
+    assert [graph.n for graph in graphs] == [3, 6, 15, 42, 123, 366]
+    assert [graph.m for graph in graphs] == [3**n for n in range(1, 7)]
+
+
+def test_a_sierpinski_gasket_is_three_smaller_ones():
+    drawn = nx.Graph(generate("sierpinski:2").edges().tolist())
+    next_one = nx.Graph([(0, 1), (1, 2), (2, 0), (1, 3), (1, 4), (3, 4), (2, 4), (2, 5), (4, 5)])
+    assert nx.is_isomorphic(drawn, next_one)
+    larger = nx.Graph(generate("sierpinski:3").edges().tolist())
+    assert sorted(dict(larger.degree).values()) == [2] * 3 + [4] * 12
+    # Without the three points at which the smaller ones meet, they fall apart: three of six points, less two each.
+    names = generate("sierpinski:3").names
+    larger.remove_nodes_from([names.index(name) for name in ("2,0", "0,2", "2,2")])
+    assert sorted(map(len, nx.connected_components(larger))) == [4, 4, 4]
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 30, 1000])

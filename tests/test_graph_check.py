@@ -19,7 +19,7 @@ SMALL = (
     "kneser:4,4", "kneser:4,3", "kneser:6,1", "circulant:8,4", "knight:1x1", "knight:2x5", "rook:1x4", "bishop:1x4",
     "bishop:3x7", "hexagonal:1x1", "hexagonal:1x3", "crown:2", "cocktail:1", "johnson:4,4", "hamming:1,2",
     "petersen:3,1", "moebius:2", "triangular:1x4", "mycielski:1", "mycielski:2", "mycielski:3", "paley:5",
-    "torus:3x3x4",
+    "torus:3x3x4", "fibonacci:1", "fibonacci:2", "sierpinski:1",
 )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from chordless.graphs.families import (
 )
 from kernels_ti import Graph
 
-_MOST_LETTERS = 60  # of the words of a Hamming graph whose number is computed
+_MOST_LETTERS = 60  # of words whose number is computed; larger graphs are refused anyway
 
 
 def _knight_size(sizes: Numbers) -> Size:
@@ -135,6 +135,50 @@ def _hamming(numbers: Numbers) -> Graph:
     return on_grid(edges, [alphabet] * letters)
 
 
+def _fibonacci_size(numbers: Numbers) -> Size:
+    (letters,) = numbers
+    shorter, words = 1, 1
+    for _ in range(min(letters, _MOST_LETTERS)):
+        shorter, words = words, shorter + words
+    # A word has the letter 0 at its end, or 01.
+    before = words - shorter
+    return Size(words, (letters * shorter + 2 * (letters + 1) * before) // 5, letters)
+
+
+def _fibonacci(numbers: Numbers) -> Graph:
+    (letters,) = numbers
+    shorter, words = np.zeros(1, np.int64), np.arange(2)
+    for letter in range(1, letters):
+        shorter, words = words, np.concatenate((words, shorter + (1 << letter)))
+    edges = []
+    for letter in range(letters):
+        places = np.flatnonzero(words & 1 << letter == 0)
+        other = words[places] | 1 << letter
+        at = np.minimum(np.searchsorted(words, other), len(words) - 1)
+        edges.append(pairs_of(places, at)[words[at] == other])
+    return Graph.from_edge_array(np.concatenate(edges), names=[f"{word:0{letters}b}" for word in words.tolist()])
+
+
+def _sierpinski_size(numbers: Numbers) -> Size:
+    n = min(*numbers, _MOST_LETTERS)
+    return Size(3 * (3 ** (n - 1) + 1) // 2, 3**n, 4 if n > 1 else 2)
+
+
+def _sierpinski(numbers: Numbers) -> Graph:
+    (n,) = numbers
+    x = y = np.zeros(1, np.int64)
+    for bit in range(n - 1):
+        # The triangles that stay have corners whose coordinates share no binary digit.
+        x, y = np.concatenate((x, x + (1 << bit), x)), np.concatenate((y, y, y + (1 << bit)))
+    width = (1 << n - 1) + 1
+    corners = np.array([x * width + y, (x + 1) * width + y, x * width + y + 1])
+    points, place = np.unique(corners, return_inverse=True)
+    first, second, third = place.reshape(corners.shape)
+    edges = [pairs_of(first, second), pairs_of(first, third), pairs_of(second, third)]
+    names = [f"{point // width},{point % width}" for point in points.tolist()]
+    return Graph.from_edge_array(np.concatenate(edges), names=names)
+
+
 FAMILIES = {
     **FIRST_FAMILIES,
     "knight": Family("squares, joined by the moves of a knight", "knight:6x6", 2, 1, _knight_size, _knight),
@@ -219,6 +263,22 @@ FAMILIES = {
         ",",
         2,
         LARGEST_NETWORKX_SIZE,
+    ),
+    "fibonacci": Family(
+        "Fibonacci cube: words of 0 and 1 of that length without 11; those are joined that differ in one letter",
+        "fibonacci:6",
+        1,
+        1,
+        _fibonacci_size,
+        _fibonacci,
+    ),
+    "sierpinski": Family(
+        "Sierpinski gasket: 1 is a triangle, and each next one is three of the one before",
+        "sierpinski:4",
+        1,
+        1,
+        _sierpinski_size,
+        _sierpinski,
     ),
     "petersen": Family(
         "n,k: a cycle of n, a star polygon of n that skips k, and spokes; petersen alone is petersen:5,2",

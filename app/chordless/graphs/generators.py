@@ -237,10 +237,11 @@ def generate(spec: str, *, memory: int | None = None) -> Graph:
     """Make the graph of a spec.
 
     Vertices are numbered as networkx numbers them, from 0. Grids, tori and boards are numbered row by row, with
-    names ``row,column``. The names of a hypercube's vertices are its corners in binary. Those of a Kneser graph are
-    the subsets, such as ``0,3``, and so are those of a Johnson graph. Of ``petersen:n,k``, prisms, crowns and the like
-    the first half is 0 to n - 1, and vertex v + n belongs to v. A vertex of a line graph is named by the ends of its
-    edge, ``0-3``. Products are those of networkx (``cartesian_product`` and so on). Named graphs keep
+    names ``row,column``. The names of a hypercube's vertices are its corners in binary. A Fibonacci cube has those
+    of them without two ones side by side; the points of a Sierpinski gasket are ``x,y``. Those of a Kneser graph
+    are the subsets, such as ``0,3``, and so are those of a Johnson graph. Of ``petersen:n,k``, prisms, crowns and
+    the like the first half is 0 to n - 1, and vertex v + n belongs to v. A vertex of a line graph is named by the
+    ends of its edge, ``0-3``. Products are those of networkx (``cartesian_product`` and so on). Named graphs keep
     the names of networkx. Random graphs are those of networkx' ``gnp_random_graph`` and ``random_regular_graph``
     with that seed; a regular graph in which more than half of all pairs are joined is the complement of one. A
     planar graph is a square grid, numbered row by row and its last row cut short. Each square has one of its two
