@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 from chordless.engine import process
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Progress, Started
@@ -126,6 +127,26 @@ def fails(done, exit_code, *words):
     for word in words:
         assert word in done.stderr
     return True
+
+
+def wait_for_end(processes):
+    """Check that processes end whose parent has ended; kill those that do not.
+
+    A process that has ended may be a zombie for seconds, until the first process of the system asks for its exit code.
+    """
+    alive, deadline = list(processes), time.monotonic() + PATIENCE
+    while (alive := [one for one in alive if not _has_ended(one)]) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    for one in alive:
+        one.kill()
+    assert not alive
+
+
+def _has_ended(process):
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 @contextlib.contextmanager

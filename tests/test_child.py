@@ -12,7 +12,7 @@ import time
 import psutil
 import pytest
 from patience import PATIENCE
-from program import ENVIRONMENT, ROOT, command
+from program import ENVIRONMENT, ROOT, command, wait_for_end
 
 BUSY = "print('busy', flush=True); sum(range(10**12))"
 """One call that never gives Python's lock away, as Taichi does while it compiles and launches."""
@@ -34,14 +34,6 @@ time.sleep({patience})
 """
 
 WITHOUT_SIGNALS = "import fcntl; del fcntl.F_SETSIG; "
-
-
-def wait_for_end(processes):
-    """Check that processes end; kill those that do not."""
-    _, alive = psutil.wait_procs(processes, timeout=PATIENCE)
-    for process in alive:
-        process.kill()
-    assert not alive
 
 
 @contextlib.contextmanager

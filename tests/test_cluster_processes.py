@@ -15,7 +15,7 @@ import psutil
 import pytest
 from oracles import grid
 from patience import PATIENCE
-from program import ENVIRONMENT, chordless, command
+from program import ENVIRONMENT, chordless, command, wait_for_end
 from real_clusters import BRISK, advanced, leases, running, separate_cluster, worker_processes
 
 from kernels_ti import EngineError, Run, count_cycles, open_device
@@ -213,8 +213,7 @@ def test_a_driver_that_is_killed_leaves_no_worker_and_can_be_gone_on_with(tmp_pa
         engine = family[0]
         engine.kill()
         client.wait(PATIENCE)
-        _, alive = psutil.wait_procs(family, timeout=60)
-        assert not alive
+        wait_for_end(family)
         assert not list((tmp_path / "temporary").glob("chordless-workers-*"))
     done = chordless("resume", folder, "--json")
     assert done.returncode == 0, done.stderr

@@ -15,6 +15,7 @@ from typing import Any
 import psutil
 import pytest
 from patience import PATIENCE
+from program import wait_for_end
 
 from kernels_ti import DeviceError, EngineError
 from kernels_ti.cluster import gpus
@@ -183,8 +184,7 @@ def test_another_process_makes_workers_where_the_first_is_killed() -> None:
         before = [psutil.Process(pid) for pid in client.run(os.getpid).values()]
         (nursery,) = psutil.Process().children()
         nursery.kill()
-        _, alive = psutil.wait_procs(before, timeout=PATIENCE)
-        assert not alive, "workers outlive the process that made them"
+        wait_for_end(before)  # workers do not outlive the process that made them
         told(lambda: len(client.nthreads()) == 2)
         assert {process.pid for process in before}.isdisjoint(client.run(os.getpid).values())
     assert said == ["the process that starts the workers of this machine was killed; another takes its place"]

@@ -16,7 +16,7 @@ import chordless as chordless_package
 import psutil
 import pytest
 from patience import PATIENCE
-from program import ENVIRONMENT, chordless, command
+from program import ENVIRONMENT, chordless, command, wait_for_end
 
 
 def free_port():
@@ -169,8 +169,7 @@ def test_no_request_makes_the_server_print_and_no_end_of_it_leaves_a_dashboard(t
 
     with served(tmp_path, port) as (process, address):
         family, close_code = asyncio.run(asyncio.wait_for(ask(address), PATIENCE))
-        _, alive = psutil.wait_procs(family, timeout=60)
-        assert not alive
+        wait_for_end(family)
         ended = (-signal.SIGKILL, aiohttp.WSCloseCode.ABNORMAL_CLOSURE) if signal.SIGKILL in signals else (0, 1000)
         assert (process.returncode, close_code) == ended
         assert process.stderr.read() == ""
