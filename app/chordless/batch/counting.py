@@ -29,10 +29,7 @@ class Attend(Protocol):
 class Counting:
     """Counts graphs. It says on the channel which ones, so that the fatal graph is known if the engine dies.
 
-    Attributes
-    ----------
-    graph : (str, float) or None
-        The graph that is searched on its own now, and the share of its search that is done.
+    `graph` is the one that is searched on its own now, with the share of its search that is done, or None.
     """
 
     def __init__(self, command: BatchCommand, channel: Channel, threads: int | None, attend: Attend) -> None:

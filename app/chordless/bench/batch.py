@@ -83,10 +83,7 @@ def rows(
 ) -> tuple[list[BatchRow], list[str]]:
     """Make the graphs to count: all of a size, by ``geng`` of nauty, and synthetic molecules that resemble drugs.
 
-    Returns
-    -------
-    list of str
-        What is left out, with the reason.
+    Return also the names of those that are left out, with the reasons.
     """
     made, notes = [], []
     geng = installed("geng")

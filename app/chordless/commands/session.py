@@ -44,13 +44,7 @@ _OF_PROGRESS = (
 
 
 class InterruptedRunError(ChordlessError):
-    """A signal ended the run before there was anything to report.
-
-    Parameters
-    ----------
-    number : int
-        The signal.
-    """
+    """A signal, `number`, ended the run before there was anything to report."""
 
     def __init__(self, number: int, message: str) -> None:
         super().__init__(message)

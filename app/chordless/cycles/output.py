@@ -36,10 +36,7 @@ _LONGEST_FIRST_LINE = 1 << 26
 class CycleOutput(Protocol):
     """The output to which a search writes its cycles.
 
-    Attributes
-    ----------
-    rows : bool
-        Takes bit rows, uint64 (k, ceil(n / 64)); otherwise `kernels_ti.cycles.Cycles`.
+    With `rows` it takes bit rows, uint64 (k, ceil(n / 64)); otherwise `kernels_ti.cycles.Cycles`.
     """
 
     @property

@@ -182,13 +182,7 @@ class _Reports:
 
 
 class Watch:
-    """Watches for commands and for the timeout; pauses do not count.
-
-    Parameters
-    ----------
-    seconds_before : float
-        Seconds of the sessions before this one.
-    """
+    """Watches for commands and for the timeout, from the seconds of earlier sessions on; pauses do not count."""
 
     def __init__(self, command: RunCommand, channel: Channel, seconds_before: float = 0.0) -> None:
         self._timeout = command.timeout

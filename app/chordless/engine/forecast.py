@@ -30,10 +30,7 @@ _FIELDS = ("cycles_estimate", "cycles_low", "cycles_high")
 class Forecast:
     """An estimate of the number of cycles that gets better while the search goes on; none of too large a graph.
 
-    Parameters
-    ----------
-    within_budget : bool
-        Whether the forecast must fit into the memory that the user has allowed.
+    With `within_budget` it must fit into the memory that the user has allowed.
     """
 
     def __init__(self, space: SearchSpace, *, within_budget: bool = False) -> None:

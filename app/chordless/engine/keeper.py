@@ -59,13 +59,7 @@ class Session:
     earlier: Sessions | None
 
     def so_far(self, write_seconds: float = 0.0) -> Sessions:
-        """Return the totals of all sessions until now.
-
-        Parameters
-        ----------
-        write_seconds : float
-            What this session has spent on writing its output and its checkpoints.
-        """
+        """Return the totals of all sessions until now; this one has spent `write_seconds` on output and checkpoints."""
         before = self.earlier or Sessions("", "", 0.0, 0.0, 0)
         return Sessions(
             arch=self.device.arch,
@@ -134,13 +128,7 @@ class Keeper:
 
     @contextlib.contextmanager
     def telling_the_way_on(self, what: str, keep: Callable[[], None]) -> Iterator[None]:
-        """Let an error of the block say how to go on, after `keep` has written what there is.
-
-        Parameters
-        ----------
-        what : str
-            Name of the work.
-        """
+        """Let an error of the block say how to go on with the work named `what`, after `keep` has written its state."""
         try:
             yield
         except (EngineError, MemoryError) as error:

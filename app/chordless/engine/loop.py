@@ -39,10 +39,7 @@ _SECONDS_BETWEEN_REPORTS = 0.1
 class Search:
     """One session of a run.
 
-    Attributes
-    ----------
-    write_seconds : float
-        What this session has spent on writing cycles and checkpoints, waiting for their reader included.
+    It has spent `write_seconds` on writing cycles and checkpoints, waiting for their reader included.
     """
 
     command: RunCommand

@@ -221,13 +221,7 @@ def bindings_of(screen: str) -> list[BindingType]:
 
 
 def list_bindings(**methods: str) -> list[BindingType]:
-    """Return the key bindings of a list, for its ``BINDINGS``.
-
-    Parameters
-    ----------
-    **methods : str
-        For the name of an action of `LISTS` the action of Textual that does it, such as ``up="cursor_up"``.
-    """
+    """Return the ``BINDINGS`` of a list; `methods` names the action of Textual for each action of `LISTS`."""
     keys = {action.name: action for action in actions_of(LISTS)}
     return [
         Binding(keys[name].keys, method, keys[name].title, show=False, id=keys[name].id)

@@ -26,13 +26,7 @@ def falls_first(title: str) -> bool:
 
 
 class ColumnOrder:
-    """The values of one column, read once for each line.
-
-    Parameters
-    ----------
-    title : str
-        One of `TITLES`, but ``status``.
-    """
+    """The values of one column, read once for each line; `title` is one of `TITLES`, but ``status``."""
 
     def __init__(self, title: str) -> None:
         self._key = _KEYS[title]

@@ -114,14 +114,9 @@ class BatchFeed(Feed):
 
 
 class BatchSession:
-    """A batch that is running, or has ended.
+    """A batch that is running, or has ended; `state` is replaced, never changed.
 
     Raise EngineError if the system does not start a process.
-
-    Attributes
-    ----------
-    state : BatchState
-        The newest state. It is replaced, never changed.
     """
 
     def __init__(self, command: BatchCommand) -> None:

@@ -51,13 +51,7 @@ _NAMES_HERE = (
 
 
 def options_of(reading: str) -> ReadingOptions:
-    """Return the options that a choice stands for.
-
-    Parameters
-    ----------
-    reading : str
-        One of `READINGS`. A food web is not read by `load_graph`, and has no such options.
-    """
+    """Return the options that one of `READINGS` stands for: none for a food web, which `load_graph` does not read."""
     return _OPTIONS.get(reading, {})
 
 

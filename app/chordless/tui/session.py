@@ -21,17 +21,9 @@ _SECONDS_TO_END = 15.0
 
 
 class RunSession:
-    """A run that the dashboard shows.
+    """A run that the dashboard shows; the feed's thread replaces its newest `state` and never changes it.
 
-    Parameters
-    ----------
-    expected : CycleRange, optional
-        The estimate before the start. It stands until the engine has one.
-
-    Attributes
-    ----------
-    state : RunState
-        The newest state. The feed's thread replaces it and never changes it.
+    `expected` is the estimate before the start. It stands until the engine has one.
     """
 
     def __init__(self, feed: Feed, expected: CycleRange | None = None) -> None:

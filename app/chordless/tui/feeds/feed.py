@@ -49,13 +49,7 @@ class Feed(ABC):
         return False
 
     def begin(self, deliver: Callable[[Batch], None]) -> None:
-        """Start the thread.
-
-        Parameters
-        ----------
-        deliver : callable
-            The thread calls it with each batch. An empty batch says that `at_work` has changed.
-        """
+        """Start the thread. It calls `deliver` with each batch; an empty one says that `at_work` has changed."""
         self._deliver = deliver
         self._thread.start()
 

@@ -14,13 +14,7 @@ _MOST_NAMED = 3
 
 
 class AskDelete(Question):
-    """Asks whether to delete a run.
-
-    Parameters
-    ----------
-    foreign : sequence of str
-        Names of files in the folder that do not belong to the run.
-    """
+    """Asks whether to delete a run; `foreign` files of its folder do not belong to it."""
 
     def __init__(self, run: RunSummary, foreign: Sequence[str]) -> None:
         super().__init__("\n".join(_question(run, foreign)), "Yes, delete", no="No, keep it", variant="error")

@@ -61,13 +61,7 @@ _FEW_DETAIL_LINES, _MOST_DETAIL_LINES = 3, 8
 
 
 class BatchScreen(SortedBatch):
-    """The form and the table of a batch.
-
-    Attributes
-    ----------
-    lines : BatchLines or None
-        The lines of the output file, None before they are read.
-    """
+    """The form and the table of a batch; `lines` are those of the output file, None before they are read."""
 
     BINDINGS = bindings_of("batch")
     AUTO_FOCUS = ""

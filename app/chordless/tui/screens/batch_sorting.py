@@ -31,13 +31,7 @@ class _Ordered(Message):
 
 
 class SortedBatch(Screen[None]):
-    """A screen with a `BatchTable` whose lines can be sorted.
-
-    Attributes
-    ----------
-    lines : BatchLines or None
-        The lines in the order of the file, None before they are read.
-    """
+    """A screen with a `BatchTable` whose lines can be sorted; `lines` are in the order of the file, None at first."""
 
     lines: BatchLines | None
     _sorted_by = ""
@@ -73,13 +67,7 @@ class SortedBatch(Screen[None]):
             self._table.show_lines(lines, follow=self._is_at_work, anew=anew)
 
     def sort_by(self, title: str) -> None:
-        """Sort by a column; if the lines are sorted by it, turn the order round. "" is the order of the file.
-
-        Parameters
-        ----------
-        title : str
-            One of `TITLES`, or "".
-        """
+        """Sort by one of `TITLES`; if it is sorted by already, turn the order round. "" is the order of the file."""
         again = title == self._sorted_by and title not in ("", "status")
         self._falling = not self._falling if again else falls_first(title)
         self._sorted_by = title

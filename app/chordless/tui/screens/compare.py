@@ -85,13 +85,7 @@ class CompareScreen(Screen[None]):
         self.set_interval(_SECONDS_OF_PLAYING / FRAMES, self._next_frame)
 
     def set_runs(self, directories: tuple[Path, Path]) -> None:
-        """Read and show the recordings of two runs.
-
-        Parameters
-        ----------
-        directories : (Path, Path)
-            Run directories.
-        """
+        """Read and show the recordings of two run directories."""
         self.run_worker(partial(self._load, directories), thread=True, exclusive=True)
 
     def action_scale(self) -> None:
@@ -176,13 +170,7 @@ def load_run(directory: Path) -> RunState:
 
 
 def load_frames(directory: Path) -> list[RunState]:
-    """Read the recording of a run directory, and return its states at equal parts of its search; the last is the end.
-
-    Raises
-    ------
-    ChordlessError
-        See `load_run`.
-    """
+    """Read a run directory's recording, see `load_run`; return states at equal parts of the search, then its end."""
     end = load_run(directory)
     frames: list[RunState] = []
     state, batch = RunState(), list[tuple[float, Event]]()

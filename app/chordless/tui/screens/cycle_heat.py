@@ -27,10 +27,7 @@ _SECONDS_BETWEEN_NEWS = 0.1
 class HeatActions(Screen[None]):
     """The actions of a screen that has a `GraphView`.
 
-    Attributes
-    ----------
-    heated : float or None
-        The share of the cycles that is counted; None while there is nothing to count.
+    `heated` is the share of the cycles that is counted; None while there is nothing to count.
     """
 
     _run: RunCycles | None

@@ -16,13 +16,7 @@ from kernels_ti.errors import quantity
 
 
 class GoToQuestion(Dialog[int]):
-    """Asks for the number of a cycle. The answer is its position, counted from 0.
-
-    Parameters
-    ----------
-    count : int
-        Number of cycles.
-    """
+    """Asks for the number of a cycle, up to `count`. The answer is its position, counted from 0."""
 
     def __init__(self, count: int) -> None:
         super().__init__()
@@ -128,13 +122,7 @@ class ExportQuestion(Dialog[str]):
 
 
 class FilterQuestion(Dialog[CycleFilter]):
-    """Asks which cycles to show.
-
-    Parameters
-    ----------
-    chosen : CycleFilter
-        The current filter.
-    """
+    """Asks which cycles to show; `chosen` is the current filter."""
 
     def __init__(self, graph: Graph, chosen: CycleFilter) -> None:
         super().__init__()

@@ -28,10 +28,7 @@ _CYCLES_AT_ONCE = 1 << 14
 class TakingActions(Screen[None]):
     """The actions of a screen that has a `CycleTable`.
 
-    Attributes
-    ----------
-    exported : float or None
-        The share of the cycles that is exported; None while there is no export.
+    `exported` is the share of the cycles that is exported; None while there is no export.
     """
 
     _run: RunCycles | None

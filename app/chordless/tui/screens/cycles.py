@@ -46,13 +46,7 @@ _SOON = "The engine is getting ready. The cycles come here as they are found."
 
 
 class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions, Screen[None]):
-    """The cycles that a run has listed.
-
-    Attributes
-    ----------
-    index : CycleIndex
-        The cycles that are shown, in their order.
-    """
+    """The cycles that a run has listed; `index` has those that are shown, in their order."""
 
     BINDINGS = bindings_of("cycles")
     _wanted = CycleFilter()

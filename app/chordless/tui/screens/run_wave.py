@@ -24,13 +24,7 @@ _SECONDS_BETWEEN_LOOKS = 0.05
 
 
 class AskWave(Question):
-    """Asks whether to begin the run anew, breadth first.
-
-    Parameters
-    ----------
-    keeps : bool
-        Whether the run at work can be resumed later.
-    """
+    """Asks whether to begin the run anew, breadth first; `keeps` says that the run at work can be resumed later."""
 
     def __init__(self, graph: str, *, keeps: bool) -> None:
         kept = "stops with a checkpoint and can be resumed" if keeps else "stops, and nothing of it is kept"

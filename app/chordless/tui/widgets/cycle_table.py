@@ -19,12 +19,7 @@ _LENGTH_WIDTH = 8
 
 
 class CycleTable(LineTable[FoundCycle]):
-    """Shows the number, the length and the vertices of each cycle, in cycle order.
-
-    Parameters
-    ----------
-    id : str, optional
-    """
+    """Shows the number, the length and the vertices of each cycle, in cycle order."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "cycle-table--heading",

@@ -76,10 +76,7 @@ class _Estimated(Message):
 class GraphPreview(Vertical):
     """A drawing of the graph, its size, and an estimate of the run. Threads do the work, so that keys answer.
 
-    Attributes
-    ----------
-    outlook : Outlook or None
-        The estimate that is shown.
+    `outlook` is the estimate that is shown.
     """
 
     class Changed(Message):
@@ -109,14 +106,9 @@ class GraphPreview(Vertical):
             self.set_interval(_SECONDS_OF_A_CYCLE, self._light_next)
 
     def show(self, question: PreviewQuestion | None, facts: GraphFacts | None) -> None:
-        """Show another graph.
+        """Show another graph; None shows nothing.
 
-        Parameters
-        ----------
-        question : PreviewQuestion or None
-            None shows nothing.
-        facts : GraphFacts or None
-            What is known of the graph. A graph whose size is unknown or large is not read.
+        The facts are known of the graph. A graph whose size is unknown or large is not read.
         """
         if question == self._question:
             return

@@ -59,10 +59,7 @@ _HEAT_HEADINGS = ("cycles that pass an edge: ", "cycles at an edge: ", "cycles: 
 class GraphView(Widget):
     """Draws a graph. The chosen cycle is bright and thick. Its vertices have names where there is room.
 
-    Parameters
-    ----------
-    crowded_names : bool
-        Whether the vertices of the cycle have names even where these cover edges.
+    With `crowded_names` they have names even where these cover edges.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {*_STYLES.values(), "graph-view--caption"}
@@ -90,14 +87,10 @@ class GraphView(Widget):
     # Content
 
     def show_graph(self, graph: Graph, layout: Layout | None, caption: str = "") -> None:
-        """Draw another graph.
+        """Draw another graph, with a caption below.
 
-        Parameters
-        ----------
-        layout : ndarray of float64, shape (n, 2), or None
-            Places of the vertices, y upwards. Without a layout, the chosen cycle is drawn alone, as a ring.
-        caption : str
-            A line below the drawing.
+        The layout has the places of the vertices, shape (n, 2), y upwards. Without one, the chosen cycle is drawn
+        alone, as a ring.
         """
         self._graph, self._layout_of_graph, self._caption = graph, layout, caption
         self._names = _texts(graph.names)
@@ -112,13 +105,7 @@ class GraphView(Widget):
         self._redraw()
 
     def light(self, vertices: IntArray) -> None:
-        """Highlight a cycle.
-
-        Parameters
-        ----------
-        vertices : ndarray of int64, shape (length,)
-            Its vertices in cycle order.
-        """
+        """Highlight a cycle, by its vertices in cycle order, shape (length,)."""
         self._cycle = vertices
         self._unnamed = 0
         if self._middle is not None and len(vertices):
@@ -129,12 +116,9 @@ class GraphView(Widget):
         self._redraw()
 
     def warm(self, shares: npt.NDArray[np.float64] | None) -> None:
-        """Draw edges by their heat, in place of the cycle.
+        """Draw edges by their heat, in place of the cycle; None draws the cycle again.
 
-        Parameters
-        ----------
-        shares : ndarray of float64, shape (pairs,), or None
-            The heat of each pair of adjacent vertices, in the order of `Graph.pairs`. None draws the cycle again.
+        The shares have the heat of each pair of adjacent vertices, shape (pairs,), in the order of `Graph.pairs`.
         """
         self._heat = shares
         self._redraw()
@@ -162,14 +146,9 @@ class GraphView(Widget):
         self._redraw()
 
     def zoom(self, steps: int, at: Offset | None = None) -> None:
-        """Magnify.
+        """Magnify by some steps; a negative number shrinks the drawing.
 
-        Parameters
-        ----------
-        steps : int
-            Steps of magnification. A negative number shrinks the drawing.
-        at : Offset, optional
-            The cell whose content stays in place. The default is the centre.
+        The content of the cell `at`, by default the centre, stays in place.
         """
         before = self._scale()
         self._zoom = min(max(self._zoom * _ZOOM_STEP**steps, _SMALLEST_ZOOM), _LARGEST_ZOOM)

@@ -14,13 +14,7 @@ _ALT = "alt+"
 
 
 class TabBar(Horizontal):
-    """The tabs. A click shows the screen of a tab.
-
-    Parameters
-    ----------
-    screen : str
-        The name of the screen that it belongs to. The comparison of two runs belongs to the history.
-    """
+    """The tabs of a screen. A click shows the screen of a tab. The comparison of two runs belongs to the history."""
 
     def __init__(self, screen: str) -> None:
         current = _TAB_OF.get(screen, screen)
