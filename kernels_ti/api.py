@@ -158,19 +158,7 @@ def count_cycles(
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
     if symmetry and (cluster is not None or method == "boundary"):
         raise OptionError("symmetry is for the method search on one machine, without a cluster")
-    search = _asked(
-        graph,
-        options,
-        arch=arch,
-        threads=threads,
-        through=through,
-        avoid=avoid,
-        avoid_edges=avoid_edges,
-        limit=limit,
-        timeout=timeout,
-        simplify=simplify,
-        progress=progress,
-    )
+    search = _asked(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
     only_a_search = (expansion, threads, limit, cluster, symmetry) != (EXPANSIONS[0], None, None, None, False)
     if method == "auto" and order is not None:
         method = "boundary"
@@ -289,19 +277,8 @@ def enumerate_cycles(
     >>> list(enumerate_cycles(square, arch="cpu"))
     [['a', 'b', 'c', 'd']]
     """
-    search = _asked(
-        graph,
-        Options(min_length=min_length, max_length=max_length, parity=parity, collect=True, memory=memory),
-        arch=arch,
-        threads=threads,
-        through=through,
-        avoid=avoid,
-        avoid_edges=avoid_edges,
-        limit=limit,
-        timeout=timeout,
-        simplify=simplify,
-        progress=progress,
-    )
+    options = Options(min_length=min_length, max_length=max_length, parity=parity, collect=True, memory=memory)
+    search = _asked(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
     found = search.at_once(collect=True)
     if found is not None:
         return CycleStream(search.space.graph, search.limited(found.pieces()))
@@ -359,19 +336,8 @@ def collect_cycles(
     >>> collect_cycles(networkx.petersen_graph(), arch="cpu").lengths.tolist().count(6)
     10
     """
-    search = _asked(
-        graph,
-        Options(min_length=min_length, max_length=max_length, parity=parity, collect=True, memory=memory),
-        arch=arch,
-        threads=threads,
-        through=through,
-        avoid=avoid,
-        avoid_edges=avoid_edges,
-        limit=limit,
-        timeout=timeout,
-        simplify=simplify,
-        progress=progress,
-    )
+    options = Options(min_length=min_length, max_length=max_length, parity=parity, collect=True, memory=memory)
+    search = _asked(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
     graph = search.space.graph
     with search.watch:
         found = search.at_once(collect=True)
@@ -432,19 +398,8 @@ def count_participation(
     [2, 2, 1, 1, 1]
     """
     wanted = "edges" if edges else "vertices"
-    search = _asked(
-        graph,
-        Options(min_length=min_length, max_length=max_length, parity=parity, participation=wanted, memory=memory),
-        arch=arch,
-        threads=threads,
-        through=through,
-        avoid=avoid,
-        avoid_edges=avoid_edges,
-        limit=limit,
-        timeout=timeout,
-        simplify=simplify,
-        progress=progress,
-    )
+    options = Options(min_length=min_length, max_length=max_length, parity=parity, participation=wanted, memory=memory)
+    search = _asked(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
     with search.watch, search.run() as run:
         for _ in search.slices(run):
             pass
@@ -515,7 +470,6 @@ class _Search:
 def _asked(
     graph: Any,
     options: Options,
-    *,
     arch: Arch,
     threads: int | None,
     through: Iterable[Hashable],
