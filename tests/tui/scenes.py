@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import calendar
 import json
+import math
 import os
 import shutil
 import time
@@ -129,6 +130,7 @@ def home_folder(path: Path):
         time.tzset()
         stack.enter_context(patch("chordless.tui.probing.probe_arch", lambda arch, given_up: _DEVICES[arch]))
         stack.enter_context(patch("chordless.tui.widgets.arch_field._SECONDS_UNTIL_PROBE", 0.001))
+        stack.enter_context(patch("chordless.tui.session._SECONDS_OF_QUIET", math.inf))
         stack.enter_context(patch("chordless.tui.widgets.load_meter.machine_load", lambda: Load((0.97, 0.6))))
         stack.enter_context(patch("chordless.tui.widgets.load_meter._SECONDS_BETWEEN_LOOKS", 0.01))
         stack.enter_context(

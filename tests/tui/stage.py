@@ -43,6 +43,7 @@ class Session:
     """Stands for a run that can be controlled, and remembers what it was told."""
 
     replay = None
+    quiet_seconds = 0.0
 
     def __init__(self, directory=None):
         self.told = []

@@ -145,7 +145,7 @@ def test_both_runs_are_played_side_by_side(tmp_path):
 def test_a_count_along_a_boundary_has_no_paths_and_no_rate():
     along = replace(COMPLETE, states=4321, options={**COMPLETE.options, "method": "boundary"})
     facts = {fact.label: fact for fact in compare_facts(COMPLETE, along, ascii_only=True)}
-    assert facts["paths"].second == "none: 4,321 states at the most"
+    assert facts["paths T"].second == "none: 4,321 states at the most"
     assert facts["cycles"].second == f"{COMPLETE.cycles:,}"
     assert facts["search"].second.endswith("along a boundary")
     assert not facts["cycles"].differs

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from chordless.engine.process import EngineProcess
@@ -392,3 +393,20 @@ def test_a_machine_without_cuda_has_no_warning_of_it_in_the_log():
     look = "from kernels_ti.device.device import cuda_is_here; cuda_is_here()"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert "libcuda" not in done.stdout + done.stderr
+
+
+def test_an_engine_at_work_that_says_nothing_is_quiet(monkeypatch):
+    monkeypatch.setattr("chordless.tui.session._SECONDS_OF_QUIET", 0.0)
+    feed = SimpleNamespace(at_work=True, base=lambda state: state, settle=lambda state: state, directory=None)
+    session = RunSession(feed)
+    before = session.quiet_seconds
+    assert session.quiet_seconds >= before >= 0.0
+    monkeypatch.setattr(session, "_heard", session._heard - 100)
+    assert session.quiet_seconds >= 100
+    session._take(((1.0, Started("petersen", 10, 15, 3, "cpu", "", 0.1, 1)), (2.0, Paused())))
+    assert session.quiet_seconds == 0.0
+    session._take(((3.0, Progress(1.0, 9, 9, 9, {}, {}, 0)),))
+    monkeypatch.setattr(session, "_heard", session._heard - 100)
+    assert session.quiet_seconds >= 100
+    feed.at_work = False
+    assert session.quiet_seconds == 0.0

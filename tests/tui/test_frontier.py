@@ -39,7 +39,8 @@ def waiting(by_length, *earlier):
     counts = [*earlier, sum(by_length.values())]
     reports = [Progress(1.0 + i, 9, 9, count, {}, {}, 0) for i, count in enumerate(counts)]
     reports[-1] = replace(reports[-1], waiting_by_length=by_length)
-    return RunState().after((1000.0 + i, report) for i, report in enumerate(reports))
+    state = RunState(options={"expansion": "paper"})
+    return state.after((1000.0 + i, report) for i, report in enumerate(reports))
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,13 @@ def waiting(by_length, *earlier):
         (waiting({7: 1}), "1 path waits now, of 7 vertices. Peak: 1"),
         (waiting({}, 700), "No path waits any more. At the peak 700 waited,"),
         (replace(waiting({9: 1}), waiting_by_length={}), "1 path waits now. Peak: 1"),
+        # A search at both ends begins with pairs, of which only some become paths that it looks at.
+        (
+            replace(waiting({9: 51}), options={}, frontier=60),
+            "60 starts and paths wait now, the paths of 9 vertices. Peak: 51",
+        ),
+        (replace(waiting({9: 1}), options={}, waiting_by_length={}), "1 start or path waits now. Peak: 1"),
+        (replace(waiting({}, 700), options={}), "No path waits any more. At the peak 700 starts and paths waited,"),
     ],
 )
 def test_what_is_said_about_the_frontier(state, words):

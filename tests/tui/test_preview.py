@@ -213,6 +213,7 @@ def test_an_estimate_in_words(outlook, words):
             "boundary",
             "Along a boundary: about 200 ms. A search: about 42 s.",
         ),
+        (Outlook(CycleRange(330, 330, math.inf), 0.1, QUICK, 1, is_last=False), "count", ""),
         (
             Outlook(CycleRange(330, 330, math.inf), 0.1, QUICK, 1, is_settled=False),
             "count",

@@ -107,7 +107,10 @@ def test_only_what_has_changed_is_drawn(monkeypatch):
         chart = app.screen.query_one(EvolutionChart)
         assert chart.id not in refreshed
         assert "run-histogram" not in refreshed
-        assert f"{RUNNING.frontier + 1} paths wait now" in app.screen.query_one(FrontierView).render_line(0).text
+        assert (
+            f"{RUNNING.frontier + 1} starts and paths wait now"
+            in app.screen.query_one(FrontierView).render_line(0).text
+        )
         return set(refreshed)
 
     # The line about the frontier; the load of the machine is looked at once a second.
@@ -128,5 +131,20 @@ def test_a_run_that_ended_behind_another_screen_shows_the_lengths_with_most_cycl
         app.run_state = COMPLETE
         app.pop_screen()
         await until(pilot, lambda: bars.scroll_offset.y > 0)
+
+    play(app, SMALL, steps)
+
+
+def test_the_clock_goes_on_while_the_engine_says_nothing(monkeypatch):
+    monkeypatch.setattr("chordless.tui.screens.run._SECONDS_BETWEEN_TICKS", 0.01)
+    app = Stage(replace(RUNNING, states=0, seconds=14.5, seeking_order=True, width=21))
+
+    async def steps(pilot):
+        await until(pilot, lambda: "21 vertices so far, 14.5 s." in text_of(app))
+        app.session.quiet_seconds = 70.5
+        await until(pilot, lambda: "21 vertices so far, 85.0 s." in text_of(app))
+        app.session.quiet_seconds = 0.0
+        app.tell(replace(RUNNING, compiling=True, seconds=3.0))
+        await until(pilot, lambda: "compiling, once 3.0 s" in text_of(app))
 
     play(app, SMALL, steps)

@@ -228,3 +228,20 @@ def test_paths_of_a_search_that_had_none_to_grow_are_told_so():
     ended = replace(RunState(), phase="finished", reason="complete", arch="cpu", cycles=167, seconds=1.0)
     assert run_words.paths_tile(ended).notes == ("no path had to grow",)
     assert run_words.paths_tile(replace(ended, paths=107)).notes == ("107/s", "expanded")
+
+
+def test_a_phase_in_which_nothing_moves_tells_its_time():
+    assert run_words.clock_words(RunState(), 12.3) == "12 s"
+    assert run_words.clock_words(RunState(), 0.0) == ""
+    assert run_words.clock_words(replace(RUNNING, compiling=True, seconds=3.0), 1.6) == "3.0 s"
+    assert run_words.clock_words(RUNNING, 1.6) == ""
+
+
+def test_the_graph_is_told_as_fully_as_there_is_room():
+    state = replace(RUNNING, graph="grid:9x10", n=90, m=161, max_degree=4, arch="cpu", device="EPYC", options={})
+    full = "  grid:9x10: 90 vertices, 161 edges, max degree 4  cpu: EPYC"
+    assert run_words.graph_and_device(state, "  ", len(full)) == full
+    assert run_words.graph_and_device(state, "  ", len(full) - 1) == full.removesuffix("  cpu: EPYC")
+    assert run_words.graph_and_device(state, "  ", 40) == "  grid:9x10: 90 vertices, 161 edges"
+    assert run_words.graph_and_device(state, "  ", 20) == run_words.graph_and_device(state, "  ", 0) == "  grid:9x10"
+    assert run_words.graph_and_device(RunState(), "  ", 99) == ""

@@ -330,7 +330,7 @@ def _machine(run: RecordedRun) -> list[tuple[str, str]]:
         (_work(run), seconds_text(state.seconds)),
         ("start and reading", seconds_text(state.setup_seconds)),
         ("in all", seconds_text(finished.total_seconds) if finished is not None else ""),
-        ("paths looked at", f"{state.paths:,}" if state.paths else ""),
+        ("paths T looked at", f"{state.paths:,}" if state.paths else ""),
         ("memory of the process", bytes_text(max(state.peak_memory_bytes, state.memory_bytes))),
         ("memory on the device", bytes_text(state.device_bytes) if state.arch in ("cuda", "vulkan") else ""),
     ]

@@ -56,7 +56,7 @@ class Action:
         keys = self.keys.split(",")
         direct = [name for key in keys if key in _SAME_AS_ALT for name in (key, _SAME_AS_ALT[key])]
         plain = [key for key in keys if key not in _SAME_AS_ALT]
-        first = Binding(",".join(plain), self.name, self.title, show=self.in_footer, id=self.id, tooltip=self.help)
+        first = Binding(",".join(plain), self.name, self.title, show=self.in_footer, id=self.id)
         if not direct:
             return [first]
         return [first, Binding(",".join(direct), self.name, self.title, show=False, id=self.id, priority=True)]

@@ -17,15 +17,23 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
     if not course.peak:
         return ("",)
     most, when = short_number(course.peak), f"after {seconds_text(course.peak_seconds)}"
-    if state.frontier == 0:
-        return (f"No path waits any more. At the peak {most} waited, {when}.", f"No path waits. Peak: {most} {when}")
-    number = short_number(state.frontier)
-    paths = "path waits" if state.frontier == 1 else "paths wait"
+    # A search at both ends begins with pairs that wait as paths do. Of T, the paths looked at, are only some of them.
     waiting = state.waiting_by_length
+    is_wave = state.options.get("expansion") == "paper"
+    has_starts = not is_wave and sum(waiting.values()) != state.frontier
+    if state.frontier == 0:
+        waited = "" if is_wave else " starts and paths"
+        long = f"No path waits any more. At the peak {most}{waited} waited, {when}."
+        return (long, f"No path waits. Peak: {most} {when}")
+    number = short_number(state.frontier)
+    one, many = ("start or path waits", "starts and paths wait") if has_starts else ("path waits", "paths wait")
+    paths = one if state.frontier == 1 else many
     if not waiting:
-        return (f"{number} {paths} now. Peak: {most} {when}.", f"{number} {paths}. Peak: {most} {when}")
+        long = f"{number} {paths} now. Peak: {most} {when}."
+        return (long, f"{number} {paths}. Peak: {most} {when}", f"{number} {paths}")
+    seen = f"the paths of {_lengths(waiting)} vertices" if has_starts else _seen(waiting)
     return (
-        f"{number} {paths} now, {_seen(waiting)}. Peak: {most} {when}.",
+        f"{number} {paths} now, {seen}. Peak: {most} {when}.",
         f"{number} {paths}, of {_lengths(waiting)} vertices. Peak: {most} {when}",
         f"{number} {paths}. Peak: {most} {when}",
         f"{number} {paths}",

@@ -62,6 +62,9 @@ class Outlook:
         along, is_known = self.along, not self.cycles.is_vague
         if along is None or not along.fits or along.seconds > _LONGEST_ADVISED:
             return ""
+        if not is_known and not self.is_last:
+            # In some seconds more is known.
+            return ""
         if is_known and (self.seconds < _SHORT_RUN or self.seconds < _MUCH_SOONER * along.seconds):
             return ""
         search = f"about {duration_text(self.seconds)}" if is_known else "how long cannot be said"

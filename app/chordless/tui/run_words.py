@@ -82,12 +82,24 @@ def replay_words(speed: float, position: float, length: float | None, *, paused:
     return f"REPLAY{pace}, {seconds_text(position)}{end}"
 
 
-def graph_words(state: RunState) -> str:
-    """Return the graph and its size. Before the search has begun, return ""."""
+def clock_words(state: RunState, quiet_seconds: float) -> str:
+    """Return how long a phase has lasted in which no other number moves: the start, and a compilation."""
+    if state.phase == "starting":
+        return f"{quiet_seconds:.0f} s" if quiet_seconds else ""
+    return seconds_text(state.seconds) if _compiles(state) else ""
+
+
+def graph_and_device(state: RunState, gap: str, room: int) -> str:
+    """Return the graph, its size and the device, each after a gap; only the graph where `room` cells are too few."""
     if not state.graph:
         return ""
-    of_web = ", niche overlap" if state.options.get("overlap") else ""
-    return f"{state.graph}{of_web}: {size_text(state.n, state.m)}, max degree {state.max_degree:,}"
+    name = f"{state.graph}{', niche overlap' if state.options.get('overlap') else ''}"
+    size = f"{name}: {size_text(state.n, state.m)}"
+    degree = f"{size}, max degree {state.max_degree:,}"
+    device = device_words(state)
+    choices = ([degree, device] if device else [degree], [degree], [size], [name])
+    texts = ["".join(gap + text for text in choice) for choice in choices]
+    return next((text for text in texts if len(text) <= room), texts[-1])
 
 
 def without_name(message: str, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,8 @@ _OVER = frozenset({"finished", "failed", "lost"})
 # Writing a checkpoint of many gigabytes takes long.
 _SECONDS_TO_STOP = 60.0
 _SECONDS_TO_END = 15.0
+# An engine at work reports ten times a second, but not while it compiles or seeks an order.
+_SECONDS_OF_QUIET = 1.5
 
 
 class RunSession:
@@ -30,6 +33,7 @@ class RunSession:
         self.feed = feed
         self._told = self.state = RunState() if expected is None else _with_estimate(expected)
         self._changed: Callable[[], None] = lambda: None
+        self._heard = time.monotonic()
 
     @property
     def can_control(self) -> bool:
@@ -45,6 +49,13 @@ class RunSession:
     def owns_engine(self) -> bool:
         """Whether the engine is a child of this process, and ends with it."""
         return self.feed.owns_engine and self.is_at_work
+
+    @property
+    def quiet_seconds(self) -> float:
+        """Seconds since the last report of an engine at work; 0 while reports come, and of a run that is paused."""
+        seconds = time.monotonic() - self._heard
+        is_quiet = seconds >= _SECONDS_OF_QUIET and self.state.phase != "paused"
+        return seconds if is_quiet and self.replay is None and self.is_at_work else 0.0
 
     @property
     def directory(self) -> Path | None:
@@ -119,7 +130,7 @@ class RunSession:
         state = self.feed.settle(self._told)
         if state.can_resume and not self._has_checkpoint():
             state = replace(state, can_resume=False)
-        self.state = state
+        self.state, self._heard = state, time.monotonic()
         self._changed()
 
     def _has_checkpoint(self) -> bool:

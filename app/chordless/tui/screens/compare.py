@@ -207,7 +207,7 @@ def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> lis
         fact("on", run_words.device_words),
         fact("state", lambda state: _state(state, ascii_only), lambda state: (state.phase, state.reason)),
         fact("cycles", lambda state: _total(state.cycles, state), lambda state: state.cycles_by_length),
-        fact("paths", _paths),
+        fact("paths T", _paths),
     ]
 
 

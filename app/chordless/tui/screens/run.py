@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from chordless.tui.session import RunSession
 
 SECONDS_BETWEEN_DRAWINGS = 0.1
+_SECONDS_BETWEEN_TICKS = 1.0
+_PADDING_OF_PHASE = 4
 _OF_REPLAY = frozenset({"rewind", "forward", "slower", "faster"})
 _STEP_OF_REPLAY, _SECONDS_IF_UNKNOWN = 1 / 20, 200.0
 
@@ -105,6 +107,7 @@ class RunScreen(WaveAction, OfferedKeys):
         self.query_one("#run-histogram").border_title = "cycles by length"
         self.query_one("#run-log").border_title = "log"
         self._draw()
+        self.set_interval(_SECONDS_BETWEEN_TICKS, self._tick)
 
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Show the newest state of the run."""
@@ -116,6 +119,16 @@ class RunScreen(WaveAction, OfferedKeys):
     def on_run_changed(self, message: RunChanged) -> None:
         """Show the changed state."""
         self._take(message.state)
+
+    def _tick(self) -> None:
+        """Let the clock go on while an engine at work says nothing."""
+        if self.is_current and self._quiet_seconds:
+            self._draw()
+
+    @property
+    def _quiet_seconds(self) -> float:
+        session = self._app.session
+        return 0.0 if session is None else session.quiet_seconds
 
     def on_histogram_chosen(self, message: Histogram.Chosen) -> None:
         """Show the cycles of a length, if the run lists its cycles."""
@@ -297,6 +310,8 @@ class RunScreen(WaveAction, OfferedKeys):
         if newest is None:
             self._write("#run-nothing-words", Content(self._no_run()), layout=True)
             return
+        if quiet := self._quiet_seconds:
+            newest = replace(newest, seconds=newest.seconds + quiet)
         self._write("#run-phase", self._phase_line(newest))
         trouble = run_words.trouble_words(newest, key_of(self, "run.resume"), key_of(self, "everywhere.show_new"))
         self._write("#run-trouble", Content(trouble), layout=True)
@@ -336,9 +351,9 @@ class RunScreen(WaveAction, OfferedKeys):
     def _phase_line(self, state: RunState) -> Content:
         words = run_words.phase_words(state)
         gap = "  "
-        parts: list[str | tuple[str, str]] = [
-            (words.text(ascii_only=self._app.ascii_only), f"bold {words.colour}"),
-        ]
+        clock = run_words.clock_words(state, self._quiet_seconds)
+        text = " ".join(filter(None, [words.text(ascii_only=self._app.ascii_only), clock]))
+        parts: list[str | tuple[str, str]] = [(text, f"bold {words.colour}")]
         if (replay := self._replay) is not None:
             banner = run_words.replay_words(replay.speed, replay.position, replay.length, paused=replay.paused)
             parts = [(f" {banner} ", "bold reverse $text-accent"), gap, *parts]
@@ -346,10 +361,12 @@ class RunScreen(WaveAction, OfferedKeys):
             parts += [gap, (f" VIEW FROZEN, {key_of(self, 'run.freeze')} unfreezes it ", "bold reverse $text-warning")]
         if self._asked is not None:
             parts += [gap, (f"{self._asked[0]} ...", "$text-warning")]
-        for text in (run_words.graph_words(state), run_words.device_words(state)):
-            if text:
-                parts += [gap, text]
-        return Content.assemble(*parts)
+        room = self.size.width - _PADDING_OF_PHASE - Content.assemble(*parts).cell_length
+        return Content.assemble(*parts, run_words.graph_and_device(state, gap, room))
+
+    def on_resize(self) -> None:
+        """Tell of the graph what fits."""
+        self._draw_soon()
 
     # Why not
 
