@@ -15,6 +15,9 @@ from kernels_ti.errors import GraphError, quantity, vertices_text
 
 IntArray = npt.NDArray[np.int64]
 
+MOST_VERTICES = (1 << 31) - 1
+"""Pairs of vertices are numbered in 63 bits."""
+
 
 def reverse_entries(row_ptr: IntArray, col_idx: IntArray) -> IntArray:
     """Return for each CSR entry (u, v) of a symmetric adjacency the place of the entry (v, u), shape (entries,)."""
@@ -53,7 +56,10 @@ def key_type(n: int) -> type[np.uint32] | type[np.int64]:
 
 def checked_pairs(edges: npt.ArrayLike) -> IntArray:
     """Return edges as an array of int64, shape (m, 2); a GraphError for another shape or type."""
-    pairs = np.asarray(edges)
+    try:
+        pairs = np.asarray(edges)
+    except ValueError as error:
+        raise GraphError(f"edges must be pairs of vertices: {error}") from None
     if pairs.size == 0:
         pairs = np.empty((0, 2), np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
@@ -65,6 +71,8 @@ def checked_pairs(edges: npt.ArrayLike) -> IntArray:
 
 def checked_names(names: Sequence[Hashable], n: int | None) -> int:
     """Return the number of names; a GraphError if there are not `n`, two are the same, or one cannot be hashed."""
+    if not hasattr(names, "__len__"):
+        raise GraphError(f"names must be a list with the name of each vertex, not {names!r}")
     if n is not None and n != len(names):
         raise GraphError(f"{quantity(len(names), 'name was', 'names were')} given for {vertices_text(n)}")
     try:
@@ -82,6 +90,8 @@ def size_of_graph(n: Any) -> int:
         raise GraphError(f"the number of vertices must be a whole number, not {n!r}")
     if n < 0:
         raise GraphError(f"a graph cannot have {n} vertices")
+    if int(n) > MOST_VERTICES:
+        raise GraphError(f"a graph can have {MOST_VERTICES:,} vertices at most, not {int(n):,}")
     return int(n)
 
 

@@ -380,6 +380,8 @@ class Graph(LibraryGraphs):
         multigraph: bool = False,
     ) -> Graph:
         """Build a graph with `n` vertices from pairs of vertex indices; see `from_edge_array`."""
+        if not isinstance(edges, Iterable):
+            raise GraphError(f"edges must be pairs of vertices, not {edges!r}")
         return cls.from_edge_array(
             list(edges), n=n, names=names, simplify=simplify, directed=directed, multigraph=multigraph
         )

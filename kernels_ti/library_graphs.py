@@ -33,6 +33,7 @@ class LibraryGraphs:
         simplify : bool
             Drop directions, parallel edges and self-loops.
         """
+        _require_methods(graph, "graph of networkx", "nodes", "edges", "is_directed")
         names = tuple(graph.nodes())
         index = {name: v for v, name in enumerate(names)}
         edges = [(index[edge[0]], index[edge[1]]) for edge in graph.edges()]
@@ -56,6 +57,7 @@ class LibraryGraphs:
         GraphError
             For two vertices with the same name.
         """
+        _require_methods(graph, "graph of igraph", "vs", "get_edgelist", "vcount", "is_directed")
         names = graph.vs["name"] if "name" in graph.vs.attributes() else None
         return cls.from_edge_array(
             graph.get_edgelist(),
@@ -77,6 +79,7 @@ class LibraryGraphs:
         simplify : bool
             Drop directions, parallel edges and self-loops.
         """
+        _require_methods(graph, "graph of rustworkx", "node_indices", "edge_list")
         directed = hasattr(graph, "to_undirected")  # a PyGraph has no such method
         indices = np.asarray(graph.node_indices(), np.int64)
         edges = np.searchsorted(indices, np.asarray(graph.edge_list(), np.int64).reshape(-1, 2))
@@ -114,6 +117,7 @@ class LibraryGraphs:
             For a matrix that is not square or has entries that are not numbers. Unless `simplify` or `directed`, also
             for one that is not symmetric or has an entry on its diagonal.
         """
+        _require_methods(matrix, "sparse matrix", "shape", "tocoo")
         size = require_square(matrix.shape)
         entries = matrix.tocoo()
         present = require_numbers(np.asarray(entries.data)) != 0
@@ -178,6 +182,8 @@ class LibraryGraphs:
             For entries that are not numbers, and for two rows or two columns of the same name. Unless `simplify` or
             `directed`, also for rows and columns with different names, and as for `from_scipy`.
         """
+        if not is_frame(frame) or isinstance(frame, type):
+            raise GraphError(f"a {type(frame).__name__} is not a data frame")
         rows, columns = list(frame.index), list(frame.columns)
         names = list(dict.fromkeys([*rows, *columns]))
         if len(set(rows)) < len(rows) or len(set(columns)) < len(columns):
@@ -199,6 +205,13 @@ class LibraryGraphs:
         to = np.array([place[name] for name in columns], np.int64)[entries[:, 1]]
         keys = np.sort(entries[:, 0] * len(names) + to)
         return _from_entries(cls, len(names), keys, names, simplify, directed)
+
+
+def _require_methods(thing: Any, what: str, *names: str) -> None:
+    if isinstance(thing, type) or not all(hasattr(thing, name) for name in names):
+        raise GraphError(
+            f"a {type(thing).__name__} is not a {what} (chordless.as_graph takes the graphs of every library)"
+        )
 
 
 def is_frame(thing: Any) -> bool:

@@ -24,7 +24,7 @@ from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.cheapest import Cheapest, cheapest_cycle
 from kernels_ti.choices import METHODS, Arch, Method
 from kernels_ti.conversion import as_graph
-from kernels_ti.device.device import held_device, is_open
+from kernels_ti.device.device import Device, held_device, is_open
 from kernels_ti.device.memory import host_budget
 from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import OptionError, TimeIsUpError, vertices_text
@@ -267,11 +267,11 @@ def _longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int
 
             _advance(again, watch, is_found)
             is_found()
-            cycle = found[0] if found else []
+            cycle = found[0] if found else _some_cycle(space, device)
     best = BestCycle(
         cycle=[space.graph.names[v] for v in cycle],
         weight=None,
-        ways=by_length.get(length, 0),
+        ways=by_length.get(len(cycle), 0),
         width=0,
         states=0,
         seconds=watch.seconds,
@@ -284,6 +284,18 @@ def _longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int
         error.best = best if cycle else None
         raise error
     return best
+
+
+def _some_cycle(space: SearchSpace, device: Device) -> list[int]:
+    """Return the longest of the cycles that a search meets first; it must meet one."""
+    run = Run(SearchSpace(space.graph, replace(space.options, collect=True)), device)
+    while True:
+        cycles = run.take_cycles()
+        if len(cycles):
+            at = int(cycles.lengths.argmax())
+            vertices: list[int] = cycles.vertices[cycles.offsets[at] : cycles.offsets[at + 1]].tolist()
+            return vertices
+        run.advance()
 
 
 def _advance(run: Run, watch: Watch, enough: Callable[[], bool]) -> None:

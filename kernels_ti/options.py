@@ -32,7 +32,7 @@ def require_threads(threads: Any) -> None:
 def require_limit(limit: Any) -> None:
     """Raise OptionError if `limit` is not a number of cycles; None is allowed."""
     if limit is not None and not (is_whole(limit) and int(limit) >= 1):
-        raise OptionError(f"limit must be a whole number of cycles, 1 or more, not {limit!r}")
+        raise OptionError(f"limit must be a whole number, 1 or more, not {limit!r}")
 
 
 def require_memory(memory: Any) -> None:
@@ -56,9 +56,15 @@ def require_parity(parity: Any) -> None:
 
 
 def require_seed(seed: Any) -> None:
-    """Raise OptionError if `seed` is not a whole number."""
-    if not is_whole(seed):
-        raise OptionError(f"the seed must be a whole number, not {seed!r}")
+    """Raise OptionError if `seed` is not a whole number from 0 on: a generator ignores its sign."""
+    if not is_whole(seed) or int(seed) < 0:
+        raise OptionError(f"the seed must be a whole number from 0 on, not {seed!r}")
+
+
+def require_number(n: Any, what: str) -> None:
+    """Raise OptionError if `n`, which says how many of something are wanted, is not a whole number from 0 on."""
+    if not is_whole(n) or int(n) < 0:
+        raise OptionError(f"the number of {what} must be a whole number from 0 on, not {n!r}")
 
 
 def is_whole(value: Any) -> bool:

@@ -94,6 +94,11 @@ class PathStream(Iterator[list[Hashable]]):
     def __next__(self) -> list[Hashable]:
         return self._path(next(self._cycles))
 
+    def batches(self) -> Iterator[list[list[Hashable]]]:
+        """Yield the paths of each slice of the search, as a list. Take paths or batches: a path is given once."""
+        for table in self._cycles.batches():
+            yield [self._path(cycle) for cycle in table]
+
     @property
     def complete(self) -> bool:
         """Whether all paths have been given."""

@@ -107,7 +107,7 @@ def test_limits_that_cannot_be_are_refused(wrong) -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"limit": True}, "limit must be a whole number of cycles, 1 or more, not True"),
+        ({"limit": True}, "limit must be a whole number, 1 or more, not True"),
         ({"threads": True}, "threads must be a whole number from 1 to 1024, not True"),
         ({"max_length": True}, "max_length must be a whole number, not True"),
         ({"memory": "2G"}, "memory must be a number of bytes, 1 or more, not '2G'"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -443,3 +444,33 @@ def test_an_error_for_a_time_that_is_up_has_the_best_cycle_so_far(monkeypatch, s
     sizes = [one.length for one, _ in found]
     assert sizes == sorted(sizes, reverse=shortest)
     assert len(set(sizes)) > 1
+
+
+class Impatient(Watch):
+    """The time is up as soon as the first search has met a cycle."""
+
+    met = False
+
+    @property
+    def seconds(self):
+        return math.inf if self.met else 0.0
+
+    def too_late(self):
+        return self.met
+
+    def tell(self, phase, share=0.0, cycles=0, **more):
+        self.met = self.met or cycles > 0
+
+
+def test_where_a_search_has_met_a_cycle_the_error_has_one() -> None:
+    graph = generate("grid:10x10")
+    with pytest.raises(TimeIsUpError, match=r"a cycle of \d+ vertices was met$") as late:
+        kernels_ti.longest._longest_by_search(SearchSpace(graph), "cpu", Impatient(1.0), None)
+    best = late.value.best
+    assert best.length >= 4
+    assert best.ways >= 1
+    assert not best.complete
+    assert networkx.is_isomorphic(
+        networkx.grid_2d_graph(10, 10).subgraph([tuple(map(int, name.split(","))) for name in best.cycle]),
+        networkx.cycle_graph(best.length),
+    )

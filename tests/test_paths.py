@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections import Counter
@@ -147,3 +148,15 @@ def test_the_command_counts_lists_and_finds_paths(tmp_path, capfd):
 def test_the_command_refuses_in_a_line(arguments, message, capfd):
     assert main(["paths", *arguments]) == 2
     assert message in capfd.readouterr().err
+
+
+def test_paths_come_in_batches_too():
+    graph = nx.petersen_graph()
+    one_by_one = sorted(enumerate_paths(graph, 0, 6))
+    batches = list(enumerate_paths(graph, 0, 6, arch="cpu").batches())
+    assert sorted(itertools.chain.from_iterable(batches)) == one_by_one
+    assert all(batch for batch in batches)
+    taken = enumerate_paths(graph, 0, 6)
+    next(taken)
+    with pytest.raises(OptionError, match="taken one by one"):
+        next(taken.batches())

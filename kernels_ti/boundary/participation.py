@@ -29,6 +29,7 @@ from kernels_ti.conversion import as_graph
 from kernels_ti.device.memory import host_budget
 from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import EngineError, quantity, vertices_text
+from kernels_ti.options import require_number
 from kernels_ti.watch import ProgressOption, Watch
 
 Indices = npt.NDArray[np.int64]
@@ -75,8 +76,9 @@ class CycleShares:
 
     def top(self, n: int = 10, *, edges: bool = False) -> list[tuple[Any, int]]:
         """Return the vertices, or edges, that lie in the most cycles, as `Participation.top` does."""
+        require_number(n, "entries")
         counts = self.edges if edges else self.vertices
-        ranked = sorted((i for i, count in enumerate(counts) if count), key=lambda i: -counts[i])[: max(n, 0)]
+        ranked = sorted((i for i, count in enumerate(counts) if count), key=lambda i: -counts[i])[:n]
         if not edges:
             return [(self.names[v], counts[v]) for v in ranked]
         ends = self.edge_list.tolist()

@@ -32,10 +32,10 @@ from kernels_ti.cycles import Cycles
 from kernels_ti.device.machine import cores
 from kernels_ti.device.memory import host_budget
 from kernels_ti.device.own_process import apart_if_needed
-from kernels_ti.errors import OptionError, SizeError, bytes_text, worded
+from kernels_ti.errors import SizeError, bytes_text, worded
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.graph import Graph
-from kernels_ti.options import is_whole, require_seed
+from kernels_ti.options import require_number, require_seed
 from kernels_ti.state import Rows
 from kernels_ti.watch import ProgressOption, Watch
 
@@ -143,8 +143,7 @@ def sample_in(
     **how: Any,
 ) -> tuple[CycleTable, int]:
     """Draw cycles of a search space; return them, and how many were drawn from. See `sample_cycles` and `draws_of`."""
-    if not is_whole(k) or k < 0:
-        raise OptionError(f"the number of cycles to draw must be a whole number from 0 on, not {k!r}")
+    require_number(k, "draws")
     require_seed(seed)
     k, seed = int(k), int(seed)
     check_fit(k, space)

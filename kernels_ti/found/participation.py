@@ -19,7 +19,7 @@ from kernels_ti.cycles import Cycles
 from kernels_ti.errors import OptionError, quantity, vertices_text
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.graph import Graph, IntArray
-from kernels_ti.options import Lengths
+from kernels_ti.options import Lengths, require_number
 
 CYCLES_AT_ONCE = 1 << 20
 """Cycles that are sorted into bundles at a time."""
@@ -92,12 +92,13 @@ class Participation:
         Raises
         ------
         OptionError
-            If edges were not counted.
+            If edges were not counted, or `n` is not a whole number from 0 on.
         """
+        require_number(n, "entries")
         if edges and self.edges is None:
             raise OptionError("the edges were not counted: ask for edges=True")
         counts = (self.edges if edges and self.edges is not None else self.vertices).sum(axis=1)
-        ranked = np.argsort(-counts, kind="stable")[: max(n, 0)]
+        ranked = np.argsort(-counts, kind="stable")[:n]
         ranked = ranked[counts[ranked] > 0]
         if not edges:
             return [(self.names[v], int(counts[v])) for v in ranked.tolist()]
