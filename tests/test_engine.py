@@ -219,6 +219,6 @@ def test_the_paper_s_expansion_has_the_reference_s_frontier(arch: str, n: int, p
 
 
 def test_options_are_checked(device: Device) -> None:
-    for wrong in ({"min_length": 2}, {"max_length": 2}, {"min_length": 6, "max_length": 5}, {"expansion": "none"}):
+    for wrong in ({"min_length": 0}, {"max_length": 0}, {"min_length": 6, "max_length": 5}, {"expansion": "none"}):
         with pytest.raises(OptionError):
             count_cycles(grid(2, 2), arch=device.arch, **wrong)
