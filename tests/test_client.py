@@ -51,6 +51,16 @@ def is_gone(pid):
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 
+@pytest.mark.parametrize("memory", [None, 300 << 20])
+def test_under_a_limit_freed_buffers_go_back_to_the_system(memory, monkeypatch):
+    """Glibc keeps buffers of up to 32 MiB, which a limit of the whole process must not count as taken."""
+    started = []
+    monkeypatch.setattr(process.child, "start", lambda *_, env, **__: started.append(env) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        EngineProcess(RunCommand("cycle:5", time.time(), memory=memory))
+    assert ("MALLOC_MMAP_THRESHOLD_" in started[0]) == (memory is not None)
+
+
 def test_a_run_from_start_to_end():
     started, *_, finished = events_of(run_of("grid:5x6"))
     assert isinstance(started, Started)

@@ -167,6 +167,15 @@ def test_layers_leave_the_device_where_the_tables_need_the_room(memory, alike, m
 
 
 @pytest.mark.usefixtures("_every_block_in_kernels")
+def test_on_a_cpu_tables_and_layers_share_one_memory():
+    """They take 1.7 MiB: no room is gained by moving a layer from the device to the host."""
+    planned = planned_blocks(SearchSpace(generate("grid:9x9")))
+    allowed = 3 << 19
+    with pytest.raises(SizeError, match=r"1.5 MiB allowed"):
+        best_cycle(planned, Gains(), device=open_device("cpu"), memory=allowed, device_memory=allowed)
+
+
+@pytest.mark.usefixtures("_every_block_in_kernels")
 def test_states_that_do_not_fit_on_the_device_are_told():
     planned = planned_blocks(SearchSpace(generate("grid:9x9")))
     with pytest.raises(

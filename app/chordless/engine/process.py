@@ -36,6 +36,8 @@ _ENVIRONMENT = {"TI_SKIP_VERSION_CHECK": "ON", "ENABLE_TAICHI_HEADER_PRINT": "0"
 # The engine has no linear algebra for which numpy's threads would be worth their start: they spin for 30 ms each.
 # Arrow's own pools hold 30 MB more than the system's while a Parquet file is written.
 _UNLESS_USER_SAYS = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+# glibc keeps freed buffers of up to 32 MiB. Under a limit every large one goes back to the system at once.
+_UNDER_A_LIMIT = {"MALLOC_MMAP_THRESHOLD_": str(1 << 20)}
 # Signals that a terminal or a job manager sends to the whole process group; the engine leaves them to its client.
 _PARENT_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _LAST_WORDS_LINES = 200
@@ -116,7 +118,7 @@ class EngineProcess:
                 bufsize=0,
                 stderr=subprocess.PIPE,
                 pass_fds=(commands_below, events_below),
-                env={**_UNLESS_USER_SAYS, **os.environ, **_ENVIRONMENT},
+                env={**_environment(command), **os.environ, **_ENVIRONMENT},
             )
         except OSError as error:
             raise EngineError(f"cannot start the engine: {error.strerror}") from error
@@ -311,6 +313,11 @@ def record(recording: IO[str], event: Event) -> None:
         _write_line(recording, _line_of(event))
     except OSError as error:
         raise EngineError(f"cannot record the events: {error.strerror}") from error
+
+
+def _environment(command: Command) -> dict[str, str]:
+    """Return what the environment of an engine says where the user's does not."""
+    return _UNLESS_USER_SAYS | (_UNDER_A_LIMIT if getattr(command, "memory", None) else {})
 
 
 def _line_of(event: Event) -> str:

@@ -53,8 +53,9 @@ class KeptLayer:
 class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
     """The states of one block in tables, and some layers of them.
 
-    Tables and layers stay within the memory of the device, and layers in that of the host within the host's. `beside`
-    is the number of cells of a row between the state and the ways to it.
+    Tables and layers stay within the memory of the device, and layers in that of the host within the host's. On the CPU
+    that is one memory: with a bound on the host's, all of them together stay within that of the device. `beside` is the
+    number of cells of a row between the state and the ways to it.
     """
 
     _is_count = False
@@ -64,6 +65,7 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
         self, device: Device, block: PlannedBlock, memory: int | None, host_memory: int | None, *, beside: int = 0
     ) -> None:
         self._bounds, self._host_memory = block.bounds, host_memory
+        self._host_is_apart = device.arch != "cpu" or host_memory is None
         self.layers = []
         super().__init__(device, block, memory, told_apart=int(block.bounds.are_told_apart), beside=beside)
 
@@ -84,6 +86,9 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
 
         shape = self._shape
         cells = shape.words + shape.digits
+        if not self._host_is_apart and 8 * self.states * cells + self._other_table(shape) > self._room():
+            # The next step makes it again, or is refused: what is saved then must have room.
+            self._buffers.pop(self._new, None)
         rows: Any = self._device.empty(max(self.states * cells, 1), np.uint64)
         met = self._device.buffer(np.zeros(1, np.uint64))
         gather(shape.rows, shape.stride, cells, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
@@ -123,12 +128,14 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
         return super()._cleared(shape, found)
 
     def _beside_other_table(self) -> int:
-        """Return the bytes of all buffers but the other table, with the layers on the device."""
-        return super()._beside_other_table() + sum(layer.nbytes for layer in self.layers if not layer.on_host)
+        """Return the bytes of all buffers but the other table, with the layers in the same memory."""
+        here = (layer for layer in self.layers if not (layer.on_host and self._host_is_apart))
+        return super()._beside_other_table() + sum(layer.nbytes for layer in here)
 
     def _make_room(self, shape: Shape) -> None:
         """Move the layers to the host where the next table does not fit beside them."""
-        if self._other_table(shape) <= self._room() or all(layer.on_host for layer in self.layers):
+        is_there = not self._host_is_apart or all(layer.on_host for layer in self.layers)
+        if is_there or self._other_table(shape) <= self._room():
             return
         held = sum(layer.nbytes for layer in self.layers)
         require_memory(held, self._host_memory, self.states, self.width, by_length=False, is_count=False)

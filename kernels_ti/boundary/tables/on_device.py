@@ -85,7 +85,7 @@ class DeviceBlock(DroppingTables):
         rows = np.zeros((self._shape.rows, self._shape.stride), np.uint64)
         rows[:states, : self._words + lengths * digits] = rows_of(saved.states)
         self._device.call(self._upload, self._old, rows.reshape(-1))
-        self._place, self.states = saved.place, states
+        self._place, self.states, self._is_resumed = saved.place, states, True
         self.cycles, self.triangles = dict(saved.cycles), saved.triangles
         self.width = self._block.width_after(saved.place)
         self._most_ways = (saved.states.largest + 1) << DIGIT_BITS * (digits - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -87,6 +88,7 @@ class DeviceTables:
     ) -> None:
         self._device, self._block, self._steps, self._packing = device, block, block.steps, block.packing
         self._place = 0
+        self._is_resumed = False
         self._words, self._bits = self._packing.words, self._packing.bits
         self._cells = self._words + told_apart
         self._memory = memory
@@ -114,6 +116,10 @@ class DeviceTables:
         """Let the next vertex come, in all states; see `PythonBlock.take_vertex`."""
         step = self._steps[self._place]
         go_through(self._device, self._take(step), enough)
+        if self._is_resumed:
+            # The compiler holds the first buffers of each kernel in circles, and these are large.
+            self._is_resumed = False
+            gc.collect()
         self._place += 1
         self.width = step.width
         return step.cost
@@ -246,7 +252,9 @@ class DeviceTables:
         """
         if name not in self._buffers or self._buffers[name].shape[0] < cells:
             self._buffers.pop(name, None)
-            self._buffers[name] = self._device.empty(max(_rounded(cells), fewest or _FEWEST_CELLS), np.uint64)
+            most = max(cells, self._room() // 8) if name == self._new else MOST_CELLS
+            wanted = max(min(_rounded(cells), most), fewest or _FEWEST_CELLS)
+            self._buffers[name] = self._device.empty(wanted, np.uint64)
         return self._buffers[name]
 
     def _upload(self, name: str, values: np.ndarray) -> None:
@@ -268,7 +276,7 @@ class DeviceTables:
         table = np.zeros((self._shape.rows, self._shape.stride), np.uint64)
         table[: len(rows), : rows.shape[1]] = rows
         self._upload(self._old, table.reshape(-1))
-        self._place, self.states, self._most_ways = place, len(rows), most_ways
+        self._place, self.states, self._most_ways, self._is_resumed = place, len(rows), most_ways, True
         self.width = self._block.width_after(place)
 
     def _room(self) -> int:
