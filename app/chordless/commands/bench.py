@@ -92,6 +92,12 @@ far the middles are from it. Without a GRAPH there are 30 searches: grids, king
 graphs, random and planar graphs, some with a bound on the length or through
 one vertex.
 """
+
+_DASHBOARD = """\
+Measure how soon the dashboard answers: keys are pressed on a terminal of its
+own while it searches a graph on all cores, each after the answer to the one
+before. Its settings and runs are kept away from yours.
+"""
 _GRAPHS = "a file or a spec, see chordless help specs"
 
 
@@ -104,7 +110,7 @@ def add_parser(subparsers: Any) -> None:
         closing=lambda: examples("chordless bench table1 --rows Grid_6x6,K_50_50", "chordless bench peers"),
     )
     benches = parser.add_subparsers(dest="bench", metavar="BENCH", required=True, parser_class=Parser)
-    for add in (_table1, _peers, _batch, _start, _listing, _scale, _boundary, _estimates):
+    for add in (_table1, _peers, _batch, _start, _listing, _scale, _boundary, _estimates, _dashboard):
         add(benches)
 
 
@@ -272,6 +278,22 @@ def _estimates(benches: Any) -> None:
     )
     parser.add_argument(
         "--seconds", type=values.duration, default=1.5, metavar="TIME", help="time of each estimate (default: 1.5)"
+    )
+    _add_output(parser)
+
+
+def _dashboard(benches: Any) -> None:
+    parser = _bench(
+        benches,
+        "dashboard",
+        "how soon the dashboard answers a key during a search",
+        _DASHBOARD,
+        "--json dashboard.json",
+        "roads.txt --keys 40",
+    )
+    _add_graphs(parser, " (default: grid:9x10)")
+    parser.add_argument(
+        "--keys", type=values.positive, default=200, dest="repeat", metavar="N", help="keys to press (default: 200)"
     )
     _add_output(parser)
 

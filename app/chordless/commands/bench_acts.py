@@ -170,6 +170,19 @@ def act_estimates(options: argparse.Namespace) -> int:
     return print_report(report, options, estimates.COLUMNS)
 
 
+def act_dashboard(options: argparse.Namespace) -> int:
+    """Press keys in dashboards that search, print the table, return the exit code."""
+    from chordless.bench import dashboard
+
+    options.arch, options.threads = "cpu", None  # As a new dashboard has it
+    with _folder() as folder:
+        graphs = options.graphs or dashboard.DEFAULT_GRAPHS
+        rows = [dashboard.DashboardRow(graph, _below(folder, i)) for i, graph in enumerate(graphs)]
+        report = _report("dashboard", dashboard.LEGEND, options, options.arch)
+        report.measure(rows, options.repeat, report_file(options))
+    return print_report(report, options, dashboard.COLUMNS)
+
+
 def _report(
     kind: str, legend: str, options: argparse.Namespace, arch: str, notes: Sequence[str] = (), **settings: Any
 ) -> Report:
