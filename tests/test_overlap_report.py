@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import random
 from functools import partial
-from itertools import combinations
 from pathlib import PurePath
 
+import networkx as nx
 import pytest
 from chordless.cli import main
+from chordless.graphs.asteroidal import asteroidal_triple
 from chordless.graphs.overlap import read_food_web
-from chordless.graphs.overlap_report import asteroidal_triple, report_without_holes
+from chordless.graphs.overlap_report import report_without_holes
 from food_webs import write_web
-from oracles import grid
+from hypothesis import given
+from oracles import grid, small_graphs
 
 from kernels_ti import Graph
 
@@ -87,7 +90,7 @@ def test_intervals_on_a_line_have_no_asteroidal_triple():
         places = sorted(random.sample(range(100), 30))
         random.shuffle(places)
         intervals = [sorted(places[2 * i : 2 * i + 2]) for i in range(15)]
-        pairs = combinations(range(15), 2)
+        pairs = itertools.combinations(range(15), 2)
         edges = [
             (u, v) for u, v in pairs if max(intervals[u][0], intervals[v][0]) <= min(intervals[u][1], intervals[v][1])
         ]
@@ -265,3 +268,26 @@ def test_a_cell_of_the_table_of_webs_is_no_formula():
 
     row = {**dict.fromkeys(COLUMNS), "web": "=web.net", "n": -1, "error": "@caf\udce9", "interval": True}
     assert [cell for cell in cells(row) if cell != ""] == ["'=web.net", -1, "true", "'@caf\\xe9"]
+
+
+@given(small_graphs())
+def test_a_triple_is_found_where_there_is_one(graph):
+    whole = nx.Graph()
+    whole.add_nodes_from(range(graph.n))
+    whole.add_edges_from(graph.edges().tolist())
+    found = asteroidal_triple(graph)
+    assert (found is None) == (nx.find_asteroidal_triple(whole) is None)
+    for third in found or ():
+        one, other = (v for v in found if v != third)
+        left = whole.subgraph(set(whole) - {third, *whole[third]})
+        assert nx.has_path(left, one, other)
+
+
+def test_the_triple_of_a_large_chordal_web_is_found_at_once():
+    """Three branches of paths from a clique in the middle; networkx takes minutes for so many vertices."""
+    middle, long = 60, 300
+    edges = [(u, v) for v in range(middle) for u in range(v)]
+    for branch in range(3):
+        path = [branch, *range(middle + branch * long, middle + (branch + 1) * long)]
+        edges += itertools.pairwise(path)
+    assert asteroidal_triple(Graph.from_edges(middle + 3 * long, edges)) is not None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chordless.graphs.asteroidal import asteroidal_triple
 from chordless.graphs.interval import interval_order
 from chordless.graphs.overlap import FoodWeb
 
@@ -111,7 +112,9 @@ def report_without_holes(name: str, web: FoodWeb) -> OverlapReport:
     """Report on a web whose niche overlap graph is chordal: the order of its species, or why there is none."""
     stretches, names = interval_order(web.overlap), web.overlap.names
     if stretches is None:
-        return _report(name, web, {}, (), None, asteroidal_triple(web.overlap), chordal=True, complete=True)
+        found = asteroidal_triple(web.overlap)
+        triple = None if found is None else tuple(str(names[v]) for v in found)
+        return _report(name, web, {}, (), None, triple, chordal=True, complete=True)
     order = tuple(Niche(str(names[one.vertex]), one.first, one.last) for one in stretches)
     return _report(name, web, {}, (), order, None, chordal=True, complete=True)
 
@@ -133,21 +136,6 @@ def report_of_holes(name: str, web: FoodWeb, counted: Finished) -> OverlapReport
 def is_interval(graph: Graph) -> bool:
     """Return whether a graph is an interval graph. Meant for at most some hundred vertices."""
     return interval_order(graph) is not None
-
-
-def asteroidal_triple(graph: Graph) -> tuple[str, ...] | None:
-    """Find the names of three vertices, each two of which are joined by a path without the third and its neighbours.
-
-    A graph is an interval graph if and only if it is chordal and has no such asteroidal triple (Lekkerkerker and Boland
-    1962). Meant for some hundred vertices.
-    """
-    import networkx as nx
-
-    whole = nx.Graph()
-    whole.add_nodes_from(range(graph.n))
-    whole.add_edges_from(graph.edges().tolist())
-    found = nx.find_asteroidal_triple(whole)
-    return None if found is None else tuple(str(graph.names[v]) for v in found)
 
 
 def report_lines(report: OverlapReport) -> Iterator[str]:
