@@ -267,3 +267,9 @@ def test_closed_streams_are_not_mistaken_for_the_pipes_of_the_engine(tmp_path):
     done = without(2)("list", "petersen", *REFERENCE, "-o", tmp_path / "cycles.txt")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (tmp_path / "cycles.txt").read_text().count("\n") == 22
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_topics_of_help_are_completed(shell):
+    script = chordless("completion", shell).stdout
+    assert any("specs formats cluster exit-codes environment count" in line for line in script.splitlines())
