@@ -230,7 +230,7 @@ def test_a_file_of_something_else_is_not_gone_on_with(tmp_path):
     path = tmp_path / "cycles.npy"
     whole = path.read_bytes()
     path.write_bytes(whole[:-1])
-    with pytest.raises(EngineError, match="shorter than it was"):
+    with pytest.raises(CheckpointError, match="shorter than the run left it"):
         to_file(tmp_path, position=position)
     assert path.read_bytes() == whole[:-1]
     for wrong in (b"", b"x" * len(whole)):

@@ -34,7 +34,7 @@ class RowFile:
     it also has the file's identity, see `chordless.cycles.identity`. `folder` is the descriptor of the folder of parts
     in which the file lies, wherever that was moved; files elsewhere are locked. Raises OSError if it cannot be opened
     or written, OptionError if it is no file or another process writes to it, CheckpointError if the run did not write
-    it, and EngineError for too few rows or a link in the place of a part.
+    it or of too few rows, and EngineError for a link in the place of a part.
     """
 
     def __init__(
@@ -85,7 +85,10 @@ class RowFile:
         if (shape[1:], dtype, header.tell()) != ((self._words,), _WORD, self._header_bytes):
             raise CheckpointError(f"cannot go on with {path}: it is not the file that the run wrote")
         if os.fstat(self._descriptor).st_size < self._end:
-            raise EngineError(f"cannot go on with {path}: it is shorter than it was when the run paused")
+            raise CheckpointError(
+                f"cannot go on with {path}: it is shorter than the run left it; put the run's file back in its place, "
+                "or begin the run again"
+            )
         if position is not None:
             require_own(self._descriptor, path, position, self._header_bytes, self._end, self._has_a_cycle)
 
@@ -147,7 +150,7 @@ class RowOutput:
 
     No more than `limit` rows are written, and a new part begins after `part_rows` of them; None stands for a single
     file. With `position`, a result of that method, writing continues there. Raises OptionError for a graph of too many
-    vertices, EngineError if the output cannot be opened or no longer holds what `position` says.
+    vertices, EngineError if the output cannot be opened, CheckpointError if it no longer holds what `position` says.
     """
 
     rows = True
