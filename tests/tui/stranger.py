@@ -43,7 +43,7 @@ JOURNEYS = {
         Step("runs", ("4",), shows=("There are no runs yet",)),
         Step("batch", ("5",), shows=("Graphs",)),
         Step("help", ("?",), shows=("How to read the chart",)),
-        Step("end-of-help", ("G",), shows=("Other keys",)),
+        Step("end-of-help", ("G",), shows=("batch.open",)),
         Step("closed", ("q",), shows=("Graphs",)),
     ),
     "count": (
@@ -68,6 +68,39 @@ JOURNEYS = {
         Step("typed", ("C-u",), "complete:3", ("3 vertices",)),
         Step("listing", ("C-r",), shows=("complete",)),
         Step("cycles", ("3",), shows=("1 cycle",)),
+    ),
+    "other-way": (
+        _START,
+        Step("typed", ("C-u",), "grid:9x10", ("f2", "boundary.")),
+        Step("other", ("F2",), shows=("f2", "search.")),
+        Step("run", ("C-r",), shows=("complete", "668,179,142")),
+    ),
+    "list": (
+        _START,
+        Step("typed", ("C-u",), "petersen", ("10 vertices",)),
+        Step("run", ("C-r",), shows=("complete",)),
+        Step("offer", ("3",), shows=("List the cycles",)),
+        Step("listed", ("Enter",), shows=("as found",)),
+        Step("longest", ("o",), shows=("longest first",)),
+        Step("filter", ("/",), shows=("Filter",)),
+        Step("closed", ("Escape",), shows=("longest first",)),
+    ),
+    "compare": (
+        _START,
+        Step("first", ("C-u",), "grid:4x4", ("16 vertices",)),
+        Step("first-run", ("C-r",), shows=("complete",)),
+        Step("new", ("1", ":", "C-u"), "grid:4x5", ("20 vertices",)),
+        Step("second-run", ("C-r",), shows=("complete", "grid:4x5")),
+        Step("runs", ("4",), shows=("grid:4x4", "grid:4x5")),
+        Step("marked", ("m",), shows=("marked",)),
+        Step("compared", ("j", "m"), shows=("paths T",)),
+        Step("back", ("q",), shows=("grid:4x4", "Started")),
+    ),
+    "batch": (
+        _START,
+        Step("empty", ("M-5",), shows=("Graphs",)),
+        Step("typed", (":",), "grid:3x3 grid:3x4", ("2 inputs",)),
+        Step("done", ("C-r",), shows=("complete",)),
     ),
 }
 """The journeys by name."""
