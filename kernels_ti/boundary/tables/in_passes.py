@@ -8,6 +8,7 @@ many points as there are lengths, modulo as many primes as the total takes, tell
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -102,6 +103,8 @@ class BlockInPasses:
         with one number each.
         """
         if self._pass is None:
+            # The compiler holds tables of the pass before in circles.
+            gc.collect()
             self._pass = self._next_pass()
         try:
             cost = self._pass.take_vertex(enough)
