@@ -131,7 +131,7 @@ def test_version():
     [
         ("cuont", "petersen"),
         ("count",),
-        ("count", "petersen", "--min-length", "2"),
+        ("count", "petersen", "--min-length", "0"),
         ("count", "petersen", "--min-length", "9", "--max-length", "8"),
         ("count", "petersen", "--limit", "0"),
         ("count", "petersen", "--timeout", "-1"),
