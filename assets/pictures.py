@@ -9,6 +9,7 @@ cycles come in the same order each time. Needs ``rsvg-convert`` (Debian: librsvg
 """
 
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -70,7 +71,9 @@ def list_cycles(home: Home) -> None:
     """Put the cycles of Grid 7x10 where the recorded run has listed them."""
     made = home.path / "listing"
     command = ["list", "grid:7x10", "-o", f"{made}/", "--arch", "cpu", "--threads", "1", "--quiet"]
-    subprocess.run([sys.executable, "-m", "chordless", *command], cwd=ROOT, check=True)
+    # The list of runs shows no folder that is taken apart here.
+    environment = os.environ | {"XDG_DATA_HOME": str(home.path / "data")}
+    subprocess.run([sys.executable, "-m", "chordless", *command], cwd=ROOT, env=environment, check=True)
     for name in ("cycles", "checkpoint"):
         shutil.move(made / name, home.listing / name)
 
