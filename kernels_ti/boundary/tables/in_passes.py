@@ -103,8 +103,9 @@ class BlockInPasses:
         with one number each.
         """
         if self._pass is None:
-            # The compiler holds tables of the pass before in circles.
-            gc.collect()
+            if self._most_states > 1:
+                # The compiler holds tables of the pass before in circles.
+                gc.collect()
             self._pass = self._next_pass()
         try:
             cost = self._pass.take_vertex(enough)
