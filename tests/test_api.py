@@ -163,11 +163,11 @@ def test_a_count_that_cannot_fit_is_refused_before_it_begins() -> None:
     with pytest.raises(
         SizeError, match=r"allowed, which are enough for about \d+ vertices. memory allows more, and me"
     ):
-        count_cycles(grid(30, 30), method="boundary", memory=1 << 29, progress=told.append)
+        count_cycles(grid(30, 30), method="boundary", memory=1 << 32, progress=told.append)
     assert {one.stage for one in told} == {"reading", "seeking an order"}
     columns = [row * 30 + column for column in range(30) for row in range(30)]
     with pytest.raises(SizeError, match=r"^the best boundary that was found has 3\d vertices"):
-        count_cycles(grid(30, 30), method="boundary", memory=1 << 30, order=columns)
+        count_cycles(grid(30, 30), method="boundary", memory=1 << 32, order=columns)
 
 
 def test_the_vertices_and_edges_in_most_cycles_are_named() -> None:

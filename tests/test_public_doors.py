@@ -177,7 +177,8 @@ class Question:
         self.asked["timeout"] = 600
 
     def _memory(self) -> None:
-        self.asked["memory"] = 1 << 30
+        # The limit is for the whole process, and that of the tests may have grown.
+        self.asked["memory"] = 1 << 32
 
     def _progress(self) -> None:
         self.asked["progress"] = self._generator.choice((True, print_nothing))
