@@ -1,4 +1,4 @@
-"""Arrays of adjacency: checks of what a graph is made of, and the entries of its rows."""
+"""Arrays of adjacency: checks of what a graph is made of, and the entries of its rows; rows as whole numbers."""
 
 from __future__ import annotations
 
@@ -47,6 +47,14 @@ def row_pieces(row_ptr: npt.NDArray[Any]) -> Iterator[tuple[slice, slice]]:
 def for_entries(values: npt.NDArray[Any], row_ptr: IntArray, rows: slice) -> npt.NDArray[Any]:
     """Return the value of its row for each entry of some rows of a CSR matrix; `values` belong to these rows."""
     return np.repeat(values, np.diff(row_ptr[rows.start : rows.stop + 1]))
+
+
+def bits_of(row: int) -> Iterator[int]:
+    """Yield the places of the bits of a whole number, ascending: the vertices of a row of adjacency, say."""
+    while row:
+        lowest = row & -row
+        yield lowest.bit_length() - 1
+        row ^= lowest
 
 
 def key_type(n: int) -> type[np.uint32] | type[np.int64]:

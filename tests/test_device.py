@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from oracles import grid
-from patience import PATIENCE
 from program import ENVIRONMENT, chordless
+from python_process import run_python
 
 from kernels_ti import Device, DeviceError, OptionError, Options, Run, SizeError, open_device
 from kernels_ti.blocks.groups import block_batches
@@ -93,16 +91,6 @@ def test_unknown_arches_and_threads_are_refused() -> None:
     for threads in (0, 1.5):
         with pytest.raises(OptionError, match="threads must be a whole number from 1 to 1024"):
             open_device("cpu", threads=threads)
-
-
-def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity") or cores() < 2, reason="needs Linux and two cores")

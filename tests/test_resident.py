@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from oracles import grid
+from patience import PATIENCE
 
 from kernels_ti import collect_cycles, count_cycles, open_device, release_memory, taichi_door
 from kernels_ti.device import resident
@@ -101,3 +102,13 @@ def test_a_second_search_makes_no_buffers_and_finds_the_same(arch, monkeypatch):
     assert count_cycles(graphs[1], **asked).by_length == right[1]
     assert sizes
     assert np.array_equal(np.bincount(table.lengths)[4:].nonzero()[0] + 4, sorted(right[1]))
+
+
+def test_a_count_on_an_open_device_searches_before_it_chooses_a_method(arch, monkeypatch):
+    graph, chosen = grid(5, 5), []
+    right = count_cycles(graph, arch="reference").by_length
+    # The first call opens the device and compiles the kernels.
+    assert count_cycles(graph, arch=arch).by_length == right
+    monkeypatch.setattr("kernels_ti.api._SECONDS_WITHOUT_A_CHOICE", PATIENCE)
+    monkeypatch.setattr("kernels_ti.api._plan_of_choice", chosen.append)
+    assert [count_cycles(graph, arch=arch).by_length, chosen] == [right, []]

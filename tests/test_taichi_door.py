@@ -2,15 +2,12 @@
 
 import ast
 import json
-import os
-import subprocess
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
 from program import chordless
+from python_process import run_python
 
 from kernels_ti import DeviceError, taichi_door
 from kernels_ti.taichi_door import LIBRARIES, library
@@ -18,16 +15,6 @@ from kernels_ti.taichi_door import LIBRARIES, library
 ROOT = Path(__file__).parent.parent
 PACKAGES = {each.package for each in LIBRARIES}
 DOOR = Path("kernels_ti/taichi_door")
-
-
-def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
 
 
 def imported_names(tree: ast.AST) -> list[str]:

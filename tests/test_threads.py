@@ -1,7 +1,5 @@
 """The library in threads, in forked children, and at the end of a program."""
 
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 from oracles import grid
 from patience import PATIENCE
+from python_process import run_python
 
 from kernels_ti import Device, DeviceError, enumerate_cycles, open_device
 from kernels_ti.device import device as devices
@@ -19,10 +18,6 @@ from kernels_ti.device.turns import Turns
 
 SHORT = 0.05
 """Seconds in which a thread that need not wait would have gone on."""
-
-
-def run_python(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_several_threads_use_the_library_from_its_first_call_on() -> None:

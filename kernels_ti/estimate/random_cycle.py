@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
+from kernels_ti.adjacency import bits_of
 from kernels_ti.graph import Graph, IntArray
 
 _CLOSE = 0.1
@@ -76,7 +77,7 @@ class CycleSampler:
             closers = free_x & free_y
             after = forbidden | self._rows[x]
             reached = self._flood(self._rows[y] & ~after, after)
-            growing = [v for v in _vertices(free_x & ~free_y) if self._rows[v] & reached]
+            growing = [v for v in bits_of(free_x & ~free_y) if self._rows[v] & reached]
             if closers and (not growing or self._random.random() < _CLOSE):
                 return np.array([*path, self._one_of(closers), y], np.int64)
             if not growing:
@@ -90,7 +91,7 @@ class CycleSampler:
         free, reached = self._all & ~forbidden, frontier
         while frontier:
             found = 0
-            for v in _vertices(frontier):
+            for v in bits_of(frontier):
                 found |= self._rows[v]
             frontier = found & free & ~reached
             reached |= frontier
@@ -98,15 +99,8 @@ class CycleSampler:
 
     def _one_of(self, row: int) -> int:
         wanted = int(self._random.integers(row.bit_count()))
-        return next(v for i, v in enumerate(_vertices(row)) if i == wanted)
+        return next(v for i, v in enumerate(bits_of(row)) if i == wanted)
 
 
 def _row(vertices: list[int]) -> int:
     return sum(1 << v for v in vertices)
-
-
-def _vertices(row: int) -> Iterator[int]:
-    while row:
-        lowest = row & -row
-        yield lowest.bit_length() - 1
-        row ^= lowest

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from kernels_ti.adjacency import bits_of
 from kernels_ti.blocks.passable import ways_of
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cycles import Cycles
@@ -74,7 +75,7 @@ def found_at_once(space: SearchSpace, *, collect: bool) -> FoundAtOnce | None:
                 closers &= 1 << min(missing) if len(missing) == 1 else 0
             by_length[len(path) + 1] += closers.bit_count()
             if collect:
-                found += [[*path, v] for v in _bits(closers)]
+                found += [[*path, v] for v in bits_of(closers)]
     lengths = options.lengths
     return FoundAtOnce(
         {length: count for length, count in sorted(by_length.items()) if count and length in lengths},
@@ -117,14 +118,14 @@ class _Search:
         for u in sorted(range(len(adjacent)), key=lambda v: adjacent[v].bit_count()):
             later &= ~(1 << u)
             heads, tails = onward[u] & later, back[u] & later
-            for y in _bits(heads) if tails else ():
+            for y in bits_of(heads) if tails else ():
                 if not self._graph.directed:
                     # Each pair of neighbours is taken once.
                     tails &= ~(1 << y)
                 if triangles := onward[y] & tails:
                     self._close((u, y), triangles)
                 if self._longest > 3:
-                    begins = [(x, u, y) for x in _bits(tails & ~adjacent[y])]
+                    begins = [(x, u, y) for x in bits_of(tails & ~adjacent[y])]
                     limit -= _PATHS_OF_AN_EDGE
                     self._expand(begins, later & ~adjacent[u], max(limit, 0))
                 if self.left < max(limit, 0):
@@ -181,13 +182,3 @@ def _rows(graph: Graph) -> tuple[list[int], list[int], list[int]]:
             if way & 2:
                 back[u] |= bit
     return onward, back, adjacent
-
-
-def _bits(row: int) -> list[int]:
-    """Return the places of the bits of a row, ascending."""
-    places = []
-    while row:
-        lowest = row & -row
-        places.append(lowest.bit_length() - 1)
-        row ^= lowest
-    return places

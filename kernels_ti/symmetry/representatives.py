@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.adjacency import bits_of
 from kernels_ti.blocks.block_group import BlockGroup
 from kernels_ti.graph import Graph
 from kernels_ti.state import STATE_WORD_BITS, Frames
@@ -74,7 +75,7 @@ def representatives(group: Automorphisms, longest: int, root: int | None = None)
             continue
         asked += 1
         rest = allowed & ~near[last] if length > 1 else allowed
-        for v, orbit in group.orbits(path, _bits(near[last] & allowed)):
+        for v, orbit in group.orbits(path, list(bits_of(near[last] & allowed))):
             if length > 1 and near[first] >> v & 1:
                 closed[length + 1] += size * orbit
             else:
@@ -146,15 +147,6 @@ def adjacency_bits(graph: Graph) -> list[int]:
         near[u] |= 1 << v
         near[v] |= 1 << u
     return near
-
-
-def _bits(row: int) -> list[int]:
-    places = []
-    while row:
-        lowest = row & -row
-        places.append(lowest.bit_length() - 1)
-        row ^= lowest
-    return places
 
 
 def _rows(bits: list[int], words: int) -> npt.NDArray[np.uint64]:

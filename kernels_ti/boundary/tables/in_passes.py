@@ -104,7 +104,7 @@ class BlockInPasses:
         """
         if self._pass is None:
             if self._most_states > 1:
-                # The compiler holds tables of the pass before in circles.
+                # Reference cycles of the compiler hold the tables of the previous pass.
                 gc.collect()
             self._pass = self._next_pass()
         try:

@@ -117,7 +117,7 @@ class DeviceTables:
         step = self._steps[self._place]
         go_through(self._device, self._take(step), enough)
         if self._is_resumed:
-            # The compiler holds the first buffers of each kernel in circles, and these are large.
+            # Reference cycles of the compiler hold the first buffers of each kernel, and these are large.
             self._is_resumed = False
             gc.collect()
         self._place += 1
