@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from kernels_ti.choices import Arch, Expansion, Method
     from kernels_ti.chordality import Chordality, is_chordal
     from kernels_ti.conversion import as_graph
-    from kernels_ti.cycle_table import CycleStream, CycleTable
+    from kernels_ti.cycle_stream import CycleStream
+    from kernels_ti.cycle_table import CycleTable
     from kernels_ti.device.device import Device, open_device, release_memory
     from kernels_ti.errors import (
         ChordlessError,
@@ -39,9 +40,11 @@ if TYPE_CHECKING:
     from kernels_ti.graph import Graph
     from kernels_ti.longest import longest_cycle
     from kernels_ti.options import CycleCounts, Options, Snapshot
+    from kernels_ti.orbits import CycleOrbits, cycle_orbits
     from kernels_ti.paths import (
         BestPath,
         PathCounts,
+        PathStream,
         count_paths,
         enumerate_paths,
         longest_path,
@@ -60,8 +63,9 @@ _MODULE_OF = {
     "Chordality": "chordality",
     "ChordlessError": "errors",
     "CycleCounts": "options",
+    "CycleOrbits": "orbits",
     "CycleShares": "boundary.participation",
-    "CycleStream": "cycle_table",
+    "CycleStream": "cycle_stream",
     "CycleTable": "cycle_table",
     "Device": "device.device",
     "DeviceError": "errors",
@@ -74,6 +78,7 @@ _MODULE_OF = {
     "Options": "options",
     "Participation": "found.participation",
     "PathCounts": "paths",
+    "PathStream": "paths",
     "Progress": "watch",
     "Run": "run",
     "SizeError": "errors",
@@ -84,6 +89,7 @@ _MODULE_OF = {
     "count_cycles": "api",
     "count_participation": "api",
     "count_paths": "paths",
+    "cycle_orbits": "orbits",
     "enumerate_cycles": "api",
     "enumerate_paths": "paths",
     "is_chordal": "chordality",
@@ -104,6 +110,7 @@ __all__ = [
     "Chordality",
     "ChordlessError",
     "CycleCounts",
+    "CycleOrbits",
     "CycleShares",
     "CycleStream",
     "CycleTable",
@@ -118,6 +125,7 @@ __all__ = [
     "Options",
     "Participation",
     "PathCounts",
+    "PathStream",
     "Progress",
     "Run",
     "SizeError",
@@ -129,6 +137,7 @@ __all__ = [
     "count_cycles",
     "count_participation",
     "count_paths",
+    "cycle_orbits",
     "enumerate_cycles",
     "enumerate_paths",
     "is_chordal",
@@ -150,4 +159,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,10 @@ from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.choices import EXPANSIONS, METHODS, Arch, Expansion, Method, Parity
 from kernels_ti.conversion import as_graph
-from kernels_ti.cycle_table import CycleStream, CycleTable
+from kernels_ti.cycle_stream import CycleStream
+from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
-from kernels_ti.device.device import held_device, is_open
+from kernels_ti.device.device import is_open
 from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import OptionError
 from kernels_ti.estimate.device_choice import arch_for
@@ -25,6 +26,7 @@ from kernels_ti.reference.at_once import FoundAtOnce, found_at_once
 from kernels_ti.run import Run
 from kernels_ti.symmetry.space import space_of
 from kernels_ti.watch import ProgressOption, Watch
+from kernels_ti.watched import begun, watched_slices
 
 if TYPE_CHECKING:
     from kernels_ti.boundary.orders.plan import BoundaryPlan
@@ -159,13 +161,22 @@ def count_cycles(
     if symmetry and (cluster is not None or method == "boundary"):
         raise OptionError("symmetry is for the method search on one machine, without a cluster")
     search = _asked(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
-    only_a_search = (expansion, threads, limit, cluster, symmetry) != (EXPANSIONS[0], None, None, None, False)
+    meant_for_search = {
+        "expansion": expansion != EXPANSIONS[0],
+        "threads": threads is not None,
+        "limit": limit is not None,
+        "cluster": cluster is not None,
+        "symmetry": symmetry,
+        'arch="reference"': arch == "reference",
+    }
+    only_a_search = [option for option, is_given in meant_for_search.items() if is_given]
+    reason = 'method="boundary"'
     if method == "auto" and order is not None:
-        method = "boundary"
-    elif method == "auto" and (only_a_search or arch in ("vulkan", "reference")):
+        method, reason = "boundary", "order"
+    elif method == "auto" and (only_a_search or arch == "vulkan"):
         method = "search"
-    if method == "boundary" and (only_a_search or arch == "reference"):
-        raise OptionError('arch="reference", expansion, threads, limit and cluster are for the method search')
+    if method == "boundary" and only_a_search:
+        raise OptionError(f"{only_a_search[0]} is for the method search: leave it out, or {reason}")
     if method == "search" and order is not None:
         raise OptionError("order is for the method boundary")
     with search.watch:
@@ -430,26 +441,17 @@ class _Search:
             self.watch.tell("searching", 1.0, found.counts.total, is_last=True)
         return found
 
-    @contextmanager
-    def run(self) -> Iterator[Run]:
-        """Begin a run; until the block is left, no other thread can open another arch."""
-        chosen = self.device_arch
-        if not is_open(chosen):
-            self.watch.tell("compiling")
-        with held_device(chosen, threads=self.threads) as device:
-            yield Run(self.space, device)
+    def run(self) -> AbstractContextManager[Run]:
+        """Begin a run; see `begun`."""
+        return begun(self.space, self.device_arch, self.threads, self.watch)
 
     def slices(self, run: Run | ClusterRun) -> Iterator[None]:
         """Search until the end, the limit or the time-out; yield after each slice, and before the first."""
         most = math.inf if self.limit is None else self.limit
-        # A search through several required vertices finds some cycles before its first slice.
-        last = run.snapshot()
-        yield
-        while not run.finished and last.cycles < most and not self.watch.too_late():
-            self.watch.tell("compiling" if last.compiling else "searching", last.share, last.cycles)
-            with nullcontext() if last.compiling else self.watch.searching():
-                last = run.advance()
+        for last in watched_slices(run, self.watch):
             yield
+            if last.cycles >= most:
+                break
         self.watch.tell("searching", last.share, last.cycles, is_last=True)
 
     def limited(self, pieces: Iterator[CycleTable | Cycles], run: Run | None = None) -> Iterator[CycleTable | Cycles]:

@@ -10,9 +10,10 @@ that pass no other neighbour of the inner vertices u, ...: all these neighbours 
   closes a chordless cycle, and Dijkstra's algorithm counts them all at once.
 
 With values of edges a chord may be heavier than the way around it. In a directed graph it may lead backward, and
-parallel edges are a chord that no path can follow. There a shortest path is the answer only if it is the only one and
-has no chord. Otherwise the path x, u, ..., h grows by one vertex in all ways, the most promising one first, and those
-whose lower bound exceeds the best cycle so far are dropped (branch and bound). A path also grows while cycles of the
+parallel edges are a chord that no path can follow; and a shortest path may have the wrong parity. There a shortest
+path is the answer only if it is the only one, has no chord and is wanted. Otherwise the path x, u, ..., h grows by one
+vertex in all ways, the most promising one first, and those whose lower bound exceeds the best cycle so far are dropped
+(branch and bound). So does it wherever several of the best cycles are wanted. A path also grows while cycles of the
 least length that is wanted might be too short, or while vertices that a cycle must pass are missing.
 
 Every cycle is found at one place: u is its first vertex in a degeneracy order, and earlier vertices are removed. Where
@@ -27,6 +28,7 @@ Bienstock, *On the complexity of testing for odd holes and induced odd paths*, D
 from __future__ import annotations
 
 import math
+from bisect import insort
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -50,35 +52,44 @@ Arcs = list[list[tuple[int, int]]]
 
 @dataclass
 class Cheapest:
-    """The cheapest cycle so far."""
+    """The cheapest cycles so far."""
 
-    value: int | None = None  # None before there is a cycle
-    ways: int = 0  # Cycles with this value that were found
-    # One of them, from its smallest vertex on to the smaller neighbour, in a directed graph along the arc
-    cycle: list[int] = field(default_factory=list)
+    k: int = 1  # How many are wanted
+    ways: int = 0  # Cycles with the least value that were found
+    # Values and cycles, the cheapest first; each from its smallest vertex on to the smaller neighbour, in a directed
+    # graph along the arc
+    kept: list[tuple[int, list[int]]] = field(default_factory=list)
     # Whether the search came to its end: no cycle has a smaller value, and there are no further ways
     complete: bool = False
 
     def offer(self, value: int, ways: int, cycle: list[int], *, directed: bool) -> None:
         """Take notice of cycles of one value, and of one of them."""
-        if self.value is None or value < self.value:
+        if not self.kept or value < self.kept[0][0]:
+            self.ways = 0
+        if self.limit is None or value < self.limit:
             at = cycle.index(min(cycle))
             cycle = cycle[at:] + cycle[:at]
             turned = not directed and len(cycle) > 2 and cycle[1] > cycle[-1]
-            self.value, self.ways = value, 0
-            self.cycle = [cycle[0], *reversed(cycle[1:])] if turned else cycle
-        if value == self.value:
+            cycle = [cycle[0], *reversed(cycle[1:])] if turned else cycle
+            insort(self.kept, (value, cycle), key=lambda each: each[0])
+            del self.kept[self.k :]
+        if value == self.kept[0][0]:
             self.ways += ways
+
+    @property
+    def limit(self) -> int | None:
+        """A value that further cycles must not exceed; None before there are as many cycles as are wanted."""
+        return self.kept[-1][0] if len(self.kept) == self.k else None
 
 
 def cheapest_cycle(
-    space: SearchSpace, cost: Cost | None = None, enough: Callable[[], bool] = lambda: False
+    space: SearchSpace, cost: Cost | None = None, enough: Callable[[], bool] = lambda: False, k: int = 1
 ) -> Cheapest:
-    """Find the chordless cycle of the least cost, and count those that cost as much, until `enough` ends the search.
+    """Find the k chordless cycles of the least cost, and count those of the least, until `enough` ends the search.
 
     Costs are whole numbers, 0 or more, by default the number of vertices; a ValueError for a negative one.
     """
-    best = Cheapest()
+    best = Cheapest(k)
     directed = space.graph.directed
     for cycle in short_cycles(space.graph, space.options):
         value = len(cycle) if cost is None else _cost_of(cycle, cost)
@@ -101,7 +112,7 @@ class _Case:
         graph, options = case.graph, space.options
         self._case, self._best, self._enough = case, best, enough
         self._directed = graph.directed
-        self._shortest, self._longest = options.min_length, space.longest
+        self._wanted, self._longest = options.lengths, space.longest
         # Without costs the value is the length: a cycle that is too long is too expensive.
         self._most = self._longest if cost is None else math.inf
         self._near, self._out, self._into = _arcs(graph, cost)
@@ -111,7 +122,8 @@ class _Case:
         of_vertices = all(len({each for _, each in arcs}) < 2 for arcs in self._into)
         is_bounded = cost is not None and self._longest < graph.n
         self._counts_are_sure = min(costs, default=1) > 0
-        self._no_chords = graph.is_simple and of_vertices and self._counts_are_sure and not is_bounded
+        any_length = not is_bounded and self._wanted.parity is None
+        self._no_chords = graph.is_simple and of_vertices and self._counts_are_sure and any_length
         self._alive = bytearray(b"\1") * graph.n
         self._to_required = [self._distances(v, self._into) for v in case.required]
         self._from_required = [self._distances(v, self._out) for v in case.required]
@@ -156,13 +168,13 @@ class _Case:
 
     def _is_wanted(self, bound: int, length: int) -> bool:
         """Whether cycles of this lower bound, and of so many vertices or more, may be among the best."""
-        most = self._most if self._best.value is None else min(self._most, self._best.value)
+        most = self._most if self._best.limit is None else min(self._most, self._best.limit)
         return bound <= most and length <= self._longest
 
     def _close(self, path: Path, cost: int) -> None:
         """Take the cycle in which the last vertex of a path is followed by the first one, if it may be."""
         closing = [each for v, each in self._out[path[-1]] if v == path[0]]
-        if not closing or not self._shortest <= len(path) <= self._longest or not set(self._case.required) <= set(path):
+        if not closing or len(path) not in self._wanted or not set(self._case.required) <= set(path):
             return
         if self._is_wanted(cost + closing[0], len(path)):
             self._best.offer(cost + closing[0], 1, list(path), directed=self._directed)
@@ -174,11 +186,12 @@ class _Case:
         missing = [v for v in self._case.required if v not in path]
         if not blocked.isdisjoint(missing):
             return
-        if self._counts_are_sure:
+        # A shortest path is an answer, but none of those beyond it.
+        if self._counts_are_sure and self._best.k == 1:
             value, ways, rest = self._way_back(head, target, blocked, cost)
             if not ways or not self._is_wanted(value, len(path) + 1):
                 return
-            is_long_enough = len(path) + 1 >= self._shortest
+            is_long_enough = len(path) + 1 >= self._wanted.shortest
             if (self._no_chords and is_long_enough and not missing) or (ways == 1 and self._is_answer([*path, *rest])):
                 self._best.offer(value, ways, [*path, *rest], directed=self._directed)
                 return
@@ -207,7 +220,7 @@ class _Case:
         """Whether a closed way is a chordless cycle within the bounds and through all required vertices."""
         members = set(cycle)
         return (
-            self._shortest <= len(cycle) <= self._longest
+            len(cycle) in self._wanted
             and members.issuperset(self._case.required)
             and all(len(members & self._near[v]) == 2 for v in cycle)
         )

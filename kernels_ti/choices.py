@@ -1,4 +1,4 @@
-"""The choices that a search offers, by name. Importing this module is cheap: each command line needs it."""
+"""The choices of a search by name, and what decides between its methods. Importing this module is cheap."""
 
 from __future__ import annotations
 
@@ -22,3 +22,15 @@ EXPANSIONS: tuple[Expansion, ...] = get_args(Expansion)
 METHODS: tuple[Method, ...] = get_args(Method)
 PARITIES: tuple[Parity, ...] = get_args(Parity)
 PARTICIPATIONS = ("none", "vertices", "edges")
+
+SHORT_SEARCH = 10.0
+"""Seconds of a search that is made without asking for the other method."""
+
+TIMES_FASTER = 10.0
+"""How much faster than a search the boundary method must be, to be chosen."""
+
+LONGEST_COUNT = 86400.0
+"""Seconds of the longest count along a boundary that is chosen."""
+
+COST_OF_LENGTHS = 4
+"""How much longer a count by length takes than the total alone, which is what a plan estimates."""

@@ -17,9 +17,10 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
 
     Parameters
     ----------
-    graph : Graph, graph of networkx, igraph or rustworkx, scipy sparse matrix, numpy array or pandas data frame
-        A graph of a library may be directed and have self-loops and parallel edges. A matrix, array or frame is the
-        adjacency matrix of a simple undirected graph; `Graph.from_numpy` and the like make directed ones.
+    graph : Graph, graph of networkx, igraph or rustworkx, RDKit molecule, scipy sparse matrix, numpy array, data frame
+        A graph of a library may be directed and have self-loops and parallel edges. A molecule has its atoms, with
+        their indices in RDKit, for vertices and its bonds for edges. A matrix, array or frame is the adjacency matrix
+        of a simple undirected graph; `Graph.from_numpy` and the like make directed ones.
     simplify : bool
         Drop self-loops, repeated edges and directions.
 
@@ -50,6 +51,8 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
         return Graph.from_igraph(graph, simplify=simplify)
     if hasattr(graph, "edge_list") and hasattr(graph, "node_indices"):
         return Graph.from_rustworkx(graph, simplify=simplify)
+    if hasattr(graph, "GetNumAtoms") and hasattr(graph, "GetBonds"):
+        return Graph.from_rdkit(graph)
     if hasattr(graph, "tocoo"):
         return Graph.from_scipy(graph, simplify=simplify)
     if is_frame(graph):
@@ -62,6 +65,6 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
     elif isinstance(graph, (list, tuple)):
         hint = "; Graph.from_edges makes one of a list of edges, numpy.array of a list of rows"
     raise GraphError(
-        f"a {type(graph).__name__} is not a graph: give a Graph, a graph of networkx, igraph or rustworkx, or an "
-        f"adjacency matrix of scipy, numpy or pandas{hint}"
+        f"a {type(graph).__name__} is not a graph: give a Graph, a graph of networkx, igraph or rustworkx, a "
+        f"molecule of RDKit, or an adjacency matrix of scipy, numpy or pandas{hint}"
     )

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from html import escape
 from itertools import accumulate
 from operator import index
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +19,17 @@ from kernels_ti.cycles import CYCLES_AT_ONCE, Cycles, name_array
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import OptionError, quantity
 from kernels_ti.graph import Graph, IntArray
+from kernels_ti.proof import Proof, proof_text
 from kernels_ti.state import STATE_WORD_BITS, Rows, populations
 
 Order = Callable[[Rows, IntArray, npt.NDArray[np.int32]], None]
 """Writes the vertices of bit rows in cycle order, such as `kernels_ti.found.cycle_order.CycleOrder`."""
 
 _ROWS_AT_ONCE = 1 << 17
-"""Cycles that are put in order at a time where not all of them are wanted in one array, and whose lengths are added up
-by one core."""
+"""Cycles that are put in order at a time where not all of them are wanted in one array."""
+
+_ADDED_AT_ONCE = 1 << 20
+"""Cycles whose lengths one core adds up at a time: fewer take longer to hand out than to add."""
 
 _SHOWN = 5
 """Cycles that a notebook shows of a table."""
@@ -152,6 +155,20 @@ class CycleTable:
         view: Rows = self._rows.view()
         view.flags.writeable = False
         return view
+
+    def proof(self) -> str:
+        """Return a hash of the cycles of the table, as ``chordless count --proof`` prints it for all of a graph.
+
+        Returns
+        -------
+        str
+            64 hexadecimal digits; they depend on the names of the vertices, but not on the order of the cycles.
+        """
+        proof = Proof(self.graph.names)
+        for start in range(0, len(self), proof.at_once):
+            stop = start + proof.at_once
+            proof.add(self._some(start, stop) if self._rows is None else self._rows[start:stop])
+        return proof_text(proof.value)
 
     def first(self, count: int) -> CycleTable:
         """Return a table of the first `count` cycles. It is complete if it has all cycles of a complete table.
@@ -308,13 +325,18 @@ class CycleTable:
 
 def _ends_of_rows(rows: Rows) -> IntArray:
     """Return where the cycles of bit rows begin, and where the last one ends; all cores add up pieces of the rows."""
-    pieces = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(rows), _ROWS_AT_ONCE)]
-    offsets = np.zeros(len(rows) + 1, np.int64)
-    ends = offsets[1:]
+    pieces = [slice(start, start + _ADDED_AT_ONCE) for start in range(0, len(rows), _ADDED_AT_ONCE)]
+    offsets = np.empty(len(rows) + 1, np.int64)
+    offsets[0], ends = 0, offsets[1:]
+
+    def add_up(piece: slice) -> int:
+        # In place: the system takes longer to give and take memory from many threads than they count.
+        lengths = populations(rows[piece], ends[piece])
+        return int(np.cumsum(lengths, out=lengths)[-1])
+
     with ThreadPoolExecutor(cores()) if len(pieces) > 1 else nullcontext() as threads:
         on_cores = threads.map if threads else map
-        sums = on_cores(lambda piece: int(np.cumsum(populations(rows[piece]), out=ends[piece])[-1]), pieces)
-        before = [0, *accumulate(sums)]
+        before = [0, *accumulate(on_cores(add_up, pieces))]
 
         def shift(piece: slice, by: int) -> None:
             ends[piece] += by
@@ -328,85 +350,3 @@ def _ends(lengths: npt.NDArray[np.integer]) -> IntArray:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
-
-
-class CycleStream(Iterator[list[Hashable]]):
-    """The cycles of a search that goes on while they are taken.
-
-    Nothing is searched between two takes, so a slow consumer makes the search wait; no more than the cycles of one
-    slice, about a tenth of a second, are in memory. Take lists or batches: a cycle is given once.
-
-    Parameters
-    ----------
-    graph : Graph
-    pieces : iterator of CycleTable or Cycles
-        The cycles found by each slice. A complete table among them says that no cycle is missing after it.
-
-    Attributes
-    ----------
-    complete : bool
-        Whether all cycles have been taken. At the end it is False where a limit or a time-out ended the search.
-
-    Examples
-    --------
-    >>> from kernels_ti import Graph, enumerate_cycles
-    >>> square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], names="abcd")
-    >>> list(enumerate_cycles(square, arch="cpu"))
-    [['a', 'b', 'c', 'd']]
-    >>> [table.vertices.tolist() for table in enumerate_cycles(square, arch="cpu").batches()]
-    [[0, 1, 2, 3]]
-    """
-
-    def __init__(self, graph: Graph, pieces: Iterator[CycleTable | Cycles]) -> None:
-        self.graph = graph
-        self.pieces = pieces
-        self.complete = False
-        self._tables = map(self._table, pieces)
-        self._took_lists = False
-        self._lists = self._each()
-
-    def __iter__(self) -> Iterator[list[Hashable]]:
-        # The generator itself: a loop over it does not pass through `__next__`.
-        return self._lists
-
-    def __next__(self) -> list[Hashable]:
-        """Return the next cycle as the list of its vertices' names."""
-        return next(self._lists)
-
-    @overload
-    def batches(self, *, rows: Literal[False] = False) -> Iterator[CycleTable]: ...
-    @overload
-    def batches(self, *, rows: Literal[True]) -> Iterator[Rows]: ...
-    def batches(self, *, rows: bool = False) -> Iterator[CycleTable] | Iterator[Rows]:
-        """Yield the cycles in arrays, those of a slice of the search at a time.
-
-        Parameters
-        ----------
-        rows : bool
-            Yield bit rows alone, see `CycleTable.rows`.
-
-        Yields
-        ------
-        CycleTable or ndarray of uint64, shape (k, ceil(n / 64))
-            At least one cycle, in arrays that belong to the caller. `complete` of a table is False: more may follow.
-
-        Raises
-        ------
-        OptionError
-            If cycles have been taken one by one: the rest of a slice would be lost.
-        """
-        if self._took_lists:
-            raise OptionError("cycles of this stream have been taken one by one: take lists or batches, not both")
-        found = (table for table in self._tables if len(table))
-        return (table.rows() for table in found) if rows else found
-
-    def _each(self) -> Iterator[list[Hashable]]:
-        self._took_lists = True
-        for table in self._tables:
-            yield from table
-
-    def _table(self, piece: CycleTable | Cycles) -> CycleTable:
-        if isinstance(piece, CycleTable):
-            self.complete = piece.complete
-            return piece
-        return CycleTable(self.graph, piece.offsets, piece.vertices, complete=False)

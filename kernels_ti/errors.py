@@ -123,11 +123,20 @@ class TimeIsUpError(EngineError):
     Attributes
     ----------
     best : BestCycle or None
-        Of `kernels_ti.longest_cycle`: the best cycle that was found; others may be better. None if none is at hand.
+        Of `kernels_ti.longest_cycle`: the best cycle that was found; others may be better. Of `longest_path` a
+        BestPath. None if none was found.
     """
 
     exit_code = 4
     best: Any = None
+
+
+def time_is_up(seconds: float | None, answer: str, best: Any = None) -> TimeIsUpError:
+    """Return the error for a time that was up before `answer`, with the best that was found, if anything was."""
+    so_far = "" if best is None else f"; the best one so far has {vertices_text(best.length)}"
+    error = TimeIsUpError(f"the {seconds:g} s allowed were up before {answer}{so_far}")
+    error.best = best
+    return error
 
 
 class SizeError(EngineError):

@@ -90,6 +90,21 @@ class LibraryGraphs:
         )
 
     @classmethod
+    def from_rdkit(cls: type[Made], molecule: Any, *, names: Sequence[Hashable] | None = None) -> Made:
+        """Build a graph from a molecule of RDKit, or any object with its methods: atoms for vertices, bonds for edges.
+
+        Parameters
+        ----------
+        molecule : rdkit.Chem.Mol
+            The vertices are the indices of its atoms, from 0 on.
+        names : sequence of hashable, optional
+            Other names of the vertices.
+        """
+        _require_methods(molecule, "molecule of RDKit", "GetNumAtoms", "GetBonds")
+        bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()]
+        return cls.from_edge_array(bonds, n=molecule.GetNumAtoms(), names=names)
+
+    @classmethod
     def from_scipy(
         cls: type[Made],
         matrix: Any,

@@ -5,32 +5,30 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
+from kernels_ti.best_by_search import best_of_all, longest_by_search
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.forward_and_back.blocks import Report, space_for
-from kernels_ti.boundary.forward_and_back.gains import Gains
-from kernels_ti.boundary.forward_and_back.keeping import Keeping
-from kernels_ti.boundary.forward_and_back.weights import Weights, attribute_weights
 from kernels_ti.boundary.in_one_call import order_called
-from kernels_ti.boundary.longest import BestCycle, longest_in
+from kernels_ti.boundary.longest import BestCycle, few_along_boundary, longest_in
 from kernels_ti.boundary.needs import needs_of
 from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES
 from kernels_ti.boundary.orders.plan import plan_of
-from kernels_ti.cheapest import Cheapest, cheapest_cycle
-from kernels_ti.choices import METHODS, Arch, Method
+from kernels_ti.boundary.values.gains import Gains
+from kernels_ti.boundary.values.weights import Weights, attribute_weights
+from kernels_ti.boundary.way_back.blocks import Report, space_for
+from kernels_ti.boundary.way_back.keeping import Keeping
+from kernels_ti.cheapest import cheapest_cycle
+from kernels_ti.choices import COST_OF_LENGTHS, METHODS, SHORT_SEARCH, Method, Parity
 from kernels_ti.conversion import as_graph
-from kernels_ti.device.device import Device, held_device, is_open
 from kernels_ti.device.memory import host_budget
 from kernels_ti.device.own_process import apart_if_needed
-from kernels_ti.errors import OptionError, TimeIsUpError, vertices_text
-from kernels_ti.estimate.device_choice import arch_for
-from kernels_ti.method import COST_OF_LENGTHS, SHORT_SEARCH, SearchTime
-from kernels_ti.run import Run
+from kernels_ti.errors import OptionError, TimeIsUpError, time_is_up
+from kernels_ti.method import SearchTime
+from kernels_ti.options import is_whole
 from kernels_ti.watch import ProgressOption, Watch
 
 SHORTEST_HOLE = 4
@@ -41,15 +39,20 @@ _WAYS = 2
 _SECONDS_OF_SEARCH = 10.0
 """The search by shortest paths goes on so long before the boundary method is tried."""
 
+_SECONDS_FOR_ANY = 1.0
+"""Seconds of a core for which a cycle is sought where the time was up before one was met."""
+
 
 @apart_if_needed
 def longest_cycle(
     graph: Any,
     *,
+    k: int = 1,
     shortest: bool = False,
     weight: str | Mapping[Any, Any] | None = None,
     min_length: int | None = None,
     max_length: int | None = None,
+    parity: Parity | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
@@ -71,6 +74,8 @@ def longest_cycle(
     ----------
     graph : Graph, or a graph or adjacency matrix of another library
         See `as_graph` for the types that are accepted. It may be directed and have self-loops and parallel edges.
+    k : int
+        How many: the k longest, shortest, heaviest or lightest cycles, see `BestCycle.cycles`.
     shortest : bool
         The shortest cycle, or the lightest.
     weight : str or mapping, optional
@@ -79,6 +84,8 @@ def longest_cycle(
         nodes of a networkx graph. Sums are exact; a float stands for the decimal that is printed for it.
     min_length, max_length : int, optional
         Bounds on the number of vertices. The lower one is 3, with `shortest` 4: a triangle is no hole.
+    parity : {"odd", "even"}, optional
+        Only cycles with an odd, or an even, number of vertices.
     through, avoid, avoid_edges, simplify
         As for `count_cycles`.
     memory : int, optional
@@ -89,7 +96,7 @@ def longest_cycle(
         ``search`` finds the shortest or lightest cycle by shortest paths, where no weight is negative, and the longest
         one by a search of all cycles. ``boundary`` goes along a boundary. ``auto`` does so for the heaviest cycle, for
         the longest one unless a search is expected to be faster, and where an order is given or the search by shortest
-        paths takes more than 10 s.
+        paths takes more than 10 s. Several cycles with weights are found by searches only.
     order : iterable of vertex names, optional
         All vertices, in the order to take; by default one with a small boundary is sought.
     timeout : float, optional
@@ -126,13 +133,14 @@ def longest_cycle(
     watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
     shortest_wanted = min_length if min_length is not None else SHORTEST_HOLE if shortest else 3
-    space = space_for(graph, shortest_wanted, max_length, through, avoid, avoid_edges, memory)
+    space = space_for(graph, shortest_wanted, max_length, through, avoid, avoid_edges, memory, parity)
     weights = None if weight is None else Weights.of_mapping(graph, weight)
     vertices = order_called(graph, order)
     with watch:
         return best_in(
             space,
             weights,
+            k=k,
             shortest=shortest,
             arch=arch,
             method=method,
@@ -146,6 +154,7 @@ def best_in(
     space: SearchSpace,
     weights: Weights | None = None,
     *,
+    k: int = 1,
     shortest: bool = False,
     arch: str = "auto",
     threads: int | None = None,
@@ -167,43 +176,41 @@ def best_in(
     for_boundary = order is not None or tell_order is not None or (keeping is not None and keeping.keeps)
     if method == "search" and for_boundary:
         raise OptionError("an order of the vertices and a checkpoint are for the method boundary")
+    if not is_whole(k) or k < 1:
+        raise OptionError(f"k is a number of cycles from 1 on, not {k!r}")
     gains = Gains() if weights is None else weights.gains
     is_negative = min([*(gains.of_vertices or {}).values(), *(gains.of_edges or {}).values()], default=0) < 0
-    if method == "search" and weights is not None and (not shortest or is_negative):
+    by_paths = shortest and not is_negative
+    if k > 1 and weights is not None and (method == "boundary" or for_boundary):
+        raise OptionError("several cycles are found by weight in a search: leave the method boundary and its order out")
+    if k == 1 and method == "search" and weights is not None and not by_paths:
         raise OptionError("the method search takes weights for a lightest cycle, and none of them may be negative")
-    so_far = None
-    if not shortest and (
-        method == "search"
-        or (method == "auto" and weights is None and not for_boundary and _is_for_search(space, arch, watch))
-    ):
-        return _longest_by_search(space, arch, watch, threads)
-    if method == "search" or (method == "auto" and shortest and not is_negative and not for_boundary):
-        began = time.perf_counter()
-        found = _by_shortest_paths(space, weights, watch, None if method == "search" else _SECONDS_OF_SEARCH)
-        so_far = BestCycle(
-            cycle=[space.graph.names[v] for v in found.cycle],
-            weight=weights.weight(found.value) if weights is not None and found.value is not None else None,
-            ways=found.ways,
-            width=0,
-            states=0,
-            seconds=time.perf_counter() - began,
-            method="search",
-            complete=found.complete,
-        )
-        if found.complete:
-            return so_far
-        if watch.too_late():
-            error = TimeIsUpError(f"the {watch.timeout:g} s allowed were up before the best cycle was found")
-            error.best = so_far if so_far.cycle else None
-            raise error
+    how: dict[str, Any] = {"arch": arch, "threads": threads, "watch": watch}
+    along: dict[str, Any] = {"order": order, "tell_order": tell_order, "report": report, "keeping": keeping, **how}
+    so_far, answer = None, "the best cycle was found"
+    for_search = method != "boundary" and not for_boundary
     try:
-        return longest_in(
-            space, weights, shortest=shortest, watch=watch,
-            arch=arch, threads=threads, order=order, tell_order=tell_order, report=report, keeping=keeping,
-        )  # fmt: skip
+        if for_search and by_paths:
+            # Several cycles with weights are found in no other way.
+            most = None if method == "search" or (k > 1 and weights is not None) else _SECONDS_OF_SEARCH
+            so_far = _by_shortest_paths(space, weights, k, watch, most)
+            if so_far.complete:
+                return so_far
+            if watch.too_late():
+                raise time_is_up(watch.timeout, answer)
+        elif for_search and (
+            method == "search"
+            or (k > 1 if weights is not None else not shortest and _is_for_search(space, arch, watch))
+        ):
+            if k > 1:
+                return best_of_all(space, k, weights, least=shortest, **how)
+            return longest_by_search(space, **how)
+        if k > 1:
+            return few_along_boundary(space, k, shortest=shortest, **along)
+        return longest_in(space, weights, shortest=shortest, **along)
     except TimeIsUpError as error:
-        error.best = _better(so_far, error.best, least=shortest)
-        raise
+        best = _better(so_far, error.best, least=shortest) or _any_cycle(space, weights, watch)
+        raise time_is_up(watch.timeout, answer, best) from None
 
 
 def longest_possible(space: SearchSpace) -> int:
@@ -239,83 +246,31 @@ def _is_for_search(space: SearchSpace, arch: str, watch: Watch) -> bool:
         return search.seconds < seconds
 
 
-def _longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int | None) -> BestCycle:
-    """Count all cycles by length, and then search again for one of the longest.
-
-    The second search meets the cycles in much the same order, so the first one has half of the time. Then a cycle of
-    the greatest length that was found is there in about the same time again.
-    """
-    device_arch = arch_for(space, cast("Arch", arch), threads=threads)
-    with ExitStack() as stack:
-        if not is_open(device_arch):
-            watch.tell("compiling")
-        device = stack.enter_context(held_device(device_arch, threads=threads))
-        counted = Run(space, device)
-        _advance(counted, watch, lambda: watch.seconds >= watch.timeout / 2)
-        by_length = counted.snapshot().cycles_by_length
-        cycle: list[int] = []
-        length = max(by_length, default=0)
-        if length:
-            only = replace(space.options, min_length=length, collect=True)
-            found: list[list[int]] = []
-            again = Run(SearchSpace(space.graph, only), device)
-
-            def is_found() -> bool:
-                cycles = again.take_cycles()
-                found.extend(cycles.vertices[: cycles.offsets[1]].tolist() for _ in range(min(len(cycles), 1)))
-                return bool(found) or watch.too_late()
-
-            _advance(again, watch, is_found)
-            is_found()
-            cycle = found[0] if found else _some_cycle(space, device)
-    best = BestCycle(
-        cycle=[space.graph.names[v] for v in cycle],
-        weight=None,
-        ways=by_length.get(len(cycle), 0),
-        width=0,
-        states=0,
-        seconds=watch.seconds,
-        method="search",
-        complete=counted.finished,
-    )
-    if not counted.finished:
-        so_far = f"; a cycle of {vertices_text(length)} was met" if length else ""
-        error = TimeIsUpError(f"the {watch.timeout:g} s allowed were up before the longest cycle was found{so_far}")
-        error.best = best if cycle else None
-        raise error
-    return best
+def _any_cycle(space: SearchSpace, weights: Weights | None, watch: Watch) -> BestCycle | None:
+    """Return a cycle that the search by shortest paths meets soon, if it meets one."""
+    latest = time.thread_time() + _SECONDS_FOR_ANY
+    found = cheapest_cycle(space, enough=lambda: time.thread_time() > latest)
+    if not found.kept:
+        return None
+    gains = Gains() if weights is None else weights.gains
+    kept = [(gains.of_cycle(cycle), cycle) for _, cycle in found.kept]
+    ways = found.ways if weights is None else 1
+    return BestCycle.of(space.graph, kept, ways, watch.seconds, weights, complete=False)
 
 
-def _some_cycle(space: SearchSpace, device: Device) -> list[int]:
-    """Return the longest of the cycles that a search meets first; it must meet one."""
-    run = Run(SearchSpace(space.graph, replace(space.options, collect=True)), device)
-    while True:
-        cycles = run.take_cycles()
-        if len(cycles):
-            at = int(cycles.lengths.argmax())
-            vertices: list[int] = cycles.vertices[cycles.offsets[at] : cycles.offsets[at + 1]].tolist()
-            return vertices
-        run.advance()
-
-
-def _advance(run: Run, watch: Watch, enough: Callable[[], bool]) -> None:
-    """Search until the end, or until it is enough; the start and compilations do not count."""
-    last = run.snapshot()
-    while not run.finished and not enough():
-        watch.tell("compiling" if last.compiling else "searching", last.share, last.cycles)
-        with nullcontext() if last.compiling else watch.searching():
-            last = run.advance()
-
-
-def _by_shortest_paths(space: SearchSpace, weights: Weights | None, watch: Watch, most: float | None) -> Cheapest:
+def _by_shortest_paths(
+    space: SearchSpace, weights: Weights | None, k: int, watch: Watch, most: float | None
+) -> BestCycle:
     """Search until the end, the time-out, or `most` seconds."""
-    latest = math.inf if most is None else time.perf_counter() + most
+    began = time.perf_counter()
+    latest = math.inf if most is None else began + most
     with watch.searching():
         watch.tell("searching")
         cost = None if weights is None else weights.gains.onto
-        found = cheapest_cycle(space, cost, lambda: watch.look() or time.perf_counter() > latest)
+        found = cheapest_cycle(space, cost, lambda: watch.look() or time.perf_counter() > latest, k)
         watch.tell("searching", float(found.complete), is_last=found.complete)
-    return found
+    seconds = time.perf_counter() - began
+    return BestCycle.of(space.graph, found.kept, found.ways, seconds, weights, complete=found.complete)
 
 
 def _better(one: BestCycle | None, other: BestCycle | None, *, least: bool) -> BestCycle | None:

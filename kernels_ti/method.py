@@ -10,28 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.choices import COST_OF_LENGTHS, LONGEST_COUNT, SHORT_SEARCH, TIMES_FASTER
 from kernels_ti.device.device import cuda_is_here
 from kernels_ti.device.machine import cores
 from kernels_ti.device.memory import host_budget
 from kernels_ti.errors import EngineError
 from kernels_ti.estimate.device_choice import SMALL_GRAPH
 from kernels_ti.estimate.estimate import FIRST_SIZE, Estimate, Estimator
-from kernels_ti.estimate.usual_rate import CPU_PATHS_PER_SECOND
+from kernels_ti.estimate.usual_rate import usual_rate
 
 if TYPE_CHECKING:
     from kernels_ti.boundary.orders.plan import BoundaryPlan
-
-SHORT_SEARCH = 10.0
-"""Seconds of a search that is made without asking for the other method."""
-
-TIMES_FASTER = 10.0
-"""How much faster than a search the boundary method must be, to be chosen."""
-
-LONGEST_COUNT = 86400.0
-"""Seconds of the longest count along a boundary that is chosen."""
-
-COST_OF_LENGTHS = 4
-"""How much longer a count by length takes than the total alone, which is what a plan estimates."""
 
 # Of a larger graph, an estimate alone takes seconds.
 _LARGEST_GRAPH, _MOST_SEED_WORDS = 20_000, 1_000_000
@@ -42,7 +31,6 @@ _SMALL_WALKS = 4
 _SURELY_SHORT = SHORT_SEARCH / 4
 # One whose time is this at least, with that certainty, is known to be long.
 _SURELY_LONG = 4 * SHORT_SEARCH
-_CUDA_PATHS_PER_SECOND = 5e9
 
 
 @dataclass(frozen=True)
@@ -108,7 +96,7 @@ class SearchTime:
     """
 
     def __init__(self, space: SearchSpace, threads: int | None) -> None:
-        self._rate = _CUDA_PATHS_PER_SECOND if cuda_is_here() else (threads or cores()) * CPU_PATHS_PER_SECOND
+        self._threads = None if cuda_is_here() else threads or cores()
         self._left = _PROBING_SECONDS
         self._walks = 0
         self.seconds, self._low, self._high = math.inf, 0.0, math.inf
@@ -127,16 +115,17 @@ class SearchTime:
                     self._estimator.add_walk(FIRST_SIZE, deadline=began + self._left)
                 else:
                     self._estimator.probe(self._left)
-                self._take(self._estimator.estimate())
+                self._take(self._estimator.estimate(), self._estimator.words)
             except EngineError:  # a block that is too large to be estimated
                 self.seconds, self._estimator = math.inf, None
             self._walks += 1
             self._left = 0.0 if self._walks > _SMALL_WALKS else self._left - (time.perf_counter() - began)
 
-    def _take(self, estimate: Estimate) -> None:
+    def _take(self, estimate: Estimate, words: int) -> None:
         """Take what the walks tell; those that were broken off tell nothing."""
         if estimate.exact or estimate.walks:
-            self.seconds = estimate.paths / self._rate
-            self._low, self._high = estimate.paths_low / self._rate, estimate.paths_high / self._rate
+            rate = usual_rate(words, self._threads)
+            self.seconds = estimate.paths / rate
+            self._low, self._high = estimate.paths_low / rate, estimate.paths_high / rate
         if estimate.exact:
             self._left = 0.0

@@ -138,8 +138,7 @@ class Options:
         cannot be combined with `collect`.
     symmetry : bool
         Count up to the automorphisms of the graph, see `kernels_ti.symmetry`. It needs igraph, and cannot be combined
-        with `collect`, `participation`, `part`, `avoid_edges`, the expansion of the paper or several vertices in
-        `through`.
+        with `collect`, `participation` or `part`.
 
     Raises
     ------
@@ -198,9 +197,6 @@ class Options:
             "a list of cycles": self.collect,
             "counts for each vertex or edge": self.participation != "none",
             "a part of a search": self.part is not None,
-            "edges to avoid": bool(self.avoid_edges),
-            "the expansion of the paper": self.expansion != EXPANSIONS[0],
-            "several vertices that every cycle passes": len(set(self.through)) > 1,
         }
         for what, is_wanted in others.items():
             if is_wanted:

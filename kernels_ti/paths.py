@@ -1,28 +1,35 @@
-"""Chordless paths between two vertices s and t: paths whose vertices have no other edges among them.
+"""Chordless paths, between two vertices s and t or of a whole graph: their vertices have no other edges among them.
 
 A new vertex that is joined to s and to t only (in a directed graph by arcs to s and from t) makes each such path a
 chordless cycle through the new vertex, and each such cycle is one of these paths. So whatever finds or counts cycles
 through a vertex does so with paths. If s and t are adjacent, the edge is the only chordless path between them.
+
+For all paths of a graph, each vertex gets a new neighbour of its own, and a new hub is joined to all of these. Each
+chordless cycle through the hub passes two of them, and between these is a chordless path of two or more vertices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels_ti.api import count_cycles, enumerate_cycles
 from kernels_ti.blocks.restriction import vertices_called
-from kernels_ti.boundary.forward_and_back.weights import Weights, attribute_weights
 from kernels_ti.boundary.in_one_call import order_called
+from kernels_ti.boundary.longest import BestCycle
 from kernels_ti.boundary.sample import sample_cycles
+from kernels_ti.boundary.values.weights import Weights, attribute_weights
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
-from kernels_ti.cycle_table import CycleStream
-from kernels_ti.errors import OptionError, TimeIsUpError
+from kernels_ti.cycle_stream import CycleStream
+from kernels_ti.errors import OptionError, TimeIsUpError, time_is_up
 from kernels_ti.graph import Graph
 from kernels_ti.longest import longest_cycle
 from kernels_ti.options import require_lengths, require_parity
@@ -31,9 +38,17 @@ FEWEST = 2
 """Vertices of the shortest path."""
 
 
+class _End(Enum):
+    """No end of a path; None may be the name of a vertex."""
+
+    ANY = "any"
+
+
 @dataclass(frozen=True)
 class _Joining:
-    """The name of the new vertex: no vertex of a user has it."""
+    """The name of a new vertex: no vertex of a user has it."""
+
+    number: int
 
 
 @dataclass(frozen=True)
@@ -73,12 +88,18 @@ class BestPath:
     ways : int
         Paths that have this length, or this weight.
     seconds : float
+    paths : list of list
+        The k best ones, the best first; fewer if there are fewer.
+    weights : list of int or Fraction
+        Of each of them; empty where only the length counts.
     """
 
     path: list[Hashable]
     weight: int | Fraction | None
     ways: int
     seconds: float
+    paths: list[list[Hashable]] = field(default_factory=list)
+    weights: list[int | Fraction] = field(default_factory=list)
     length: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,7 +107,23 @@ class BestPath:
 
 
 class PathStream(Iterator[list[Hashable]]):
-    """The paths of `enumerate_paths`, while the search goes on."""
+    """The paths of `enumerate_paths`, while the search goes on.
+
+    Parameters
+    ----------
+    cycles : CycleStream
+        The cycles of a graph with new vertices; each stands for a path.
+    path : callable
+        Makes the path of such a cycle.
+
+    Examples
+    --------
+    >>> from kernels_ti import Graph, enumerate_paths
+    >>> square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    >>> stream = enumerate_paths(square, 0, 2)
+    >>> sorted(stream), stream.complete
+    ([[0, 1, 2], [0, 3, 2]], True)
+    """
 
     def __init__(self, cycles: CycleStream, path: Callable[[list[Hashable]], list[Hashable]]) -> None:
         self._cycles, self._path = cycles, path
@@ -95,7 +132,13 @@ class PathStream(Iterator[list[Hashable]]):
         return self._path(next(self._cycles))
 
     def batches(self) -> Iterator[list[list[Hashable]]]:
-        """Yield the paths of each slice of the search, as a list. Take paths or batches: a path is given once."""
+        """Yield the paths of each slice of the search, as a list. Take paths or batches: a path is given once.
+
+        Yields
+        ------
+        list of list
+            At least one path.
+        """
         for table in self._cycles.batches():
             yield [self._path(cycle) for cycle in table]
 
@@ -107,20 +150,48 @@ class PathStream(Iterator[list[Hashable]]):
 
 @dataclass(frozen=True, eq=False)
 class _Joined:
-    """A graph with the new vertex, and the bounds of its cycles, with their order if there is one."""
+    """A graph with new vertices, the first of which is on each cycle that is a path, and the options of a search."""
 
     graph: Graph
-    start: Hashable
-    new: Hashable
-    bounds: dict[str, Any]
+    given: Graph
+    ends: tuple[Hashable, ...]  # Empty for all paths
+    options: dict[str, Any]
+
+    @property
+    def new(self) -> tuple[Hashable, ...]:
+        """The new vertices."""
+        return self.graph.names[self.given.n :]
+
+    @property
+    def extra(self) -> int:
+        """New vertices on a cycle."""
+        return 1 if self.ends else 3
+
+    @cached_property
+    def _index(self) -> dict[Hashable, int]:
+        return {name: v for v, name in enumerate(self.given.names)}
 
     def path(self, cycle: list[Hashable]) -> list[Hashable]:
-        """Return the path of a cycle."""
+        """Return the path of a cycle; of all paths without directions, from its end that comes first in the graph."""
         if not cycle:
             return []
-        at = cycle.index(self.new)
+        at = cycle.index(self.new[0])
         path = [*cycle[at + 1 :], *cycle[:at]]
-        return path if path[0] == self.start else path[::-1]
+        if self.ends:
+            return path if path[0] == self.ends[0] else path[::-1]
+        path = path[1:-1]
+        is_forward = self.given.directed or self._index[path[0]] < self._index[path[-1]]
+        return path if is_forward else path[::-1]
+
+    def weights(self, weight: Mapping[Any, Any]) -> tuple[dict[Any, Any], int]:
+        """Return weights with those of the new vertices, or of their edges, and how much they add to each cycle."""
+        # Positive weights let the search by shortest paths count the cycles.
+        if Weights.of_mapping(self.given, weight).gains.of_edges is None:
+            return {**weight, **dict.fromkeys(self.new, 1)}, self.extra
+        names = self.graph.names
+        edges = self.graph.pairs_in_direction()
+        new = [(names[u], names[v]) for u, v in edges[(edges >= self.given.n).any(axis=1)].tolist()]
+        return {**weight, **dict.fromkeys(new, 1)}, self.extra + 1
 
 
 def _joined(
@@ -134,8 +205,12 @@ def _joined(
     through: Iterable[Hashable] = (),
     simplify: bool = False,
     order: Iterable[Hashable] | None = None,
+    **others: Any,
 ) -> _Joined:
-    """Join a new vertex to two others, and put it before them in an order; see `count_paths` for the parameters."""
+    """Join new vertices to the ends, and put them before these in an order; see `count_paths` for the parameters.
+
+    The options of the search for cycles are those of the paths, with `others`.
+    """
     require_lengths(min_length, max_length)
     require_parity(parity)
     if min_length < FEWEST:
@@ -143,66 +218,77 @@ def _joined(
     if max_length is not None and max_length < min_length:
         raise OptionError(f"the maximum length {max_length} of a path is less than the minimum {min_length}")
     graph = as_graph(graph, simplify=simplify)
+    given = [end for end in (s, t) if end is not _End.ANY]
+    if len(given) == 1:
+        raise OptionError("a path has two ends: name both, or none of them for all paths")
     # A name may be a text or a tuple, which are no lists of names here.
-    u, v = vertices_called(graph, [s, t])
+    ends = list(vertices_called(graph, given))
     through = [graph.names[w] for w in vertices_called(graph, through)]
-    if u == v:
+    if ends and ends[0] == ends[1]:
         raise OptionError(f"a path has two different ends, not {s} twice")
-    new = graph.n if graph.vertex_names is None else _Joining()
-    edges = np.concatenate((graph.edges(), [[graph.n, u], [v, graph.n]]))
+    n, edges = graph.n, _new_edges(graph, ends)
+    size = int(edges.max(initial=n)) + 1
+    names = None if graph.vertex_names is None else (*graph.vertex_names, *map(_Joining, range(size - n)))
     joined = Graph.from_edge_array(
-        edges,
-        n=graph.n + 1,
-        names=None if graph.vertex_names is None else (*graph.vertex_names, new),
+        np.concatenate((graph.edges(), edges)),
+        n=size,
+        names=names,
         directed=graph.directed,
         multigraph=not graph.is_simple,
     )
-    bounds: dict[str, Any] = {
-        "min_length": min_length + 1,
-        "max_length": None if max_length is None else max_length + 1,
-        "through": [new, *through],
-    }
+    found = _Joined(joined, graph, tuple(graph.names[v] for v in ends), dict(others))
+    found.options.update(
+        min_length=min_length + found.extra,
+        max_length=None if max_length is None else max_length + found.extra,
+        through=[found.new[0], *through],
+    )
     if parity is not None:
-        # The new vertex makes one more.
-        bounds["parity"] = "even" if parity == "odd" else "odd"
+        # An odd number of new vertices is on each cycle.
+        found.options["parity"] = "even" if parity == "odd" else "odd"
     if (vertices := order_called(graph, order)) is not None:
-        first = min(vertices.index(u), vertices.index(v))
-        names_in_order = [graph.names[w] for w in vertices]
-        bounds["order"] = [*names_in_order[:first], new, *names_in_order[first:]]
-    return _Joined(joined, graph.names[u], new, bounds)
+        near: dict[int, list[int]] = {}
+        for u, v in edges.tolist():
+            if min(u, v) < n:
+                near.setdefault(min(u, v), []).append(max(u, v))
+        in_order = [w for v in vertices for w in ([*near.get(v, ()), v])]
+        found.options["order"] = [joined.names[w] for w in dict.fromkeys(in_order if ends else [n, *in_order])]
+    return found
 
 
-def count_paths(
-    graph: Any,
-    s: Hashable,
-    t: Hashable,
-    *,
-    min_length: int = FEWEST,
-    max_length: int | None = None,
-    parity: Parity | None = None,
-    through: Iterable[Hashable] = (),
-    simplify: bool = False,
-    **options: Any,
-) -> PathCounts:
-    """Count the chordless paths from s to t.
+def _new_edges(graph: Graph, ends: list[int]) -> npt.NDArray[np.int64]:
+    """Return the edges of the new vertices, arcs in a directed graph; the first of these is on each cycle.
+
+    Between two ends one new vertex is joined to both. For all paths each vertex gets a neighbour of its own, in a
+    directed graph one before it and one after it, and a hub is joined to all of these.
+    """
+    n = graph.n
+    if ends:
+        return np.array([[n, ends[0]], [ends[1], n]])
+    every, hub = np.arange(n), np.full(n, n)
+    first = n + 1 + every
+    to = [np.column_stack((hub, first)), np.column_stack((first, every))]
+    if not graph.directed:
+        return np.concatenate(to)
+    last = first + n
+    return np.concatenate((*to, np.column_stack((every, last)), np.column_stack((last, hub))))
+
+
+def count_paths(graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, **options: Any) -> PathCounts:
+    """Count the chordless paths from s to t, or all chordless paths of a graph.
 
     Parameters
     ----------
     graph : Graph, or a graph or adjacency matrix of another library
         See `as_graph`. Paths of a directed graph go along the arcs, and an arc in any direction between two vertices
         that do not follow each other is a chord; so are parallel edges between two that do.
-    s, t : hashable
-        The names of the two ends.
-    min_length, max_length : int, optional
-        Bounds on the number of vertices of a path, both ends included.
-    parity : {"odd", "even"}, optional
-        Count only paths with an odd, or an even, number of vertices, both ends included.
-    through : iterable of vertex names, optional
-        Count only paths that pass all of these.
-    simplify : bool
-        Drop self-loops, repeated edges and directions of the graph.
+    s, t : hashable, optional
+        The names of the two ends. Without them all chordless paths of the graph are counted, each once: from two
+        vertices on, so that an edge is a path and a vertex alone is none. In a directed graph each path leads from its
+        first vertex to its last one.
     options : keywords
-        The others of `count_cycles`: `avoid`, `avoid_edges`, `arch`, `method`, `timeout` and so on.
+        Those of `count_cycles`, for paths: `min_length` and `max_length` bound the number of vertices of a path, and
+        `parity` is that of this number, both ends included; `through`, `avoid`, `avoid_edges`, `simplify`, `arch`,
+        `method`, `order`, `limit`, `timeout` and so on mean the same.
 
     Returns
     -------
@@ -220,43 +306,21 @@ def count_paths(
     >>> count_paths(house, 4, 2).by_length
     {3: 1, 4: 1}
     """
-    order = options.pop("order", None)
-    joined = _joined(
-        graph,
-        s,
-        t,
-        min_length=min_length,
-        max_length=max_length,
-        parity=parity,
-        through=through,
-        simplify=simplify,
-        order=order,
-    )
-    counts = count_cycles(joined.graph, **joined.bounds, **options)
-    by_length = {length - 1: count for length, count in counts.by_length.items()}
+    joined = _joined(graph, s, t, **options)
+    counts = count_cycles(joined.graph, **joined.options)
+    by_length = {length - joined.extra: count for length, count in counts.by_length.items()}
     return PathCounts(by_length, counts.seconds, counts.complete)
 
 
-def enumerate_paths(
-    graph: Any,
-    s: Hashable,
-    t: Hashable,
-    *,
-    min_length: int = FEWEST,
-    max_length: int | None = None,
-    parity: Parity | None = None,
-    through: Iterable[Hashable] = (),
-    simplify: bool = False,
-    **options: Any,
-) -> PathStream:
+def enumerate_paths(graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, **options: Any) -> PathStream:
     """Give the chordless paths from s to t, while the search goes on.
 
     Parameters
     ----------
-    graph, s, t, min_length, max_length, parity, through, simplify
+    graph, s, t
         As for `count_paths`.
     options : keywords
-        The others of `enumerate_cycles`.
+        Those of `enumerate_cycles`, see `count_paths`.
 
     Returns
     -------
@@ -276,34 +340,28 @@ def enumerate_paths(
     >>> sorted(enumerate_paths(house, 4, 2))
     [[4, 0, 3, 2], [4, 1, 2]]
     """
-    joined = _joined(
-        graph, s, t, min_length=min_length, max_length=max_length, parity=parity, through=through, simplify=simplify
-    )
-    return PathStream(enumerate_cycles(joined.graph, **joined.bounds, **options), joined.path)
+    joined = _joined(graph, s, t, **options)
+    return PathStream(enumerate_cycles(joined.graph, **joined.options), joined.path)
 
 
 def longest_path(
     graph: Any,
-    s: Hashable,
-    t: Hashable,
+    s: Hashable = _End.ANY,
+    t: Hashable = _End.ANY,
     *,
     weight: str | Mapping[Any, Any] | None = None,
-    min_length: int = FEWEST,
-    max_length: int | None = None,
-    through: Iterable[Hashable] = (),
-    simplify: bool = False,
     **options: Any,
 ) -> BestPath:
     """Find the longest chordless path from s to t, or the heaviest.
 
     Parameters
     ----------
-    graph, s, t, min_length, max_length, through, simplify
+    graph, s, t
         As for `count_paths`.
     weight : str or mapping, optional
         As for `longest_cycle`.
     options : keywords
-        The others of `longest_cycle`.
+        Those of `longest_cycle`, see `count_paths`.
 
     Returns
     -------
@@ -321,32 +379,26 @@ def longest_path(
     >>> longest_path(house, 4, 2).path
     [4, 0, 3, 2]
     """
+    simplify = options.get("simplify", False)
     if isinstance(weight, str):
         weight = attribute_weights(graph, weight, simplify=simplify)
-    order = options.pop("order", None)
-    joined = _joined(
-        graph, s, t, min_length=min_length, max_length=max_length, through=through, simplify=simplify, order=order
-    )
+    joined = _joined(graph, s, t, **options)
     added = 0
     if weight is not None:
-        of_edges = Weights.of_mapping(as_graph(graph, simplify=simplify), weight).gains.of_edges is not None
-        # Positive weights let the search by shortest paths count them.
-        new = {(joined.new, s): 1, (t, joined.new): 1} if of_edges else {joined.new: 1}
-        weight, added = {**weight, **new}, len(new)
+        weight, added = joined.weights(weight)
 
-    def path_of(best: Any) -> BestPath:
-        return BestPath(
-            joined.path(best.cycle), None if best.weight is None else best.weight - added, best.ways, best.seconds
-        )
+    def path_of(best: BestCycle) -> BestPath:
+        paths, weights = list(map(joined.path, best.cycles)), [each - added for each in best.weights]
+        return BestPath((paths or [[]])[0], weights[0] if weights else None, best.ways, best.seconds, paths, weights)
 
     try:
-        return path_of(longest_cycle(joined.graph, weight=weight, **joined.bounds, **options))
+        return path_of(longest_cycle(joined.graph, weight=weight, **joined.options))
     except TimeIsUpError as error:
-        error.best = None if error.best is None else path_of(error.best)
-        raise
+        best = None if error.best is None else path_of(error.best)
+        raise time_is_up(options["timeout"], "the best path was found", best) from None
 
 
-def shortest_path(graph: Any, s: Hashable, t: Hashable, **options: Any) -> BestPath:
+def shortest_path(graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, **options: Any) -> BestPath:
     """Find the shortest chordless path from s to t, or with `weight` the lightest; see `longest_path`.
 
     Without further bounds it is a shortest path of a simple graph. Opposite arcs and parallel edges between vertices
@@ -380,27 +432,18 @@ def shortest_path(graph: Any, s: Hashable, t: Hashable, **options: Any) -> BestP
 
 
 def sample_paths(
-    graph: Any,
-    s: Hashable,
-    t: Hashable,
-    k: int,
-    *,
-    min_length: int = FEWEST,
-    max_length: int | None = None,
-    through: Iterable[Hashable] = (),
-    simplify: bool = False,
-    **options: Any,
+    graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, k: int = 1, **options: Any
 ) -> list[list[Hashable]]:
     """Draw k chordless paths from s to t uniformly at random, with replacement.
 
     Parameters
     ----------
-    graph, s, t, min_length, max_length, through, simplify
+    graph, s, t
         As for `count_paths`.
     k : int
         How many.
     options : keywords
-        The others of `sample_cycles`.
+        Those of `sample_cycles`, see `count_paths`.
 
     Returns
     -------
@@ -419,8 +462,9 @@ def sample_paths(
     >>> sample_paths(square, 0, 1, 2)
     [[0, 1], [0, 1]]
     """
-    order = options.pop("order", None)
-    joined = _joined(
-        graph, s, t, min_length=min_length, max_length=max_length, through=through, simplify=simplify, order=order
-    )
-    return [joined.path(cycle) for cycle in sample_cycles(joined.graph, k, **joined.bounds, **options).lists()]
+    joined = _joined(graph, s, t, **options)
+    try:
+        drawn = sample_cycles(joined.graph, k, **joined.options)
+    except TimeIsUpError:
+        raise time_is_up(options["timeout"], "the paths were drawn") from None
+    return [joined.path(cycle) for cycle in drawn.lists()]

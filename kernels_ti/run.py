@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from kernels_ti.blocks.groups import BlockGroup
+from kernels_ti.blocks.resumed import resumed_groups
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles
@@ -160,7 +161,7 @@ class Run:
                 begun=begun or self._cache is not None,
             )
             if state is not None and state.groups:
-                self._states = state.groups_of([len(group.seed_entries) for group in batch.groups])
+                self._states = resumed_groups(state, batch.groups, members=self.options.members)
             else:
                 self._begin(batch.groups, batch.weights)
             state = None
@@ -184,7 +185,7 @@ class Run:
 
         begun = begun_on_host(groups, weights, self.options.part, self._longest, self.options.members)
         self._states = list(begun.groups)
-        self._totals.add(begun.paths_by_length, begun.cycles_by_length)
+        self._totals.add(begun.paths_by_length, self._space.scaled(self._batch, begun.cycles_by_length))
         self._take_lists(begun.found)
 
     def _sweeps(self, batch: ResidentBatch) -> Iterator[Search]:

@@ -6,7 +6,7 @@ Every schedule can resume every state: its bit rows have 64-bit words, whatever 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -129,15 +129,6 @@ class RunState:
         if self.batch > batches:
             raise CheckpointError(f"the state does not fit the graph: batch {self.batch:,} of {batches:,}")
 
-    def groups_of(self, seeds: Sequence[int]) -> list[GroupState]:
-        """Return the groups; a CheckpointError unless there is one for each number of seeds, and none has more."""
-        groups = list(self.groups)
-        if len(groups) != len(seeds) or any(
-            max(group.surveyed, group.next_seed) > most for group, most in zip(groups, seeds, strict=True)
-        ):
-            raise CheckpointError("the state does not fit the graph: it has other groups of blocks")
-        return groups
-
 
 def lengths_counted(lengths: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]) -> IntArray:
     """Add up the counts of each length: entry t of the result belongs to length t."""
@@ -155,17 +146,17 @@ _FEW_COLUMNS = 8  # up to so many are added one by one: numpy is slow where it a
 _POPULATION = np.array([value.bit_count() for value in range(256)], np.uint8)
 
 
-def populations(rows: Rows) -> IntArray:
-    """Count the set bits of each bit row, shape (k, W); returns shape (k,)."""
+def populations(rows: Rows, out: IntArray | None = None) -> IntArray:
+    """Count the set bits of each bit row, shape (k, W); returns shape (k,), in the memory of `out` if it is given."""
     if hasattr(np, "bitwise_count"):  # from numpy 2.0 on
         counted = np.bitwise_count(rows)
     else:
         counted = _POPULATION[np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), 8 * rows.shape[1])]
     if counted.shape[1] > _FEW_COLUMNS:
-        sums: IntArray = counted.sum(axis=1, dtype=np.int64)
-        return sums
-    sums = np.zeros(len(counted), np.int64)
-    for column in counted.T:
+        return np.asarray(counted.sum(axis=1, dtype=np.int64, out=out))
+    sums = np.empty(len(counted), np.int64) if out is None else out
+    sums[:] = counted[:, 0] if counted.shape[1] else 0
+    for column in counted.T[1:]:
         sums += column
     return sums
 

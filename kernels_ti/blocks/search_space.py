@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options
 from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +103,13 @@ class SearchSpace:
         """Return the work of a batch where the space itself begins the search; None where the seeds begin it."""
         return None
 
-    def scaled(self, batch: int, cycles: dict[int, int]) -> dict[int, int]:
+    def scaled(self, batch: int, cycles: dict[int, Number]) -> dict[int, Number]:
         """Return the part of the run's totals that the cycles found in a batch stand for, by length."""
         return cycles
+
+    def found_times(self, length: int) -> int:
+        """Return how often the totals of a run contain each cycle of this length."""
+        return 1
 
     def settled(self, cycles: dict[int, int], *, finished: bool) -> dict[int, int]:
         """Return the numbers of cycles behind the totals of a run, by length."""

@@ -2,7 +2,7 @@
 
 A search has to meet each chordless cycle, and a road network has more of them than anybody can meet. Where the vertices
 can be put in an order in which the boundary between past and future stays small, the sets of past vertices that can
-still become a chordless cycle fall into few classes, see `kernels_ti.boundary.states.states`. Their numbers are
+still become a chordless cycle fall into few classes, see `kernels_ti.boundary.values.states`. Their numbers are
 carried along from vertex to vertex. The time depends on the boundary, about 2.7 to the power of its vertices, and
 hardly on the number of cycles.
 
@@ -21,20 +21,20 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.cores.on_cores import CoresBlock
-from kernels_ti.boundary.in_python import PythonBlock
+from kernels_ti.boundary.executors.in_passes import MOST_VERTICES, BlockInPasses
+from kernels_ti.boundary.executors.in_python import PythonBlock
+from kernels_ti.boundary.executors.on_cores import CoresBlock
+from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.orders.work import likely_states, share_done
 from kernels_ti.boundary.spec.block import OrderedBlock, ordered_blocks
 from kernels_ti.boundary.spec.packing import Packing
-from kernels_ti.boundary.states.saved import SavedBlock, SavedCount, SavedPasses
-from kernels_ti.boundary.states.states import GivenUp
-from kernels_ti.boundary.tables.in_passes import MOST_VERTICES, BlockInPasses
-from kernels_ti.boundary.tables.on_device import DeviceBlock
+from kernels_ti.boundary.values.saved import SavedBlock, SavedCount, SavedPasses
+from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.device.device import held_device, is_open
 from kernels_ti.device.machine import cores
-from kernels_ti.errors import OptionError, SizeError, parameter
+from kernels_ti.errors import CheckpointError, OptionError, SizeError, parameter
 from kernels_ti.graph import Graph
 from kernels_ti.short_cycles import short_cycles
 
@@ -143,9 +143,26 @@ class BoundaryCount:
             self._counts, self._triangles, self._done = Counter(saved.cycles), saved.triangles, saved.work
             self.most_states, self.states_by_step = saved.most_states, list(saved.states_by_step)
             self._saved_block = saved.block
+            if not self._holds(saved):
+                raise CheckpointError("the count that was kept does not fit the blocks of the graph")
         self.likely_states = likely_states(self.plan)
         self._share = 0.0
         self._note_share()
+
+    def _holds(self, saved: SavedCount) -> bool:
+        """Say whether the block that was being counted is one of the graph, and its states lie in as many words."""
+        if saved.block is None:
+            return 0 <= saved.blocks_done <= len(self._blocks)
+        if not 0 <= saved.blocks_done < len(self._blocks):
+            return False
+        block, most = self._blocks[saved.blocks_done], self._longest
+        words, _ = saved.block.states.words.shape
+        lengths = saved.block.states.counts.shape[2]
+        return (
+            0 <= saved.block.place <= block.graph.n
+            and words == block.packing.words
+            and 1 <= lengths <= (1 if most is None else block.graph.n + 1)
+        )
 
     def use(self, device: Device, memory: int | None) -> None:
         """Count large blocks on a device of the arch of `arch_of_count`, from the next block on."""

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any, Literal
 from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
-from kernels_ti.boundary.forward_and_back.blocks import PlannedBlocks, Report, planned_blocks
-from kernels_ti.boundary.forward_and_back.keeping import Keeping
 from kernels_ti.boundary.needs import needs_of
 from kernels_ti.boundary.orders.annealing import GROWTH, SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
-from kernels_ti.boundary.states.states import GivenUp
+from kernels_ti.boundary.values.states import GivenUp
+from kernels_ti.boundary.way_back.blocks import PlannedBlocks, Report, planned_blocks
+from kernels_ti.boundary.way_back.keeping import Keeping, Means
 from kernels_ti.device.device import held_device, is_open
 from kernels_ti.device.memory import host_budget, search_budget
 from kernels_ti.errors import (
     EngineError,
     OptionError,
     SizeError,
-    TimeIsUpError,
     bytes_text,
     parameter,
+    time_is_up,
     vertices_text,
 )
 from kernels_ti.graph import Graph
@@ -180,7 +180,7 @@ def in_time(watch: Watch, answer: str, keeping: Keeping | None = None) -> Iterat
     except GivenUp:
         if stopped():
             raise
-        raise TimeIsUpError(f"the {watch.timeout:g} s allowed were up before {answer}") from None
+        raise time_is_up(watch.timeout, answer) from None
 
 
 def annealed_blocks(
@@ -236,7 +236,7 @@ def ready_to_pick(
     report: Report | None = None,
     keeping: Keeping | None = None,
     **orders: Any,
-) -> Iterator[tuple[PlannedBlocks, dict[str, Any]]]:
+) -> Iterator[tuple[PlannedBlocks, Means]]:
     """Plan a search space and open the device for it; yield the plan and the means for `best_cycle` and `Draws`.
 
     For `orders`, `report` and `keeping` see `annealed_blocks`, for `answer` `in_time`.
@@ -250,12 +250,12 @@ def ready_to_pick(
             is_used = device.arch != "reference"
             yield (
                 planned,
-                {
-                    "memory": host_budget(memory),
-                    "enough": too_late,
-                    "report": planned.reporter(report, keeping),
-                    "device": device if is_used else None,
-                    "device_memory": search_budget(device, memory) if is_used else None,
-                    "keeping": keeping,
-                },
+                Means(
+                    host_budget(memory),
+                    too_late,
+                    planned.reporter(report, keeping),
+                    device if is_used else None,
+                    search_budget(device, memory) if is_used else None,
+                    keeping,
+                ),
             )

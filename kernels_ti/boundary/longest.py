@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.forward_and_back.gains import Gains
-from kernels_ti.boundary.forward_and_back.optimum import GivenUpWithBestError, Optimum, best_cycle
-from kernels_ti.boundary.forward_and_back.weights import Weights
-from kernels_ti.boundary.in_one_call import ready_to_pick
-from kernels_ti.errors import TimeIsUpError, vertices_text
+from kernels_ti.boundary.in_one_call import count_along_boundary, ready_to_pick
+from kernels_ti.boundary.sample import check_fit, draws_of
+from kernels_ti.boundary.values.gains import Gains
+from kernels_ti.boundary.values.weights import Weights
+from kernels_ti.boundary.way_back.blocks import Report
+from kernels_ti.boundary.way_back.optimum import GivenUpWithBestError, Optimum, best_cycle
+from kernels_ti.errors import TimeIsUpError, time_is_up
+from kernels_ti.graph import Graph
 from kernels_ti.watch import Watch
 
 
@@ -39,6 +42,10 @@ class BestCycle:
         How it was found.
     complete : bool
         False if the time was up: this is the best of the cycles that were found.
+    cycles : list of list
+        The k best ones, the best first; fewer if there are fewer.
+    weights : list of int or Fraction
+        Of each of them; empty where only the length counts.
     """
 
     cycle: list[Hashable]
@@ -49,6 +56,24 @@ class BestCycle:
     seconds: float
     method: str = "boundary"
     complete: bool = True
+    cycles: list[list[Hashable]] = field(default_factory=list)
+    weights: list[int | Fraction] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.cycle and not self.cycles:
+            self.cycles.append(self.cycle)
+            self.weights.extend([] if self.weight is None else [self.weight])
+
+    @classmethod
+    def of(
+        cls, graph: Graph, best: Sequence[tuple[int, list[int]]], ways: int, seconds: float, weights: Weights | None,
+        *, complete: bool = True,
+    ) -> BestCycle:  # fmt: skip
+        """Return the best cycles that a search found, each with its value; there may be none."""
+        cycles = [[graph.names[v] for v in cycle] for _, cycle in best]
+        found = [] if weights is None else [weights.weight(value) for value, _ in best]
+        one, weight = (cycles or [[]])[0], found[0] if found else None
+        return cls(one, weight, ways, 0, 0, seconds, "search", complete, cycles, found)
 
     @property
     def length(self) -> int:
@@ -69,6 +94,7 @@ def longest_in(
     The time-out of the watch gives the search up. For `how` see `kernels_ti.boundary.in_one_call.ready_to_pick`.
     """
     began = time.perf_counter()
+    watch, answer = watch or Watch(), "the best cycle was found"
     gains = Gains() if weights is None else weights.gains
     so_far = None
 
@@ -83,16 +109,57 @@ def longest_in(
         )
 
     try:
-        with ready_to_pick(space, watch, "the best cycle was found", **how) as (planned, means):
+        with ready_to_pick(space, watch, answer, **how) as (planned, means):
             try:
-                best = best_cycle(planned, gains, least=shortest, **means)
+                best = best_cycle(planned, gains, means, least=shortest)
             except GivenUpWithBestError as given_up:
                 so_far = named(given_up.best)
                 raise
-    except TimeIsUpError as error:
-        if so_far is None:
-            raise
-        said = TimeIsUpError(f"{error}; the best one so far has {vertices_text(so_far.length)}")
-        said.best = so_far
-        raise said from None
+    except TimeIsUpError:
+        raise time_is_up(watch.timeout, answer, so_far) from None
     return named(best)
+
+
+def few_along_boundary(
+    space: SearchSpace, k: int, *, shortest: bool, watch: Watch, arch: str, report: Report | None = None, **how: Any
+) -> BestCycle:
+    """Find the k longest, or shortest, cycles: count by length, and then read off the first cycles of those lengths.
+
+    For `how` see `kernels_ti.boundary.in_one_call.ready_to_pick`.
+    """
+    check_fit(k, space)
+    order = how.get("order")
+    names = None if order is None else [space.graph.names[v] for v in order]
+    counts = count_along_boundary(space, arch if space.graph.is_simple else "auto", names, watch)
+    if not counts.complete:
+        raise time_is_up(watch.timeout, "the best cycles were found")
+    cycles: list[list[Hashable]] = []
+    most_states = width = 0
+
+    def told(share: float, states: int, boundary: int) -> None:
+        nonlocal most_states
+        most_states = max(most_states, states)
+        if report is not None:
+            report(share, states, boundary)
+
+    for first, last, number in _portions(counts.by_length, k, shortest=shortest):
+        only = SearchSpace(space.graph, replace(space.options, min_length=first, max_length=last))
+        with draws_of(only, number, told, watch=watch, arch=arch, **how) as draws:
+            width = draws.planned.plan.width
+            found = [cycle for piece in draws.first() for cycle in piece.named(space.graph.names)]
+        cycles += sorted(found, key=len, reverse=not shortest)
+    ways = counts.by_length[len(cycles[0])] if cycles else 0
+    return BestCycle((cycles or [[]])[0], None, ways, width, most_states, watch.seconds, cycles=cycles)
+
+
+def _portions(by_length: Mapping[int, int], k: int, *, shortest: bool) -> Iterator[tuple[int, int, int]]:
+    """Yield ranges of lengths, and how many cycles of each: all lengths that are wanted whole, and then one in part."""
+    lengths = sorted((length for length, count in by_length.items() if count), reverse=not shortest)
+    whole, left = [], k
+    while lengths and by_length[lengths[0]] <= left:
+        whole.append(lengths.pop(0))
+        left -= by_length[whole[-1]]
+    if whole:
+        yield min(whole), max(whole), k - left
+    if lengths and left:
+        yield lengths[0], lengths[0], left

@@ -1,6 +1,6 @@
 """The expected needs of a count along a boundary: memory, passes, and how much longer passes take.
 
-A count by length that does not fit goes in several passes, see `kernels_ti.boundary.tables`. All numbers here follow
+A count by length that does not fit goes in several passes, see `kernels_ti.boundary.executors`. All numbers here follow
 from the expected states of a plan. They are rough: counts of two grids, a king graph and two road networks met 1.0 to
 2.3 times the states at the largest boundary that were expected.
 """
@@ -10,10 +10,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from kernels_ti.boundary.executors.in_passes import (
+    MOST_VERTICES,
+    NUMBERS_OF_A_ROW,
+    PRIME_BITS,
+    ROWS_TO_A_STATE,
+    SHORTEST,
+)
+from kernels_ti.boundary.executors.tables import ROOM_FOR_TWO, cells_of_two_tables
 from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.spec.packing import Packing
-from kernels_ti.boundary.tables.in_passes import MOST_VERTICES, NUMBERS_OF_A_ROW, PRIME_BITS, ROWS_TO_A_STATE, SHORTEST
-from kernels_ti.boundary.tables.tables import ROOM_FOR_TWO, cells_of_two_tables
 
 # States at the largest boundary for each that is expected.
 _STATES_MET = 2.0
@@ -60,7 +66,7 @@ def needs_of(plan: BoundaryPlan, arch: str, memory: float, *, longest: int | Non
 
 
 def _in_passes(plan: BoundaryPlan, arch: str, memory: float, longest: int, states: float, whole: float) -> Needs:
-    """Return the needs of a count by length in several passes, see `kernels_ti.boundary.tables.in_passes`."""
+    """Return the needs of a count by length in several passes, see `kernels_ti.boundary.executors.in_passes`."""
     n = _largest_block(plan)
     if not _fit_kernels(plan) or n > MOST_VERTICES:
         return Needs(whole, fits=False)

@@ -18,13 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock, PlannedBlocks, space_for
-from kernels_ti.boundary.forward_and_back.counting import CountedWay
-from kernels_ti.boundary.forward_and_back.layers import Layer
-from kernels_ti.boundary.forward_and_back.numbers import Numbers, sums_of
 from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, order_called
 from kernels_ti.boundary.orders.walk import Step
-from kernels_ti.boundary.tables.residues import combined, primes_beyond
+from kernels_ti.boundary.values.numbers import Numbers, sums_of
+from kernels_ti.boundary.values.residues import combined, primes_beyond
+from kernels_ti.boundary.way_back.blocks import PlannedBlock, PlannedBlocks, space_for
+from kernels_ti.boundary.way_back.counting import CountedWay
+from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.boundary.way_back.layers import Layer
+from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.device.memory import host_budget
 from kernels_ti.device.own_process import apart_if_needed
@@ -91,6 +93,7 @@ def participation(
     *,
     min_length: int = 3,
     max_length: int | None = None,
+    parity: Parity | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
@@ -109,7 +112,7 @@ def participation(
     ----------
     graph : Graph, or a graph or adjacency matrix of another library
         See `as_graph` for the types that are accepted. It may be directed and have self-loops and parallel edges.
-    min_length, max_length, through, avoid, avoid_edges, simplify
+    min_length, max_length, parity, through, avoid, avoid_edges, simplify
         As for `count_cycles`.
     memory : int, optional
         Bytes that the process may use; by default a share of the free memory.
@@ -145,7 +148,7 @@ def participation(
     watch = Watch(timeout, progress)
     watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
-    space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory)
+    space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory, parity)
     began = time.perf_counter()
     with watch, in_time(watch, "the cycles were counted") as too_late:
         vertices = order_called(graph, order)
@@ -177,7 +180,7 @@ def shares_of(
         # The two edges of a cycle of two vertices join one pair.
         edges.update({(min(u, v), max(u, v)) for u, v in pairwise([*ring, ring[0]])})
     for block in planned.blocks:
-        way = Shares(block, memory, enough, report)
+        way = Shares(block, Means(memory, enough, report))
         total += way.total
         states = max(states, way.most_states)
         if way.total:

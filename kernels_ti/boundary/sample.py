@@ -9,38 +9,35 @@ and all numbers go back together.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import is_for_kernels
-from kernels_ti.boundary.forward_and_back.blocks import PlannedBlocks, Report, space_for
-from kernels_ti.boundary.forward_and_back.counting import CountedWay
-from kernels_ti.boundary.forward_and_back.device_ways import DeviceWays
-from kernels_ti.boundary.forward_and_back.keeping import Keeping, Offer
-from kernels_ti.boundary.forward_and_back.numbers import Numbers, picked, random_below
-from kernels_ti.boundary.forward_and_back.walks import words_for
 from kernels_ti.boundary.in_one_call import order_called, ready_to_pick
-from kernels_ti.boundary.orders.walk import Step
-from kernels_ti.boundary.states.saved import SavedForward, SavedResult
+from kernels_ti.boundary.values.numbers import Numbers, picked, random_below
+from kernels_ti.boundary.values.saved import SavedForward, SavedResult
+from kernels_ti.boundary.way_back.blocks import PlannedBlocks, Report, space_for
+from kernels_ti.boundary.way_back.counting import CountedWay
+from kernels_ti.boundary.way_back.device_ways import DeviceWays
+from kernels_ti.boundary.way_back.keeping import Keeping, Means
+from kernels_ti.boundary.way_back.walks import words_for
+from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
-from kernels_ti.device.machine import cores
 from kernels_ti.device.memory import host_budget
 from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import SizeError, bytes_text, worded
-from kernels_ti.found.order import CycleWalker
+from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
 from kernels_ti.graph import Graph
 from kernels_ti.options import require_number, require_seed
 from kernels_ti.state import Rows
 from kernels_ti.watch import ProgressOption, Watch
-
-if TYPE_CHECKING:
-    from kernels_ti.device.device import Device
 
 # A round of draws gets one part of so many of the memory; the states get the rest.
 _PART_FOR_ROUND = 4
@@ -52,6 +49,8 @@ _BYTES_OF_A_DRAW, _BYTES_OF_A_WORD, _BYTES_OF_A_DIGIT = 145, 16, 64
 
 # A cycle of a table takes four bytes a vertex, and its length and its place besides.
 _BYTES_OF_A_VERTEX, _BYTES_OF_A_CYCLE = 4, 16
+
+_ORDERED_AT_ONCE = 1 << 17
 
 # A block is gone through again, rather than kept while others are counted, if it takes more than this part of the room.
 _PART_KEPT = 0.25
@@ -65,6 +64,7 @@ def sample_cycles(
     seed: int = 0,
     min_length: int = 3,
     max_length: int | None = None,
+    parity: Parity | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
@@ -89,7 +89,7 @@ def sample_cycles(
         How many.
     seed : int
         The same seed draws the same cycles, in Python and in kernels each: which of them depends on `arch`.
-    min_length, max_length, through, avoid, avoid_edges, simplify
+    min_length, max_length, parity, through, avoid, avoid_edges, simplify
         As for `count_cycles`.
     memory : int, optional
         Bytes that the process may use; by default a share of the free memory.
@@ -129,7 +129,7 @@ def sample_cycles(
     watch = Watch(timeout, progress)
     watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
-    space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory)
+    space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory, parity)
     with watch:
         vertices = order_called(graph, order)
         return sample_in(space, k, seed, watch.report, arch=arch, order=vertices, watch=watch)[0]
@@ -148,7 +148,10 @@ def sample_in(
     k, seed = int(k), int(seed)
     check_fit(k, space)
     with draws_of(space, k, report, **how) as draws:
-        return CycleTable.of_pieces(space.graph, draws.cycles(seed), complete=False), draws.total
+        if not fits_in_rows(space.graph):
+            return CycleTable.of_pieces(space.graph, draws.cycles(seed), complete=False), draws.total
+        rows = np.concatenate([np.empty((0, words_for(space.graph.n)), np.uint64), *draws.rounds(seed)])
+        return CycleTable.of_rows(space.graph, rows, CycleOrder(space.graph), complete=False), draws.total
 
 
 @contextmanager
@@ -157,7 +160,7 @@ def draws_of(
 ) -> Iterator[Draws]:
     """Count the cycles of a search space, and yield the `Draws` of k of them; see `ready_to_pick` for `how`."""
     with ready_to_pick(space, watch, "the cycles were drawn", report=report, **how) as (planned, means):
-        yield Draws(space.graph, planned, k, **means)
+        yield Draws(space.graph, planned, k, means)
 
 
 def check_fit(k: int, space: SearchSpace) -> None:
@@ -175,8 +178,7 @@ def check_fit(k: int, space: SearchSpace) -> None:
 class Draws:
     """Cycles of the blocks of a graph: all are counted, then k are drawn, in rounds that fit into the memory.
 
-    For the parameters see `best_cycle`. Of a block that is done, `keeping` has the total only: if a cycle of it is
-    drawn, the block is gone through again.
+    Of a block that is done, `Keeping` has the total only: if a cycle of it is drawn, the block is gone through again.
     """
 
     def __init__(
@@ -184,22 +186,16 @@ class Draws:
         graph: Graph,
         planned: PlannedBlocks,
         k: int,
-        memory: int | None = None,
-        report: Callable[[Step, int], None] = lambda step, states: None,
-        *,
-        enough: Callable[[], bool] = lambda: False,
-        device: Device | None = None,
-        device_memory: int | None = None,
-        keeping: Keeping | None = None,
+        means: Means | None = None,
     ) -> None:
-        self._graph, self.planned, self._k = graph, planned, k
-        self._enough, self._device, self._device_memory = enough, device, device_memory
+        means = means or Means()
+        memory, keeping = means.memory, means.keeping or Keeping()
+        self._graph, self.planned, self._k, self._means = graph, planned, k, means
         self._words = words_for(graph.n)
         self._round_bytes = None if memory is None else min(memory // _PART_FOR_ROUND, k * self._draw_bytes(1))
         self._memory = None if memory is None or self._round_bytes is None else memory - self._round_bytes
         self._kept: list[CountedWay | DeviceWays | None] = []
         block_totals, held = [], 0
-        keeping = keeping or Keeping()
         keeping.begin(planned.plan)
         for number in range(len(planned.blocks)):
             if number < len(keeping.done):
@@ -207,7 +203,7 @@ class Draws:
                 block_totals.append(keeping.done[number].ways)
                 continue
             room = None if self._memory is None else self._memory - held
-            way = self._gone_through(number, room, report, keeping.offer, keeping.take_forward())
+            way = self._gone_through(number, replace(means, memory=room), keeping.take_forward())
             if number + 1 < len(planned.blocks):
                 keeping.end_block(SavedResult(None, way.total, way.most_states))
             is_kept = room is None or len(planned.blocks) == 1 or way.nbytes <= _PART_KEPT * room
@@ -224,22 +220,34 @@ class Draws:
         """
         if self.total == 0:
             return
-        generator, left = random.Random(seed), self._k
-        at_once = left
+        generator = random.Random(seed)
+        for start, stop in self._portions(self._k):
+            yield self._round(random_below(self.total, stop - start, generator))
+
+    def _portions(self, number: int) -> Iterator[tuple[int, int]]:
+        """Yield so many draws as ranges that fit into the memory."""
+        at_once = max(number, 1)
         if self._round_bytes is not None:
             digits = len(Numbers.of([self.total]).digits)
             at_once = max(self._round_bytes // self._draw_bytes(digits), _FEWEST_AT_ONCE)
-        while left:
-            yield self._round(random_below(self.total, min(left, at_once), generator))
-            left -= min(left, at_once)
+        for start in range(0, number, at_once):
+            yield start, min(start + at_once, number)
 
     def cycles(self, seed: int) -> Iterator[Cycles]:
         """Draw the cycles, and yield them in cycle order, some at a time."""
-        walker = CycleWalker(self._graph)
-        at_once = walker.at_once * cores()
-        for rows in self.rounds(seed):
-            for start in range(0, len(rows), at_once):
-                yield walker.order(rows[start : start + at_once])
+        return self._in_order(self.rounds(seed))
+
+    def first(self) -> Iterator[Cycles]:
+        """Yield the k cycles with the smallest numbers instead, each once, or all if there are fewer."""
+        return self._in_order(self._round(Numbers.of(range(*at))) for at in self._portions(min(self._k, self.total)))
+
+    def _in_order(self, rounds: Iterable[Rows]) -> Iterator[Cycles]:
+        """Put the cycles of some rounds into cycle order."""
+        order = CycleOrder(self._graph)
+        for rows in rounds:
+            for start in range(0, len(rows), _ORDERED_AT_ONCE):
+                table = CycleTable.of_rows(self._graph, rows[start : start + _ORDERED_AT_ONCE], order)
+                yield Cycles(table.offsets, table.vertices)
 
     def _round(self, numbers: Numbers) -> Rows:
         """Return the cycles of some numbers below the total, by going back through each block once."""
@@ -255,7 +263,8 @@ class Draws:
                 way, self._kept[i] = self._kept[i], None
                 if way is None:
                     held = sum(each.nbytes for each in self._kept if each is not None)
-                    way = self._gone_through(i, None if self._memory is None else self._memory - held)
+                    room = None if self._memory is None else self._memory - held
+                    way = self._gone_through(i, self._means.again(room))
                 rows[samples] = way.members(rest[samples], block.vertices, self._graph.n)
         return rows
 
@@ -263,23 +272,15 @@ class Draws:
         """Return about how many bytes a draw takes while its round is under way."""
         return _BYTES_OF_A_DRAW + _BYTES_OF_A_WORD * self._words + _BYTES_OF_A_DIGIT * digits
 
-    def _gone_through(
-        self,
-        number: int,
-        room: int | None,
-        report: Callable[[Step, int], None] = lambda step, states: None,
-        offer: Offer = lambda forward, all_came: None,
-        saved: SavedForward | None = None,
-    ) -> CountedWay | DeviceWays:
+    def _gone_through(self, number: int, means: Means, saved: SavedForward | None = None) -> CountedWay | DeviceWays:
         """Let all vertices of a block come."""
         block = self.planned.blocks[number]
         in_kernels = is_for_kernels(block.graph, block.order) if saved is None else saved.in_kernels
-        if self._device is not None and in_kernels:
-            return DeviceWays(self._device, block, self._device_memory, room, self._enough, report, offer, saved)
-        return CountedWay(block, room, self._enough, report, offer, saved)
+        way = DeviceWays if means.device is not None and in_kernels else CountedWay
+        return way(block, means, saved)
 
 
-def drawn(graph: Graph, planned: PlannedBlocks, k: int, seed: int, *how: Any, **more: Any) -> tuple[Cycles, int]:
+def drawn(graph: Graph, planned: PlannedBlocks, k: int, seed: int, means: Means | None = None) -> tuple[Cycles, int]:
     """Draw cycles from the blocks of a graph; return them, and how many there are in all. See `Draws`."""
-    draws = Draws(graph, planned, k, *how, **more)
+    draws = Draws(graph, planned, k, means)
     return Cycles.joined(list(draws.cycles(seed))), draws.total

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
+from kernels_ti.blocks.resumed import resumed_groups
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.choices import EXPANSIONS
 from kernels_ti.cluster.work import Chunk, chunks_of, groups_of
@@ -52,7 +53,7 @@ class BatchWork:
         self.seeds = [len(group.seed_entries) for group in groups]
         begun = None
         if resumed is not None and resumed.groups:
-            states = resumed.groups
+            states = tuple(resumed_groups(resumed, groups, members=self._options.members))
         else:
             part = self._options.part or (1, 1)
             begun = split(groups, weights, *part, self._space.longest, self._options.members)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from kernels_ti.errors import OptionError
+from kernels_ti.errors import OptionError, bytes_text, parameter
 
 SHARE_OF_FREE = 2
 """Without a budget, a search may use the free memory divided by this."""
@@ -78,15 +78,7 @@ def search_budget(device: HasMemory, memory: int | None, *, begun: bool = False)
         if device.arch != "cuda":
             free = min(free, _free_host_memory())
         return max(free // SHARE_OF_FREE, LEAST)
-    taken = resident_bytes() + SPARE if device.arch in ("cpu", "reference") else 0
-    if begun:
-        return max(memory - taken, LEAST)
-    if memory - taken < LEAST:
-        raise OptionError(
-            f"a budget of {memory / 2**20:,.0f} MiB is too small: this graph needs at least "
-            f"{(taken + LEAST) / 2**20:,.0f} MiB on {device.arch}"
-        )
-    return memory - taken
+    return _left_of(memory, resident_bytes() if device.arch in ("cpu", "reference") else None, begun=begun)
 
 
 def host_budget(memory: int | None) -> int:
@@ -101,13 +93,20 @@ def host_budget(memory: int | None) -> int:
     """
     if memory is None:
         return max(_free_host_memory() // SHARE_OF_FREE, LEAST)
-    taken = resident_bytes() + SPARE
-    if memory - taken < LEAST:
+    return _left_of(memory, resident_bytes())
+
+
+def _left_of(memory: int, held: int | None, *, begun: bool = False) -> int:
+    """Return what a limit leaves to a search, given the bytes that the process holds itself, if they count."""
+    needed = LEAST if held is None else LEAST + SPARE
+    left = memory - (held or 0) - needed + LEAST
+    if left < LEAST and not begun:
+        holds = "" if held is None else f"this process holds {bytes_text(held)} itself, and "
         raise OptionError(
-            f"a budget of {memory / 2**20:,.0f} MiB is too small: "
-            f"at least {(taken + LEAST) / 2**20:,.0f} MiB are needed"
+            f"{parameter('memory')} {bytes_text(memory)} is too small: {holds}a search needs {bytes_text(needed)} "
+            f"{'' if held is None else 'more '}at least"
         )
-    return memory - taken
+    return max(left, LEAST)
 
 
 def _free_host_memory() -> int:

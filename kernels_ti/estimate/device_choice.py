@@ -9,7 +9,7 @@ from kernels_ti.device.device import Device, cuda_is_here, open_device
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import EngineError
 from kernels_ti.estimate.estimate import Estimator
-from kernels_ti.estimate.usual_rate import CPU_PATHS_PER_SECOND
+from kernels_ti.estimate.usual_rate import usual_rate
 from kernels_ti.graph import Graph
 from kernels_ti.options import require_arch
 
@@ -68,4 +68,4 @@ def _is_large(estimator: Estimator, threads: int) -> bool:
         return True
     # A search is large if not even one random walk ends in this time.
     whole = estimate.exact or estimate.walks > 0
-    return not whole or estimate.paths / (threads * CPU_PATHS_PER_SECOND) > CUDA_START_SECONDS
+    return not whole or estimate.paths / usual_rate(estimator.words, threads) > CUDA_START_SECONDS

@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from kernels_ti.estimate.random_walk import Walk, walk
 from kernels_ti.estimate.strata import Floats, SubtreeSizes
 from kernels_ti.graph import Graph
 from kernels_ti.short_cycles import short_cycles
+from kernels_ti.state import Frames, by_length
 
 WALKS = 6
 """Random walks that should fit into the given time, so that their spread is known."""
@@ -153,6 +156,19 @@ class _Sample:
         return _Sample(size, mine * self.paths + theirs * other.paths, cycles, self.walks + other.walks)
 
 
+@dataclass(eq=False)
+class _Tree:
+    """The search of a group of blocks: from its seeds, or from frames of one length with which the space begins it."""
+
+    blocks: HostBlocks
+    start: Frames | None
+    batch: int
+    triangles: int = 0  # What stage 1 counts
+    triplets: int = 0
+    sizes: SubtreeSizes = field(default_factory=SubtreeSizes)
+    exact: Walk | None = None
+
+
 class Estimator:
     """Estimates the number of paths and cycles of a graph; more time gives a better estimate.
 
@@ -169,17 +185,17 @@ class Estimator:
     """
 
     def __init__(self, graph: Graph | SearchSpace, *, seed: int = 0) -> None:
-        space = SearchSpace.of(graph)
+        self._space = space = SearchSpace.of(graph)
         self._longest = space.longest
         self._lengths = space.options.lengths
         self._short = Counter(map(len, short_cycles(space.graph, space.options)))
         self._random = np.random.Generator(np.random.PCG64(seed))
         self._batches = space.batches()
-        self._batch = -1
-        self._blocks: list[HostBlocks] = []
-        self._surveys: list[tuple[int, int]] = []
-        self._exact: dict[int, Walk] = {}
-        self._sizes: list[SubtreeSizes] = []
+        # The batches of a count up to symmetry are small. All of them are walked through.
+        self._at_once = space.options.symmetry or len(self._batches) == 1
+        self._batch: int | None = None
+        self._trees: list[_Tree] = []
+        self._closed = Counter[int]()  # Cycles that the space has found at the beginning, as a run keeps its totals
         self._samples: list[_Sample] = []
         self._sample_size = 0
         self._broken_off: _Sample | None = None
@@ -191,7 +207,7 @@ class Estimator:
     @property
     def exact(self) -> bool:
         """Whether every path has been expanded, so that more probing changes nothing."""
-        return len(self._batches) == 1 and self._batch == 0 and len(self._exact) == len(self._blocks)
+        return self._at_once and self._batch is not None and all(tree.exact is not None for tree in self._trees)
 
     @property
     def probed(self) -> bool:
@@ -206,7 +222,7 @@ class Estimator:
     @property
     def words(self) -> int:
         """Words of 64 bits in the widest bit rows that were probed; at least 1."""
-        return max((blocks.words for blocks in self._blocks), default=1)
+        return max((tree.blocks.words for tree in self._trees), default=1)
 
     def probe(self, seconds: float) -> bool:
         """Probe for about `seconds` seconds, or until the estimate is exact.
@@ -260,25 +276,31 @@ class Estimator:
             Whether the walk reached its end.
         """
         probability = self._draw_batch()
-        paths, cycles, complete = 0.0, {length: float(count) for length, count in self._short.items()}, True
-        certain_paths, certain_cycles = 0, self._short.total()
-        for i, blocks in enumerate(self._blocks):
-            met = self._exact.get(i)
+        paths, certain_paths, complete = 0.0, 0, True
+        expected, certain = Counter[Any](), Counter[Any]()
+        for totals in (expected, certain):
+            totals.update(self._closed)
+        for tree in self._trees:
+            met = tree.exact
             if met is None:
-                met = walk(blocks, self._longest, size, self._random, deadline=deadline, sizes=self._sizes[i])
+                met = walk(
+                    tree.blocks, self._longest, size, self._random,
+                    deadline=deadline, sizes=tree.sizes, start=tree.start,
+                )  # fmt: skip
                 self._probes += met.looked_at
             if met.exact:
-                self._exact[i] = met
+                tree.exact = met
             complete = complete and met.complete
-            triangles, triplets = self._surveys[i]
-            paths += triplets + sum(met.paths.values())
-            certain_paths += triplets + met.paths_met
-            for length, count in ((3, triangles), *met.cycles.items()):
-                if count and length in self._lengths:
-                    cycles[length] = cycles.get(length, 0.0) + count / probability
-                    certain_cycles += met.cycles_met.get(length, triangles)
+            paths += tree.triplets + sum(met.paths.values())
+            certain_paths += tree.triplets + met.paths_met
+            for totals, found in ((expected, met.cycles), (certain, met.cycles_met)):
+                totals.update(self._space.scaled(tree.batch, {3: tree.triangles, **found}))
         self._certain_paths = max(self._certain_paths, certain_paths)
+        certain_cycles = self._short.total() + math.floor(sum(self._wanted(certain).values()))
         self._certain_cycles = max(self._certain_cycles, certain_cycles)
+        cycles = {length: count / probability for length, count in self._wanted(expected).items()}
+        for length, count in self._short.items():
+            cycles[length] = cycles.get(length, 0.0) + count
         sample = _Sample(size, paths / probability, cycles)
         if not complete:
             self._broken_off = sample
@@ -313,32 +335,54 @@ class Estimator:
         for sample, part in zip(samples, share.tolist(), strict=True):
             for length, count in sample.cycles_by_length.items():
                 by_length[length] = by_length.get(length, 0.0) + part * count
-        are_triangles_counted = 3 in self._lengths and len(self._batches) == 1
+        are_triangles_counted = 3 in self._lengths and len(self._batches) == 1 and not self._space.options.symmetry
         return Estimate(
             self._probes,
             sum(sample.walks for sample in self._samples),
             self.exact,
-            sum(triangles for triangles, _ in self._surveys) if are_triangles_counted else None,
+            sum(tree.triangles for tree in self._trees) if are_triangles_counted else None,
             *paths,
             *cycles,
             cycles_by_length=dict(sorted(by_length.items())),
         )
 
+    def _wanted(self, totals: Counter[Any]) -> dict[int, float]:
+        """Return the numbers of cycles of the wanted lengths behind totals of a run."""
+        return {
+            length: count / self._space.found_times(length)
+            for length, count in totals.items()
+            if count and length in self._lengths
+        }
+
     def _draw_batch(self) -> float:
-        """Choose a batch of blocks, at random if there are several; return its probability."""
-        batch = int(self._random.choice(len(self._batches), p=self._batches.shares))
+        """Choose a batch of blocks, at random if several are not taken together; return its probability."""
+        batch = 0 if self._at_once else int(self._random.choice(len(self._batches), p=self._batches.shares))
         if batch != self._batch:
-            groups = self._batches[batch]
-            if _row_bytes(groups) > LARGEST_ROWS:
-                raise SizeError(
-                    f"a block of {max(group.longest_block for group in groups):,} vertices is too large "
-                    "for an estimate; a maximum length may help"
-                )
-            made = [HostBlocks(group) for group in groups]
-            surveys = [blocks.survey(self._longest) for blocks in made]
-            self._batch, self._exact, self._blocks, self._surveys = batch, {}, made, surveys
-            self._sizes = [SubtreeSizes() for _ in made]
-        return float(self._batches.shares[batch])
+            self._closed.clear()
+            chosen = range(len(self._batches)) if self._at_once else (batch,)
+            self._trees = [tree for each in chosen for tree in self._trees_of(each)]
+            self._batch = batch
+        return 1.0 if self._at_once else float(self._batches.shares[batch])
+
+    def _trees_of(self, batch: int) -> Iterator[_Tree]:
+        """Make the trees of a batch; add the cycles that the space has found at its beginning."""
+        groups = self._batches[batch]
+        if _row_bytes(groups) > LARGEST_ROWS:
+            raise SizeError(
+                f"a block of {max(group.longest_block for group in groups):,} vertices is too large "
+                "for an estimate; a maximum length may help"
+            )
+        begun = self._space.begun(batch, groups)
+        if begun is None:
+            for group in groups:
+                blocks = HostBlocks(group)
+                yield _Tree(blocks, None, batch, *blocks.survey(self._longest))
+            return
+        self._closed.update(begun.cycles_by_length)
+        for group, state in zip(groups, begun.groups, strict=True):
+            blocks = HostBlocks(group)
+            for frames in by_length(state.frames):
+                yield _Tree(blocks, replace(frames, weight=np.ones(len(frames))), batch)
 
 
 def spread(values: list[float], share: Floats, certain: int) -> tuple[float, float, float]:

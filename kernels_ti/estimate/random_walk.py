@@ -84,28 +84,22 @@ def walk(
     certificate: bool = True,
     by_seed: bool = False,
     sizes: SubtreeSizes | None = None,
+    start: Frames | None = None,
 ) -> Walk:
     """Make one random walk through the tree, with at most `size` paths of a level.
 
     It breaks off at the reading `deadline` of `time.perf_counter`, or after so many word operations. With
     `certificate`, paths that cannot lead to a cycle are dropped. `by_seed` asks for `Walk.seed_work`. `sizes` holds
-    what earlier walks through these blocks have learned, to which this walk adds; strata need the certificate.
+    what earlier walks through these blocks have learned, to which this walk adds; strata need the certificate. `start`
+    are frames of one length from which the walk goes instead of the seeds.
     """
-    seeds = np.arange(len(blocks.group.seed_entries))
-    met = Walk(np.zeros(len(seeds)))
+    met = Walk(np.zeros(len(blocks.group.seed_entries)))
     if max_length < 4:
         return met
-    weight = np.ones(len(seeds))
-    pairs = blocks.group.pairs_of_seed.astype(np.float64)
-    # The seeds are drawn by their pairs, as many as have, on average, the largest number of triplets allowed.
-    most = int(max(TRIPLET_WORDS / blocks.words / (pairs @ pairs / pairs.sum()), SMALLEST_SEEDS))
-    if len(seeds) > most and pairs.sum() > size:
-        met.exact = False
-        seeds, probability = _drawn(pairs, most, random.random())
-        weight = 1 / probability
-    frames = blocks.seed_frames(seeds, members=blocks.required is not None, weight=weight)
-    alive = blocks.alive(frames)
-    frames, seeds = frames[alive], seeds[alive]
+    if start is None:
+        frames, seeds = _of_seeds(blocks, size, random, met)
+    else:
+        frames, seeds = start, np.zeros(len(start), np.int64)
     if certificate:
         kept, frames, distance, made = blocks.certified(frames, max_length, deadline=deadline)
         seeds, operations = seeds[kept], operations - made
@@ -151,6 +145,24 @@ def walk(
     if sizes is not None and not met.exact:
         sizes.learn(levels)
     return met
+
+
+def _of_seeds(
+    blocks: HostBlocks, size: int, random: np.random.Generator, met: Walk
+) -> tuple[Frames, npt.NDArray[np.int64]]:
+    """Return the frames of the seeds, or of some of many, and the seed of each."""
+    seeds = np.arange(len(blocks.group.seed_entries))
+    weight = np.ones(len(seeds))
+    pairs = blocks.group.pairs_of_seed.astype(np.float64)
+    # The seeds are drawn by their pairs, as many as have, on average, the largest number of triplets allowed.
+    most = int(max(TRIPLET_WORDS / blocks.words / (pairs @ pairs / pairs.sum()), SMALLEST_SEEDS))
+    if len(seeds) > most and pairs.sum() > size:
+        met.exact = False
+        seeds, probability = _drawn(pairs, most, random.random())
+        weight = 1 / probability
+    frames = blocks.seed_frames(seeds, members=blocks.required is not None, weight=weight)
+    alive = blocks.alive(frames)
+    return frames[alive], seeds[alive]
 
 
 def _drawn_of(

@@ -14,7 +14,7 @@ from kernels_ti.device.device import Device, held_open_device
 from kernels_ti.device.machine import cores
 from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.found.order import CycleWalker
-from kernels_ti.found.stored import TRACED_AT_ONCE
+from kernels_ti.found.stored import TRACED_AT_ONCE, require_cycles
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.state import STATE_WORD_BITS, Rows
 
@@ -47,7 +47,8 @@ class CycleOrder:
     def __call__(self, rows: Rows, offsets: IntArray, vertices: npt.NDArray[np.int32]) -> None:
         """Write the cycles of bit rows, shape (k, ceil(n / 64)), to `vertices`.
 
-        Cycle i goes to ``vertices[offsets[i] - offsets[0]:offsets[i + 1] - offsets[0]]``.
+        Cycle i goes to ``vertices[offsets[i] - offsets[0]:offsets[i + 1] - offsets[0]]``. Every row is checked: an
+        EngineError, or in numpy a GraphError, if one is not a chordless cycle of the graph.
         """
         rows = np.ascontiguousarray(rows)
         if len(rows) >= LEAST_FOR_KERNEL and self._graph.is_simple and fits_in_rows(self._graph):
@@ -82,12 +83,12 @@ def _order_on_device(
 ) -> None:
     """Do the work of `CycleOrder` for a simple graph, in pieces, on a device that is held."""
     tracer = device.call(_Tracer, device, graph)
-    longest = int(np.diff(offsets).max())
-    at_once = min(max(1, TRACED_AT_ONCE[device.arch] // longest), device.items_at_once)
+    at_once = min(max(1, TRACED_AT_ONCE[device.arch] // graph.n), device.items_at_once)
     starts = range(0, len(rows), at_once)
     for first in range(0, len(starts), PIECES_AT_ONCE):
         some = starts[first : first + PIECES_AT_ONCE]
         device.call(tracer.write, rows, offsets, vertices, (slice(at, min(at + at_once, len(rows))) for at in some))
+    device.call(require_cycles, device, tracer.wrong)
 
 
 class _Tracer:
@@ -105,6 +106,7 @@ class _Tracer:
         self._row = vector_of(words, device.word_bits)
         self._word, self._words = word, words
         self._adjacency = device.buffer(adjacency.reshape(-1))
+        self.wrong = device.buffer(np.zeros(1, np.int32))
         # A copy from a GPU takes as long as its bytes: few vertices are sent as one byte each.
         self._sent = np.dtype(np.uint8 if device.arch == "cuda" and graph.n <= 1 << 8 else np.int32)
         self._buffers: dict[str, Any] = {}
@@ -122,12 +124,12 @@ class _Tracer:
                 relative = (ends - ends[0]).astype(np.int32)
                 count = len(relative) - 1
                 if device.arch == "cpu":
-                    trace_rows(self._row, False, count, members, self._adjacency, relative, part)
+                    trace_rows(self._row, False, count, members, self._adjacency, relative, part, self.wrong)
                     continue
                 traced = self._room("vertices", len(part), self._sent)
                 in_bytes = self._sent == np.uint8
                 rows_there, ends_there = self._filled("rows", members), self._filled("ends", relative)
-                trace_rows(self._row, in_bytes, count, rows_there, self._adjacency, ends_there, traced)
+                trace_rows(self._row, in_bytes, count, rows_there, self._adjacency, ends_there, traced, self.wrong)
                 copy(traced, part)
 
     def _filled(self, role: str, values: np.ndarray) -> Any:

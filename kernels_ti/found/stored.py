@@ -13,6 +13,7 @@ import numpy.typing as npt
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.device.device import Device
 from kernels_ti.device.pinned import PINNED_BYTES
+from kernels_ti.errors import EngineError
 from kernels_ti.found.row_tables import RowTables
 from kernels_ti.found.spare import SpareMemory
 from kernels_ti.graph import IntArray
@@ -23,6 +24,12 @@ TRACED_AT_ONCE = {"cpu": 1 << 21, "vulkan": 1 << 21, "cuda": 1 << 24}
 
 ROW_BYTES_AT_ONCE = {"cpu": 16 << 20, "vulkan": 16 << 20, "cuda": 64 << 20}
 """Largest number of bytes of bit rows over the graph's vertices that one launch makes."""
+
+
+def require_cycles(device: Device, wrong: Any) -> None:
+    """Raise EngineError if a kernel has met a row that is not a chordless cycle; see `vertex_rows.trace_rows`."""
+    if device.download(wrong)[0]:
+        raise EngineError(f"internal error: a row that {device.arch} has found is not a chordless cycle")
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,6 +236,7 @@ class ResidentBlocks:
                 vertices = self.scratch("vertices", len(part))
                 self._trace(piece, self.filled("ends", relative), vertices)
                 copy(vertices, part)
+        require_cycles(self.device, self._wrong)
 
     def measured(self, stored: StoredCycles) -> tuple[Any, Any]:
         """Return two buffers: the number of vertices of each cycle, and the first row of its block.
@@ -269,7 +277,11 @@ class ResidentBlocks:
         else:
             members = self.scratch("rows", max(stored.count, 1) * tables.row.n, self._word)
             self._relabel(stored, members)
-        trace_rows(tables.row, False, stored.count, members, tables.adjacency, offsets, vertices)
+        trace_rows(tables.row, False, stored.count, members, tables.adjacency, offsets, vertices, self._wrong)
+
+    @cached_property
+    def _wrong(self) -> Any:
+        return self.device.buffer(np.zeros(1, np.int32))
 
     @property
     def _word(self) -> Any:

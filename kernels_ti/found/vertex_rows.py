@@ -4,7 +4,7 @@
 They do the work of `relabel` and `trace` in `kernels_ti.found.trace`, which know no limit, several times as fast.
 """
 
-from kernels_ti.bits import bits_of, lowest_bit, lowest_taken, row_of, word_of
+from kernels_ti.bits import bits_of, lowest_bit, lowest_taken, population, row_of, size_of, word_of
 from kernels_ti.taichi_door import ti
 
 array = ti.types.ndarray
@@ -62,16 +62,25 @@ def relabel_by_tables(
 
 @ti.func
 def onward(row: ti.template(), adjacency: ti.template(), v, rest):
-    """Return the only neighbour of vertex v in the set `rest`, and the set without it."""
+    """Return the neighbour of vertex v in the set `rest`, the set without its neighbours, and how many these are."""
     bits = ti.static(bits_of(row))
     word, base = adjacency[v * row.n] & rest[0], 0
     rest[0] ^= word
+    count = population(word, bits)
     for k in ti.static(range(1, row.n)):
         ways = adjacency[v * row.n + k] & rest[k]
         rest[k] ^= ways
+        count += population(ways, bits)
         if ways != word_of(0, bits):
             word, base = ways, k * bits
-    return base + lowest_bit(word, bits), rest
+    return base + lowest_bit(word, bits), rest, count
+
+
+@ti.func
+def are_adjacent(row: ti.template(), adjacency: ti.template(), u, v):
+    """Return whether u and v are neighbours."""
+    bits = ti.static(bits_of(row))
+    return (adjacency[u * row.n + v // bits] >> word_of(v % bits, bits)) & word_of(1, bits) != word_of(0, bits)
 
 
 @ti.func
@@ -89,11 +98,14 @@ def trace_rows(
     adjacency: array(ndim=1),
     offsets: array(ti.i32, 1),
     vertices: array(ndim=1),
+    wrong: array(ti.i32, 1),
 ):
     """Write the vertices of each cycle in cycle order; one work item takes one cycle.
 
     It starts at the smallest vertex and goes both ways round at once: the smaller neighbour comes second, the other
-    one last. Two short chains of steps that do not wait for each other are faster than a long one.
+    one last. Two short chains of steps that do not wait for each other are faster than a long one. On each side exactly
+    one neighbour is left to go to, and the two sides are adjacent at the end alone: otherwise the row is no chordless
+    cycle.
 
     Parameters
     ----------
@@ -102,33 +114,47 @@ def trace_rows(
     in_bytes : template
         Whether `vertices` are bytes; not on Vulkan.
     members : shape (at least count * words of a row,)
-        The vertices of each cycle as a bit row. Its cycles are chordless.
+        The vertices of each cycle as a bit row.
     adjacency : shape (vertices * words of a row,)
         The neighbours of each vertex as a bit row.
     offsets : shape (at least count + 1,)
-        Where in `vertices` each cycle begins.
+        Where in `vertices` each cycle begins; there is room for as many vertices as its row has.
     vertices : ndarray of int32 or uint8
         Written: vertices of the graph.
+    wrong : shape (1,)
+        Written: 1 if some row is not a chordless cycle. The vertices of that row are undefined then.
     """
     for i in range(count):
-        start, rest = lowest_taken(row, row_of(row, members, i))
-        ends = row_of(row, adjacency, start)
-        for k in ti.static(range(row.n)):
-            ends[k] &= rest[k]
-            rest[k] ^= ends[k]
-        right, others = lowest_taken(row, ends)
-        left, _ = lowest_taken(row, others)
         near, far = offsets[i], offsets[i + 1] - 1
-        vertices[near] = vertex_of(start, in_bytes)
-        vertices[near + 1] = vertex_of(right, in_bytes)
-        vertices[far] = vertex_of(left, in_bytes)
-        near, far = near + 2, far - 1
-        while near < far:
-            right, rest = onward(row, adjacency, right, rest)
-            left, rest = onward(row, adjacency, left, rest)
-            vertices[near] = vertex_of(right, in_bytes)
+        is_right = False
+        if far - near >= 2:
+            start, rest = lowest_taken(row, row_of(row, members, i))
+            ends = row_of(row, adjacency, start)
+            for k in ti.static(range(row.n)):
+                ends[k] &= rest[k]
+                rest[k] ^= ends[k]
+            is_right = size_of(row, ends) == 2
+            right, others = lowest_taken(row, ends)
+            left, _ = lowest_taken(row, others)
+            vertices[near] = vertex_of(start, in_bytes)
+            vertices[near + 1] = vertex_of(right, in_bytes)
             vertices[far] = vertex_of(left, in_bytes)
-            near, far = near + 1, far - 1
-        if near == far:
-            right, rest = onward(row, adjacency, right, rest)
-            vertices[near] = vertex_of(right, in_bytes)
+            near, far = near + 2, far - 1
+            # A side without a way on has no vertex to go on from: both stop.
+            while is_right and near < far:
+                have_met = are_adjacent(row, adjacency, right, left)
+                right, rest, ways_right = onward(row, adjacency, right, rest)
+                left, rest, ways_left = onward(row, adjacency, left, rest)
+                is_right = not have_met and ways_right == 1 and ways_left == 1
+                vertices[near] = vertex_of(right, in_bytes)
+                vertices[far] = vertex_of(left, in_bytes)
+                near, far = near + 1, far - 1
+            if is_right and near == far:
+                have_met = are_adjacent(row, adjacency, right, left)
+                right, rest, ways_right = onward(row, adjacency, right, rest)
+                is_right = not have_met and ways_right == 1
+                vertices[near] = vertex_of(right, in_bytes)
+            if is_right:
+                is_right = are_adjacent(row, adjacency, right, left)
+        if not is_right:
+            wrong[0] = 1

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
@@ -20,15 +21,26 @@ class Automorphisms:
     ----------
     graph : Graph
         Simple and undirected.
+    *kept : sequence of int
+        Disjoint sets of vertices, each of which every automorphism maps to itself.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, *kept: Sequence[int]) -> None:
         self.graph = graph
         self._igraph = _igraph().Graph(n=graph.n, edges=graph.pairs().tolist())
+        self._base = [0] * graph.n
+        for colour, vertices in enumerate(kept, 1):
+            for v in vertices:
+                self._base[v] = colour
+        self._free_colour = len(kept) + 1
 
     def order(self, fixed: Sequence[int] = ()) -> int:
         """Return the number of automorphisms that fix each of some vertices."""
         return int(self._igraph.count_automorphisms(color=self._colours(fixed)))
+
+    def order_of_set(self, vertices: Iterable[int]) -> int:
+        """Return the number of automorphisms that map a set of vertices to itself."""
+        return int(self._igraph.count_automorphisms(color=self._marked(vertices)))
 
     def orbits(self, fixed: Sequence[int], among: Iterable[int]) -> list[tuple[int, int]]:
         """Return the orbits of some vertices under the automorphisms that fix each of others.
@@ -63,17 +75,30 @@ class Automorphisms:
             sizes[leading(v)] = first, size + 1
         return list(sizes.values())
 
-    def canonical_form(self) -> bytes:
-        """Return the same bytes for two graphs if, and only if, they are isomorphic."""
-        label = np.array(self._igraph.canonical_permutation(), np.int64)
-        edges = np.sort(label[self.graph.pairs()], axis=1).reshape(-1, 2)
-        ordered = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
-        return bytes(np.append(ordered.ravel(), self.graph.n).tobytes())
+    def distances(self) -> npt.NDArray[np.uint64]:
+        """Return the number of edges between each two vertices, n where no path joins them, shape (n, n)."""
+        found = np.array(self._igraph.distances(), np.float64).reshape(self.graph.n, self.graph.n)
+        return np.where(np.isinf(found), self.graph.n, found).astype(np.uint64)
 
-    def _colours(self, fixed: Sequence[int]) -> list[int]:
-        colours = [0] * self.graph.n
-        for number, v in enumerate(fixed, 1):
+    def canonical_form(self, marked: Iterable[int] = ()) -> bytes:
+        """Return the same bytes for two graphs, each with a set of vertices, if and only if they are isomorphic."""
+        marks = self._marked(marked)
+        coloured = self._igraph.copy()
+        coloured.vs["colour"] = marks
+        # Releases of igraph differ in the direction of a permutation: it applies its own.
+        canonical = coloured.permute_vertices(coloured.canonical_permutation(color=marks))
+        return repr((canonical.vs["colour"], sorted(map(sorted, canonical.get_edgelist())))).encode()
+
+    def _colours(self, fixed: Iterable[int]) -> list[int]:
+        colours = list(self._base)
+        for number, v in enumerate(fixed, self._free_colour):
             colours[v] = number
+        return colours
+
+    def _marked(self, vertices: Iterable[int]) -> list[int]:
+        colours = list(self._base)
+        for v in vertices:
+            colours[v] += self._free_colour
         return colours
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,7 +23,7 @@ MOST_STABILIZERS = 4000
 class Representative:
     """A directed chordless path that stands for its orbit."""
 
-    path: tuple[int, ...]  # Vertices; two or more
+    path: tuple[int, ...]  # Vertices; three or more
     orbit: int  # Paths in its orbit
 
 
@@ -32,16 +32,18 @@ class Representatives:
     """The directed chordless paths of a graph up to symmetry, at the points where the search goes on."""
 
     paths: list[Representative]
-    closed: dict[int, int]  # Cycles that were closed on the way: by number of vertices, with the orbits as weights
+    closed: list[Representative]  # Cycles that were closed on the way, in cycle order
     automorphisms: int  # Size of the group
 
     @cached_property
     def orbits(self) -> list[int]:
-        """The different sizes of the orbits, the largest first."""
+        """The different sizes of the orbits of the paths, the largest first."""
         return sorted({each.orbit for each in self.paths}, reverse=True)
 
 
-def representatives(group: Automorphisms, longest: int, root: int | None = None) -> Representatives:
+def representatives(
+    group: Automorphisms, graph: Graph, longest: int, root: int | None = None, required: tuple[int, ...] = ()
+) -> Representatives:
     """Make one directed chordless path of each orbit, vertex by vertex.
 
     The automorphisms that fix all vertices of a path act on its extensions. One extension of each orbit is taken. A
@@ -50,19 +52,23 @@ def representatives(group: Automorphisms, longest: int, root: int | None = None)
     Parameters
     ----------
     group : Automorphisms
-        Of the graph.
+        Of the graph; they map `required` to itself.
+    graph : Graph
+        Where the paths lie.
     longest : int
         Vertices of the longest cycle that is wanted.
     root : int, optional
         Only the paths that begin at this vertex, under the automorphisms that fix it.
+    required : tuple of int
+        Vertices that every cycle must pass.
     """
-    near = adjacency_bits(group.graph)
-    begins = [(root, 1)] if root is not None else group.orbits((), range(group.graph.n))
-    everything = (1 << group.graph.n) - 1
+    near = adjacency_bits(graph)
+    begins = [(root, 1)] if root is not None else group.orbits((), range(graph.n))
+    everything = (1 << graph.n) - 1
     waiting: deque[tuple[tuple[int, ...], int, int]] = deque()
     waiting.extend(((v,), everything & ~(1 << v), size) for v, size in begins)
     order = group.order(() if root is None else (root,))
-    closed: Counter[int] = Counter()
+    closed: list[Representative] = []
     done: list[Representative] = []
     asked = 0
     while waiting:
@@ -70,74 +76,62 @@ def representatives(group: Automorphisms, longest: int, root: int | None = None)
         first, last, length = path[0], path[-1], len(path)
         if length >= longest:
             continue
-        if length > 1 and (size == order or asked >= MOST_STABILIZERS):
+        # Extensions that are not compared are orbits of their own.
+        is_alone = size == order or asked >= MOST_STABILIZERS
+        if length > 2 and is_alone:
             done.append(Representative(path, size))
             continue
-        asked += 1
+        asked += not is_alone
         rest = allowed & ~near[last] if length > 1 else allowed
-        for v, orbit in group.orbits(path, list(bits_of(near[last] & allowed))):
+        among = list(bits_of(near[last] & allowed))
+        for v, orbit in [(v, 1) for v in among] if is_alone else group.orbits(path, among):
+            longer = (*path, v)
             if length > 1 and near[first] >> v & 1:
-                closed[length + 1] += size * orbit
+                if set(required) <= set(longer):
+                    closed.append(Representative(longer, size * orbit))
             else:
-                waiting.append(((*path, v), rest & ~(1 << v), size * orbit))
-    return Representatives(done, dict(closed), order)
+                waiting.append((longer, rest & ~(1 << v), size * orbit))
+    return Representatives(done, closed, order)
 
 
-def frames_of(
-    group: BlockGroup, paths: list[Representative], longest: int
-) -> tuple[Frames | None, dict[int, int], dict[int, int]]:
-    """Make the frames from which the search of some paths goes on.
+def frames_of(group: BlockGroup, paths: list[tuple[int, ...]], *, members: bool) -> Frames:
+    """Make the frames of some paths, each with its last vertex as the only extension.
 
     Parameters
     ----------
     group : BlockGroup
         It has one block.
-    paths : list of Representative
-        Paths of that block.
-    longest : int
-        Vertices of the longest cycle that is wanted.
-
-    Returns
-    -------
-    frames : Frames or None
-        None if no path can be extended.
-    counted : dict of int to int
-        Paths that wait, by number of vertices.
-    closed : dict of int to int
-        Cycles that one more vertex closes, each counted once: by number of vertices.
+    paths : list of tuple of int
+        Chordless paths in that block, each of three or more vertices of the input graph.
+    members : bool
+        Give the frames members.
     """
     label = {v: at for at, v in enumerate(group.vertex_of_row.tolist())}
     near = [0] * group.rows
     for row, other in zip(group.row_of_entry.tolist(), group.neighbour.tolist(), strict=True):
         near[row] |= 1 << other
     everything = (1 << group.rows) - 1
-    allowed, extensions, ends, lengths = [], [], [], []
-    counted, closed = Counter[int](), Counter[int]()
-    for each in paths:
-        rows = [label[v] for v in each.path]
-        free = everything
-        for inner in rows[1:-1]:
-            free &= ~near[inner]
-        for row in rows:
-            free &= ~(1 << row)
-        grown, waits = near[rows[-1]], near[rows[0]]
-        closed[len(rows) + 1] += (free & grown & waits).bit_count()
-        more = free & grown & ~waits
-        if more and len(rows) + 2 <= longest:
-            allowed.append(free & ~grown)
-            extensions.append(more)
-            ends.append(rows[0])
-            lengths.append(len(rows))
-            counted[len(rows) + 1] += more.bit_count()
-    if not ends:
-        return None, {}, dict(closed)
+    allowed, extensions, begun, ends = [], [], [], []
+    for path in paths:
+        first, *inner, last = (label[v] for v in path)
+        free = everything & ~(1 << first | 1 << last)
+        had = 1 << first
+        for row in inner:
+            free &= ~(near[row] | 1 << row)
+            had |= 1 << row
+        allowed.append(free)
+        extensions.append(1 << last)
+        begun.append(had)
+        ends.append(first)
     words = -(-group.words * group.word_bits // STATE_WORD_BITS)
-    weight = np.full(len(ends), 1 / sum(counted.values()))
-    frames = Frames(
-        _rows(allowed, words), _rows(extensions, words), None,
-        np.array(ends, np.int32), np.array(lengths, np.int32), weight,
-    )  # fmt: skip
-    return frames, dict(counted), dict(closed)
+    return Frames(
+        _rows(allowed, words),
+        _rows(extensions, words),
+        _rows(begun, words) if members else None,
+        np.array(ends, np.int32),
+        np.array([len(path) - 1 for path in paths], np.int32),
+        np.full(len(paths), 1 / max(len(paths), 1)),
+    )
 
 
 def adjacency_bits(graph: Graph) -> list[int]:

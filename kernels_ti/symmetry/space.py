@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from kernels_ti.blocks.groups import BlockBatches, BlockGroup, LabelledBlocks
-from kernels_ti.blocks.search_space import Begun, SearchSpace
+from kernels_ti.blocks.restriction import Restricted
+from kernels_ti.blocks.search_space import Begun, Number, SearchSpace
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.options import Options
 from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout
 from kernels_ti.symmetry.automorphisms import Automorphisms
-from kernels_ti.symmetry.representatives import Representative, Representatives, frames_of, representatives
+from kernels_ti.symmetry.representatives import frames_of, representatives
 
 LEAST_GAIN = 2.0
 """How many times fewer paths a count has to search up to symmetry, to be chosen by itself."""
@@ -29,14 +30,16 @@ class _Part:
 
     graph: Graph  # All vertices, and the edges of these blocks
     root: int | None
+    required: tuple[int, ...] = ()
     # The representatives, all with an orbit of one size; None where the blocks are searched without symmetry.
-    paths: list[Representative] | None = None
+    paths: list[tuple[int, ...]] | None = None
     orbit: int = 1  # That size, times the number of blocks that this one stands for
+    closed: dict[int, int] = field(default_factory=dict)  # Directed cycles that the host has found, by length
 
     @cached_property
     def blocks(self) -> LabelledBlocks:
         """The blocks, labelled."""
-        return LabelledBlocks(self.graph, self.root)
+        return LabelledBlocks(self.graph, self.root, self.required)
 
 
 class SymmetricSpace(SearchSpace):
@@ -44,9 +47,8 @@ class SymmetricSpace(SearchSpace):
 
     A block is searched up to symmetry if it has more automorphisms than a cycle has directed paths from its vertices.
     Of isomorphic blocks one is searched. Blocks without enough automorphisms are searched as ever. All totals are kept
-    as numbers of directed cycles, each with a first vertex: 2 l for a cycle of l vertices, or 2 if all cycles pass a
-    root. `settled` divides them. Raise OptionError if igraph is not installed, and for options that cannot be combined
-    with symmetry.
+    as numbers of directed cycles, each with a first vertex: 2 l for a cycle of l vertices. `settled` divides them.
+    Raise OptionError if igraph is not installed, and for options that cannot be combined with symmetry.
 
     Parameters
     ----------
@@ -66,102 +68,94 @@ class SymmetricSpace(SearchSpace):
         super().__init__(graph, options)
         if not graph.is_simple:
             raise OptionError("a count with symmetry is for simple undirected graphs")
-        self._closed: Counter[int] = Counter()
         self.automorphisms, self.gain = 1, math.inf
-        self._root = self.cases[0].root
-        # Without any part there is no batch that could take the cycles which were closed on the way.
-        self._parts = list(self._made_parts()) or [_Part(self._among([]), self._root)]
+        self._parts = [part for case in range(len(self.cases)) for part in self._made_parts(case)]
 
     @property
     def representatives(self) -> int:
         """Number of paths from which the search begins in the blocks that are searched up to symmetry."""
         return sum(len(part.paths) for part in self._parts if part.paths is not None)
 
-    def _made_parts(self) -> Iterator[_Part]:
-        """Divide the blocks into parts; the first one has those that are searched without symmetry."""
-        case = self.cases[0]
-        classes: dict[bytes, tuple[Graph, IntArray, Automorphisms, int]] = {}
-        plain = [edges for ring, vertices in self.blocks[0].rings() for edges in [vertices[ring.pairs()]]]
-        for block, vertices in self.blocks[0].other_blocks():
-            group = Automorphisms(block)
-            root = None if self._root is None else int(np.searchsorted(vertices, self._root))
+    def _made_parts(self, number: int) -> Iterator[_Part]:
+        """Divide the blocks of a case into parts; the first one has those that are searched without symmetry."""
+        case = self.cases[number]
+        classes: dict[bytes, tuple[IntArray, Automorphisms, int]] = {}
+        plain = [edges for ring, vertices in self.blocks[number].rings() for edges in [vertices[ring.pairs()]]]
+        for block, vertices in self.blocks[number].other_blocks():
+            root, required = _within(vertices, case)
+            group = Automorphisms(block, required)
             order = group.order(() if root is None else (root,))
-            if not self._pays(order, min(block.n, self.longest)):
+            paths_of_cycle = 2 if root is not None else 2 * min(block.n, self.longest)
+            if not self._pays(order, paths_of_cycle):
                 plain.append(vertices[block.pairs()])
                 self.gain = 1.0
                 continue
             # A root tells isomorphic blocks apart.
             form = group.canonical_form() if root is None else bytes(len(classes) + 1)
-            first = classes.get(form, (block, vertices, group, 0))
-            classes[form] = *first[:3], first[3] + 1
+            first = classes.get(form, (vertices, group, 0))
+            classes[form] = *first[:2], first[2] + 1
             self.automorphisms *= order
-            self.gain = min(self.gain, order / self._directed_paths(min(block.n, self.longest)))
+            self.gain = min(self.gain, order / paths_of_cycle)
         if plain or not classes:
-            yield _Part(self._among(plain), case.root)
-        for _, vertices, group, copies in classes.values():
-            yield from self._symmetric_parts(vertices, group, copies)
+            yield _Part(self._among(plain), case.root, case.required)
+        for vertices, group, copies in classes.values():
+            yield from self._symmetric_parts(case, vertices, group, copies)
 
-    def _symmetric_parts(self, vertices: IntArray, group: Automorphisms, copies: int) -> Iterator[_Part]:
-        root = None if self._root is None else int(np.searchsorted(vertices, self._root))
-        found: Representatives = representatives(group, self.longest, root)
-        for length, count in found.closed.items():
-            self._closed[length] += copies * count
+    def _symmetric_parts(
+        self, case: Restricted, vertices: IntArray, group: Automorphisms, copies: int
+    ) -> Iterator[_Part]:
+        found = representatives(group, group.graph, self.longest, *_within(vertices, case))
+        closed = Counter[int]()
+        for each in found.closed:
+            closed[len(each.path)] += copies * each.orbit * (len(each.path) if case.root is not None else 1)
         graph = self._among([vertices[group.graph.pairs()]])
-        for orbit in found.orbits:
-            paths = [
-                replace(each, path=tuple(vertices[list(each.path)].tolist()))
-                for each in found.paths
-                if each.orbit == orbit
-            ]
-            yield _Part(graph, self._root, paths, orbit * copies)
+        for orbit in found.orbits or [1]:
+            paths = [tuple(vertices[list(each.path)].tolist()) for each in found.paths if each.orbit == orbit]
+            yield _Part(graph, case.root, case.required, paths, orbit * copies, dict(closed))
+            closed.clear()
 
     def _among(self, edges: list[IntArray]) -> Graph:
         """Return the graph of all vertices with these edges."""
         joined = np.concatenate([np.zeros((0, 2), np.int64), *edges])
         return Graph.from_edge_array(joined, n=self.graph.n)
 
-    def _pays(self, order: int, longest: int) -> bool:
+    def _pays(self, order: int, paths_of_cycle: int) -> bool:
         """Whether a group is larger than the number of directed paths by which each cycle is found."""
-        return order > self._directed_paths(longest)
-
-    def _directed_paths(self, length: int) -> int:
-        """Return how often a cycle of this length is found in a search of all directed paths."""
-        return 2 * length if self._root is None else 2
+        return order > paths_of_cycle
 
     def layout(self, options: Options, arch: str, word_bits: int) -> Layout:
         """Return blocks that are not nested and have no balls: the vertices of a representative have any labels."""
-        return Layout(grain=word_bits)
+        return Layout(whole=options.expansion == "paper", grain=word_bits)
 
     def batches(self, layout: Layout | None = None, word_bits: int = STATE_WORD_BITS) -> BlockBatches:
-        """Return a batch for each part; without a layout, the blocks of the whole graph for an estimate."""
-        if layout is None:
-            return super().batches(layout, word_bits)
-        work = np.array([max(1 if part.paths is None else len(part.paths), 1) for part in self._parts], np.float64)
+        """Return a batch for each part."""
+        layout = layout or Layout()
+        work = np.array([max(len(part.paths or ()), 1) for part in self._parts], np.float64)
         made = [part.blocks.batches(layout, word_bits) for part in self._parts]
         return BlockBatches.joined(made, work)
 
     def begun(self, batch: int, groups: list[BlockGroup]) -> Begun | None:
         """Return the frames of the representatives of a part."""
         part = self._parts[batch]
-        first = Counter(self._closed if batch == 0 else {})
         if part.paths is None:
-            seeds = [len(group.seed_entries) for group in groups]
-            return None if not first else Begun(tuple(GroupState() for _ in seeds), {}, dict(first))
+            return None
         (group,) = groups
-        frames, counted, closed = frames_of(group, part.paths, self.longest)
-        seeds_of_group = len(group.seed_entries)
-        for length, count in closed.items():
-            if length <= self.longest:
-                first[length] += part.orbit * count
-        state = GroupState(seeds_of_group, seeds_of_group, () if frames is None else (frames,))
-        return Begun((state,), counted, dict(first))
+        seeds = len(group.seed_entries)
+        frames = frames_of(group, part.paths, members=self.options.members)
+        state = GroupState(seeds, seeds, (frames,) if len(frames) else ())
+        return Begun((state,), dict(Counter(map(len, part.paths))), part.closed)
 
-    def scaled(self, batch: int, cycles: dict[int, int]) -> dict[int, int]:
+    def scaled(self, batch: int, cycles: dict[int, Number]) -> dict[int, Number]:
         """Return how many directed cycles with a first vertex the cycles that a batch has found stand for."""
         part = self._parts[batch]
-        if part.paths is not None:
-            return {length: count * part.orbit for length, count in cycles.items()}
-        return {length: count * self._directed_paths(length) for length, count in cycles.items()}
+        if part.paths is None:
+            return {length: count * 2 * length for length, count in cycles.items()}
+        # Through a root a cycle is found once in each direction.
+        return {length: count * part.orbit * (1 if part.root is None else length) for length, count in cycles.items()}
+
+    def found_times(self, length: int) -> int:
+        """Return the number of directed cycles with a first vertex that a cycle of this length is."""
+        return 2 * length
 
     def settled(self, cycles: dict[int, int], *, finished: bool) -> dict[int, int]:
         """Return the numbers of cycles; while the search goes on, those that are certain.
@@ -170,13 +164,21 @@ class SymmetricSpace(SearchSpace):
         """
         settled = {}
         for length, count in cycles.items():
-            settled[length], left = divmod(count, self._directed_paths(length))
+            settled[length], left = divmod(count, self.found_times(length))
             if finished and left:
                 raise EngineError(
                     f"the count with symmetry is wrong: {count:,} directed cycles of {length} vertices are no multiple "
-                    f"of {self._directed_paths(length)}; count without symmetry, and please report this graph"
+                    f"of {self.found_times(length)}; count without symmetry, and please report this graph"
                 )
         return settled
+
+
+def _within(vertices: IntArray, case: Restricted) -> tuple[int | None, tuple[int, ...]]:
+    """Return the root of a case and the other vertices that it requires, by their places in a block."""
+    if case.root is None:
+        return None, ()
+    root, *required = np.searchsorted(vertices, case.through).tolist()
+    return root, tuple(required)
 
 
 def worthwhile(space: SearchSpace) -> SymmetricSpace | None:

@@ -100,6 +100,11 @@ def library() -> Library:
     )
 
 
+def others() -> list[Library]:
+    """Return the libraries that are installed beside the one below."""
+    return [each for each in LIBRARIES if each is not library() and find_spec(each.package) is not None]
+
+
 def hurry() -> None:
     """Import and start the library below faster from now on; only for a process that runs nothing but this program.
 
@@ -359,11 +364,23 @@ def buffer_class(drop: Callable[[Callable[[], None]], None]) -> Any:
         Is given a function that frees a buffer, and calls it on the thread that owns the runtime.
     """
     base: type[Any] = _private("lang._ndarray").ScalarNdarray
+    is_taichi = library().package == "taichi"
 
     class Buffer(base):  # type: ignore[misc]
         def __init__(self, dtype: Any, shape: tuple[int]) -> None:
             self._runtime = _started_runtime()
-            super().__init__(dtype, shape)
+            if not is_taichi:
+                super().__init__(dtype, shape)
+                return
+            # Taichi's own constructor writes the stack of calls into a text, which takes longer than to make a buffer.
+            super(base, self).__init__()
+            self.element_type = dtype
+            self.dtype = _private("lang.util").cook_dtype(dtype)
+            core, layout = _private("_lib").core, _private("lang.enums").Layout.NULL
+            self.arr = getattr(self._runtime, library().program).create_ndarray(
+                self.dtype, shape, layout=layout, zero_fill=True, dbg_info=core.DebugInfo("")
+            )
+            self.shape = tuple(self.arr.shape)
 
         def __del__(self) -> None:
             allocated = getattr(self, "arr", None)  # None if the allocation failed, or by the fork when it is reset

@@ -62,17 +62,16 @@ def note_less(package: str) -> None:
     Taichi reads the source of a kernel at every start, whether the kernel is in the cache or not. The pictures, for
     messages about errors in kernels, take half of that time. A function is inlined wherever it is called, and Taichi
     would read its file, break its lines and parse it anew for each call, which takes a quarter of the time.
-    For a buffer it notes the stack of calls, which takes longer than making the buffer. For each decorator it looks
-    through all modules. The functions of others are read as Taichi reads them: they may call themselves.
+    For each decorator it looks through all modules. The functions of others are read as Taichi reads them: they may
+    call themselves.
     """
     if package != "taichi":
         return
-    from taichi.lang import _ndarray, kernel_impl
+    from taichi.lang import kernel_impl
     from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
 
     if ASTTransformerContext.get_pos_info is not _position:
         ASTTransformerContext.get_pos_info = _position
-        _ndarray.get_traceback = lambda: ""
         kernel_impl._inside_class = _inside_class
         kernel_impl.getsourcefile = cache(kernel_impl.getsourcefile)
         kernel_impl.getsourcelines = _source(kernel_impl.getsourcelines)

@@ -187,12 +187,12 @@ def child_functions(words: int, bits: int, cells: int) -> ChildFunctions:
         off, on, flags = children(state, spec, base)
         if ti.static(cells > words):
             grown = ti.cast(state[words], ti.i32) + 1
-            if grown < bounds[0] or grown > bounds[1]:
+            if grown < bounds[0] or grown > bounds[1] or (grown - bounds[0]) % bounds[4] != 0:
                 flags &= 3
             # One vertex more has to close the cycle.
             if bounds[2] == 1 and grown >= bounds[1]:
                 flags &= 5
-            on[words] = ti.cast(ti.select(bounds[2] == 1, grown, ti.min(grown, bounds[0] - 1)), ti.u64)
+            on[words] = ti.cast(ti.select(grown > bounds[3], grown - bounds[4], grown), ti.u64)
         return off, on, flags
 
     return ChildFunctions(children, bounded)

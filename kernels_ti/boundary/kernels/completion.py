@@ -1,4 +1,4 @@
-"""Tell states that no vertices to come can complete to a cycle, see `kernels_ti.boundary.states.completion`.
+"""Tell states that no vertices to come can complete to a cycle, see `kernels_ti.boundary.executors.completion`.
 
 A work item tests one state. It first follows what the state forces: vertices to come that are next to an inner one stay
 off the cycle, and an end whose neighbours to come are all but one off the cycle has that one on it, and so on. Then a

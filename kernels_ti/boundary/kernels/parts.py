@@ -3,7 +3,7 @@
 A layer, all states of one boundary, lies in parts. Two states of different parts never have equal children, so each
 worker takes whole parts, and no two workers write to one place: `kernels_ti.boundary.kernels.stretch` lets vertices
 come in a part. The kernel here moves states to other parts. States have the symbols
-of `kernels_ti.boundary.states.states`.
+of `kernels_ti.boundary.values.states`.
 
 A part is `PART` cells of an array: its first row in the old layer, its rows, its first row in the new layer, its new
 rows. The workers share a queue. Its cells are `NEXT`, the next part; `OVERFLOW`, set where a sum had too many digits;

@@ -1,6 +1,6 @@
 """Tables in which kernels keep the states of a boundary, and let a vertex come in all of them in one pass.
 
-States are those of `kernels_ti.boundary.states.states`, with as many bits to a symbol as the width of the boundary
+States are those of `kernels_ti.boundary.values.states`, with as many bits to a symbol as the width of the boundary
 takes. A layer, all states of one boundary, is a hash table of rows. A row is a state followed by its values; an empty
 row begins with zero. A step reads the rows of one table and writes to another one. Each state has up to two children:
 the vertex stays off the cycle, or it joins. Equal children become one row, where their values are added up.

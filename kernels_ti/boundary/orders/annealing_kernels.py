@@ -69,6 +69,12 @@ def weigh(
             facts[chain * FACTS + 2] = largest
 
 
+@ti.func
+def tolerated_gain(energy, gain):
+    """Return a part of an energy: `gain` has `GAIN_BITS` bits behind the point."""
+    return (energy >> GAIN_BITS) * gain + ((energy & ((1 << GAIN_BITS) - 1)) * gain >> GAIN_BITS)
+
+
 @ti.kernel
 def anneal(
     chains: ti.i32, spread: ti.i32, n: ti.i32, window: ti.i32, first_move: ti.i32, moves: ti.i32, seed: ti.u32,
@@ -140,8 +146,7 @@ def anneal(
                         gained = gained - weight(sizes[size_at + least + k], middle, weights)
                     random = hashed(random)
                     gain = gains[ti.cast(random >> ti.u32(24), ti.i32)]
-                    tolerated = (energy >> GAIN_BITS) * gain + ((energy & ((1 << GAIN_BITS) - 1)) * gain >> GAIN_BITS)
-                    if gained <= tolerated and energy + gained < LARGEST_ENERGY:
+                    if gained <= tolerated_gain(energy, gain) and energy + gained < LARGEST_ENERGY:
                         energy = energy + gained
                         for k in range(length):
                             sizes[size_at + least + k] = fresh[scratch + k]

@@ -276,14 +276,14 @@ def _states_of(sizes: Indices, edges: Indices) -> npt.NDArray[np.float64]:
     return np.array([_states(*divmod(kind, span)) for kind in kinds.tolist()])[which]
 
 
-def measured_order(neighbours: list[list[int]], vertices: Sequence[int]) -> BoundaryOrder:
-    """Go along an order of all vertices and see what its boundaries are."""
+def measured_order(neighbours: list[list[int]], vertices: Sequence[int], *, crossing: bool = False) -> BoundaryOrder:
+    """Go along an order of all vertices and see what its boundaries are; for `crossing` see `_states`."""
     missing = [len(near) for near in neighbours]
     boundary: set[int] = set()
     edges = width = 0
     costs = []
     for v in vertices:
-        costs.append(_states(len(boundary), edges))
+        costs.append(_states(len(boundary), edges, crossing))
         edges += sum(u in boundary for u in neighbours[v])
         boundary.add(v)
         width = max(width, len(boundary))
@@ -314,11 +314,11 @@ _LARGEST_LOGARITHM = 600.0
 
 
 @lru_cache(maxsize=1 << 16)
-def _states(vertices: int, edges: int) -> float:
+def _states(vertices: int, edges: int, crossing: bool = False) -> float:
     """Estimate the states of a boundary: its sets of vertices without an edge, each with two ways to be paired.
 
     Vertices of a cycle that are neighbours are so in a known way; those that are not count as if the boundary were
-    a random graph with its number of edges.
+    a random graph with its number of edges. Where paths cross, k vertices are paired as an involution pairs them.
     """
     pairs = vertices * (vertices - 1) / 2
     apart = math.log(1 - edges / pairs) if edges < pairs else -math.inf
@@ -326,9 +326,19 @@ def _states(vertices: int, edges: int) -> float:
         math.exp(
             min(
                 math.lgamma(vertices + 1) - math.lgamma(k + 1) - math.lgamma(vertices - k + 1)
-                + k * math.log(2) + (k * (k - 1) / 2 * apart if k > 1 else 0.0),
+                + (_log_of_involutions(k) if crossing else k * math.log(2))
+                + (k * (k - 1) / 2 * apart if k > 1 else 0.0),
                 _LARGEST_LOGARITHM,
             )
         )
         for k in range(vertices + 1)
     )  # fmt: skip
+
+
+@lru_cache(maxsize=LARGEST_BOUNDARY + 1)
+def _log_of_involutions(k: int) -> float:
+    """Return the logarithm of the number of ways to pair some of k things, and at least that of 2^k."""
+    one, more = 1, 1
+    for i in range(2, k + 1):
+        one, more = more, more + (i - 1) * one
+    return max(math.log(more), k * math.log(2))

@@ -1,4 +1,4 @@
-"""How the symbols of a state lie in words; see `kernels_ti.boundary.states.states` for the symbols."""
+"""How the symbols of a state lie in words; see `kernels_ti.boundary.values.states` for the symbols."""
 
 from __future__ import annotations
 

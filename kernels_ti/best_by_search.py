@@ -1,0 +1,158 @@
+"""The best cycles by a search of all: the longest one, or a few with the greatest or least value."""
+
+from __future__ import annotations
+
+from bisect import insort
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.longest import BestCycle
+from kernels_ti.boundary.values.gains import Gains
+from kernels_ti.boundary.values.weights import Weights
+from kernels_ti.choices import Arch
+from kernels_ti.cycle_table import CycleTable
+from kernels_ti.cycles import Cycles
+from kernels_ti.device.device import Device
+from kernels_ti.errors import time_is_up
+from kernels_ti.estimate.device_choice import arch_for
+from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
+from kernels_ti.graph import Graph
+from kernels_ti.reference.at_once import found_at_once
+from kernels_ti.run import Run
+from kernels_ti.state import Rows, populations
+from kernels_ti.watch import Watch
+from kernels_ti.watched import begun, watched_slices
+
+Values = npt.NDArray[np.int64]
+
+
+def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int | None) -> BestCycle:
+    """Count all cycles by length, and then search again for one of the longest.
+
+    The second search meets the cycles in much the same order, so the first one has half of the time. Then a cycle of
+    the greatest length that was found is there in about the same time again.
+    """
+    with begun(space, arch_for(space, cast("Arch", arch), threads=threads), threads, watch) as counted:
+        for _ in watched_slices(counted, watch):
+            if watch.seconds >= watch.timeout / 2:
+                break
+        by_length = counted.snapshot().cycles_by_length
+        cycle: list[int] = []
+        length = max(by_length, default=0)
+        if length:
+            only = replace(space.options, min_length=length, collect=True)
+            again = Run(SearchSpace(space.graph, only), counted.device)
+            for _ in watched_slices(again, watch):
+                if len(found := again.take_cycles()):
+                    cycle = found.vertices[: found.offsets[1]].tolist()
+                    break
+            cycle = cycle or _some_cycle(space, counted.device)
+    kept, ways = [(len(cycle), cycle)] if cycle else [], by_length.get(len(cycle), 0)
+    complete = counted.finished and len(cycle) == length  # The second search may have been stopped, too.
+    best = BestCycle.of(space.graph, kept, ways, watch.seconds, None, complete=complete)
+    if not complete:
+        raise time_is_up(watch.timeout, "the longest cycle was found", best if cycle else None)
+    return best
+
+
+def _some_cycle(space: SearchSpace, device: Device) -> list[int]:
+    """Return the longest of the cycles that a search meets first; it must meet one."""
+    run = Run(SearchSpace(space.graph, replace(space.options, collect=True)), device)
+    while True:
+        cycles = run.take_cycles()
+        if len(cycles):
+            at = int(cycles.lengths.argmax())
+            vertices: list[int] = cycles.vertices[cycles.offsets[at] : cycles.offsets[at + 1]].tolist()
+            return vertices
+        run.advance()
+
+
+def best_of_all(
+    space: SearchSpace,
+    k: int,
+    weights: Weights | None,
+    *,
+    least: bool,
+    arch: str,
+    watch: Watch,
+    threads: int | None,
+) -> BestCycle:
+    """Search all cycles, and keep the k with the greatest, or least, number of vertices or weight."""
+    few = _Few(space.graph, k, Gains() if weights is None else weights.gains, least=least)
+    with watch.searching():
+        found = found_at_once(space, collect=True) if arch == "auto" else None
+        if found is not None:
+            few.take(Cycles.of_lists(found.cycles))
+    finished = found is not None
+    if not finished:
+        # Of bit rows the lengths are known at once, and only the best are put in order.
+        rows = weights is None and fits_in_rows(space.graph)
+        collecting = SearchSpace(space.graph, replace(space.options, collect=True, rows=rows))
+        with begun(collecting, arch_for(space, cast("Arch", arch), threads=threads), threads, watch) as run:
+            for _ in watched_slices(run, watch):
+                with watch.searching():
+                    few.take(run.take_rows() if rows else run.take_cycles())
+            finished = run.finished
+    best = BestCycle.of(space.graph, few.best, few.ways, watch.seconds, weights, complete=finished)
+    if not finished:
+        raise time_is_up(watch.timeout, "all cycles were compared", best if best.cycle else None)
+    return best
+
+
+class _Few:
+    """The best of the cycles that a search hands over; `ways` is the number of those that are as good as the first."""
+
+    def __init__(self, graph: Graph, k: int, gains: Gains, *, least: bool) -> None:
+        self._graph, self._k, self._gains, self._sign = graph, k, gains, 1 if least else -1
+        self._kept: list[tuple[int, list[int]]] = []
+        self.ways = 0
+        if gains.of_edges is not None:
+            edges = dict(gains.of_edges)
+            for (u, v), gain in gains.of_edges.items():
+                edges.setdefault((v, u), gain)
+            pairs = np.array(sorted(edges), np.int64).reshape(-1, 2)
+            self._keys = pairs @ np.array([graph.n, 1])
+            self._of_edges = np.array([edges[u, v] for u, v in pairs.tolist()], np.int64)
+        self._of_vertices = np.array([gains.of(v) for v in range(graph.n)], np.int64)
+
+    @property
+    def best(self) -> list[tuple[int, list[int]]]:
+        """The best cycles with their values, the best one first."""
+        return [(self._sign * value, cycle) for value, cycle in self._kept]
+
+    def take(self, cycles: Cycles | Rows) -> None:
+        """Compare some cycles with the best ones so far; bit rows only by their length."""
+        if not len(cycles):
+            return
+        values = self._sign * (populations(cycles) if isinstance(cycles, np.ndarray) else self._values(cycles))
+        least = int(values.min())
+        if not self._kept or least < self._kept[0][0]:
+            self.ways = 0
+        if not self._kept or least <= self._kept[0][0]:
+            self.ways += int(np.count_nonzero(values == least))
+        if len(self._kept) == self._k and least >= self._kept[-1][0]:
+            return
+        chosen = np.argsort(values, kind="stable")[: self._k]
+        if isinstance(cycles, np.ndarray):
+            table = CycleTable.of_rows(self._graph, cycles[chosen], CycleOrder(self._graph))
+            cycles, values = Cycles(table.offsets, table.vertices), values[chosen]
+            chosen = np.arange(len(chosen))
+        for i in chosen.tolist():
+            cycle = cycles.vertices[cycles.offsets[i] : cycles.offsets[i + 1]].tolist()
+            insort(self._kept, (int(values[i]), cycle), key=lambda each: each[0])
+        del self._kept[self._k :]
+
+    def _values(self, cycles: Cycles) -> Values:
+        """Return the sums of what the vertices and the edges of each cycle add."""
+        first, vertices = cycles.offsets[:-1], cycles.vertices.astype(np.int64)
+        values: Values = np.add.reduceat(self._of_vertices[vertices], first)
+        if self._gains.of_edges is not None:
+            following = np.arange(1, len(vertices) + 1)
+            following[cycles.offsets[1:] - 1] = first
+            keys = vertices * self._graph.n + vertices[following]
+            values += np.add.reduceat(self._of_edges[np.searchsorted(self._keys, keys)], first)
+        return values

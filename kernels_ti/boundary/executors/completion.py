@@ -1,0 +1,144 @@
+"""States that no vertices to come can complete to a cycle: a third of those of grids, nine tenths of those of cities.
+
+All ends of a state have to come to lie on one cycle, through vertices that are still to come. These are **nodes** of a
+small graph: those next to the boundary and their neighbours, one by one, and **deep** nodes, one for each connected
+part of the rest. A state leaves a part of this graph free, which is tested in some hundred instructions, see
+`kernels_ti.boundary.kernels.completion`. A state is dropped only if it is sure that nothing completes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.boundary.orders.order import neighbour_lists
+from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.values.states import GivenUp
+from kernels_ti.device.device import held_device
+
+Words = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
+
+MOST_NODES = 64
+# The most nodes that stand for one vertex each, and how far from the boundary these vertices may be.
+_MOST_NEAR, _DEPTH = 56, 2
+# Ends are bits of a word.
+_MOST_SLOTS = 62
+
+# Work is measured in the time that a step takes for one number of a state, 2 to 10 ns. A state takes some of these for
+# itself, and the start of Taichi with the compilation of the kernel about as many as this.
+_STATE, _START = 10, 400_000_000
+# A test takes less than that for a state, and for its tables. But a state that is dropped too late has had children.
+_TEST, _TABLES = 200, 100_000
+# The part of the states that a test is expected to drop: what the last one dropped, and at first and at least this.
+_FIRST_PART, _LEAST_PART = 0.5, 0.2
+_STATES_AT_ONCE = 1 << 17
+
+
+class Completion:
+    """Says when a block's states are worth a test, and makes it in numpy's states."""
+
+    def __init__(self, block: OrderedBlock) -> None:
+        packing = block.packing
+        self._is_possible = packing.roles == 1 and packing.slots <= _MOST_SLOTS
+        self._ahead = Ahead(neighbour_lists(block.graph), block.steps)
+        self._packing = packing
+        self._part = _FIRST_PART
+        self._work, self._has_begun = 0, False
+
+    def is_due(self, states: int, numbers: int, *, is_short: bool, met: int = 0) -> bool:
+        """Say whether a test of the states before the next step is expected to save more work than it takes.
+
+        For each of them `numbers` are added up. `is_short` says that the memory does not suffice for the step. More
+        steps since the last question began with `met` states.
+        """
+        self._work += (states + met) * (_STATE + numbers)
+        if not self._is_possible or not (self._has_begun or is_short or self._work > _START):
+            return False
+        return is_short or self._part * self._work > states * _TEST + _TABLES
+
+    def after(self, place: int) -> Words:
+        """Return the tables for the states after a step, see `Ahead.after`."""
+        return self._ahead.after(place)
+
+    def learn(self, tested: int, dropped: int) -> None:
+        """Take notice of a test."""
+        self._part = max(dropped / max(tested, 1), _LEAST_PART)
+        self._work, self._has_begun = 0, True
+
+    def possible(self, place: int, words: Words, enough: Callable[[], bool]) -> Flags:
+        """Say which states after a step, from 0 on, may be completed; GivenUp once it was enough."""
+        from kernels_ti.boundary.kernels.completion import DEAD, completion_kernel
+
+        states = words.shape[1]
+        marked = words.copy().reshape(-1)
+        ahead = self.after(place)
+        with held_device("cpu") as device:
+            kernel = completion_kernel(self._packing.words, self._packing.bits)
+            for first in range(0, states, _STATES_AT_ONCE):
+                if enough():
+                    raise GivenUp
+                last = min(first + _STATES_AT_ONCE, states)
+                device.call(kernel, first, last, 1, states, marked, ahead)
+        possible = np.asarray(marked[:states] != np.uint64(DEAD))
+        self.learn(states, states - np.count_nonzero(possible))
+        return possible
+
+
+class Ahead:
+    """The vertices that are still to come after each step of a block."""
+
+    def __init__(self, neighbours: Sequence[Sequence[int]], steps: Sequence[Step]) -> None:
+        self._neighbours = neighbours
+        self._steps = steps
+        self._place = {step.vertex: place for place, step in enumerate(steps)}
+        self._slots = 1 + max((slot for step in steps for slot, _ in step.changed), default=0)
+
+    def after(self, place: int) -> Words:
+        """Return the tables for the states after a step, from 0 on, as the kernels read them."""
+        coming = [step.vertex for step in self._steps[place + 1 :]]
+        missing = set(coming)
+        slot_of = {
+            step.vertex: step.slot
+            for step in self._steps[: place + 1]
+            if not missing.isdisjoint(self._neighbours[step.vertex])
+        }
+        node_of, single = self._nodes(list(slot_of), missing)
+        count = max(node_of.values(), default=-1) + 1
+        beside_nodes, beside_slots, near = [0] * MOST_NODES, [0] * MOST_NODES, [0] * self._slots
+        for v in coming:
+            node = node_of[v]
+            for u in self._neighbours[v]:
+                if u in slot_of:
+                    near[slot_of[u]] |= 1 << node
+                    beside_slots[node] |= 1 << slot_of[u]
+                elif node_of[u] != node:
+                    beside_nodes[node] |= 1 << node_of[u]
+        nodes = (1 << count) - 1
+        return np.array([nodes, nodes >> single << single, self._slots, *beside_nodes, *beside_slots, *near], np.uint64)
+
+    def _nodes(self, boundary: list[int], missing: set[int]) -> tuple[dict[int, int], int]:
+        """Return the node of each vertex to come, and how many nodes stand for one vertex: these are the first."""
+        found: dict[int, None] = {}
+        layer = boundary
+        for _ in range(_DEPTH):
+            layer = [u for v in layer for u in self._neighbours[v] if u in missing]
+            found.update(dict.fromkeys(layer))
+        near = list(found)[:_MOST_NEAR]
+        node_of = {v: node for node, v in enumerate(near)}
+        deep = len(near)
+        for v in missing:
+            if v not in node_of:
+                # Parts beyond the last node share it: that connects more, and drops no state too many.
+                node = min(deep, MOST_NODES - 1)
+                node_of[v], part = node, [v]
+                while part:
+                    for u in self._neighbours[part.pop()]:
+                        if u in missing and u not in node_of:
+                            node_of[u] = node
+                            part.append(u)
+                deep += 1
+        return node_of, len(near)

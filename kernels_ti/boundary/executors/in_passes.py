@@ -1,0 +1,220 @@
+"""A count by length of one block in several passes, where its states with a number for each length do not fit.
+
+The first pass counts all lengths together. The others carry values of the polynomial whose coefficients are the cycles
+by length, at as many points at once as fit: one number for each point, instead of one for each length. Values at as
+many points as there are lengths, modulo as many primes as the total takes, tell the exact counts, see
+`kernels_ti.boundary.values.residues`. So what fits as a total also fits by length, and takes longer.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kernels_ti.boundary.executors.at_points import BlockAtPoints
+from kernels_ti.boundary.executors.on_device import DeviceBlock
+from kernels_ti.boundary.executors.tables import cells_of_two_tables
+from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.values.residues import coefficients, combined, primes_beyond
+from kernels_ti.boundary.values.saved import SavedBlock, SavedPasses, SavedStates
+from kernels_ti.errors import EngineError, SizeError
+
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
+
+PRIME_BITS = 48
+"""The primes are the largest below 2 to this power."""
+MOST_VERTICES = 1 << 16
+"""Of a block: there are fewer points than that, see `kernels_ti.boundary.kernels.points`."""
+
+SHORTEST = 3
+"""No chordless cycle has fewer vertices."""
+ROWS_TO_A_STATE = 1.5
+"""Rows of the largest table for each of its states: fewer take more time, but leave room for more numbers."""
+NUMBERS_OF_A_ROW = 8
+"""Beside its numbers, a row costs about as much time as so many of them."""
+
+
+class BlockInPasses:
+    """The count of one block by length, in kernels; see `PythonBlock` for the parameters.
+
+    `take_vertex` shares `cost` out among all vertices of all passes. `saved` has passes that have been made before.
+    `cycles` is known once all passes are made.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        block: OrderedBlock,
+        longest: int,
+        memory: int | None,
+        cost: float,
+        saved: SavedPasses | None = None,
+    ) -> None:
+        self._device, self._block = device, block
+        self._longest, self._memory, self._cost = longest, memory, cost
+        self._work = sum(step.cost for step in block.steps)
+        self._told = self._told_of_passes_made = self._passed = 0.0
+        self.cycles: dict[int, int] = {}
+        self.triangles = 0
+        self._known: SavedPasses | None = None
+        self._primes: list[int] = []
+        self._at_once = self._most_states = 1
+        self.finished = False
+        self._pass: DeviceBlock | BlockAtPoints | None = None
+        if saved is not None:
+            self._first_pass_is_made(saved)
+
+    @property
+    def states(self) -> int:
+        """States held now."""
+        return 0 if self._pass is None else self._pass.states
+
+    @property
+    def place(self) -> int:
+        """Vertices that have come in this pass."""
+        return 0 if self._pass is None else self._pass.place
+
+    @property
+    def width(self) -> int:
+        """Vertices in the boundary."""
+        return 0 if self._pass is None else self._pass.width
+
+    @property
+    def passes(self) -> tuple[int, int]:
+        """The number of the pass that is under way, from 1, and that of all; 0 before the first pass has told it."""
+        known = self._known
+        if known is None:
+            return 1, 0
+        made = [len(known.values.get(prime, ())) for prime in self._primes]
+        before = 1 + sum(math.ceil(values / self._at_once) for values in made)
+        left = sum(math.ceil(max(self._lengths - values, 0) / self._at_once) for values in made)
+        return before + (left > 0), before + left
+
+    def take_vertex(self, enough: Callable[[], bool]) -> float:
+        """Let the next vertex of a pass come, in all states; return the part of the cost.
+
+        Once it was enough, GivenUp is raised; the pass can go on. A SizeError says that the states do not fit, even
+        with one number each.
+        """
+        if self._pass is None:
+            if self._most_states > 1:
+                # Reference cycles of the compiler hold the tables of the previous pass.
+                gc.collect()
+            self._pass = self._next_pass()
+        try:
+            cost = self._pass.take_vertex(enough)
+        except SizeError:
+            if not isinstance(self._pass, BlockAtPoints) or self._at_once == 1:
+                raise
+            self._at_once //= 2
+            self._pass, self._passed = None, 0.0
+            return 0.0
+        self._most_states = max(self._most_states, self._pass.states)
+        self._passed += cost
+        now = self._share
+        if self._pass.finished:
+            self._end_pass(self._pass)
+            self._pass, self._passed = None, 0.0
+            now = self._share
+        before, self._told = self._told, max(self._told, now)
+        if self._pass is None:
+            self._told_of_passes_made = self._told
+        return (self._told - before) * self._cost
+
+    @property
+    def unsaved(self) -> float:
+        """The cost of the pass that is under way, as far as it has been told."""
+        return (self._told - self._told_of_passes_made) * self._cost
+
+    def saved(self) -> SavedBlock:
+        """Return the passes that are made; the one that is under way is begun anew."""
+        words = np.zeros((self._block.packing.words, 1), np.uint64)
+        states = SavedStates(words, np.ones((1, 1, 1), np.uint64))
+        return SavedBlock(0, states, {}, 0, self._known)
+
+    @property
+    def _lengths(self) -> int:
+        """How many lengths there may be: as many points are needed."""
+        known = self._known
+        most = self._block.graph.n if known is None or known.longest is None else known.longest
+        return max(most - SHORTEST + 1, 0)
+
+    @property
+    def _share(self) -> float:
+        """Expected part of the work that is done."""
+        row = NUMBERS_OF_A_ROW
+        known = self._known
+        if self.finished:
+            return 1.0
+        if known is None:
+            # Not known yet: how many numbers fit, and how many primes are needed.
+            return self._passed / self._work * row / (3 * row + 2 * self._lengths)
+        passes = math.ceil(self._lengths / self._at_once) * len(self._primes)
+        whole = row + passes * row + len(self._primes) * self._lengths
+        done = row + sum(len(values) + row * len(values) / self._at_once for values in known.values.values())
+        under_way = len(self._pass.values) if isinstance(self._pass, BlockAtPoints) else 0
+        return min((done + self._passed / self._work * (row + under_way)) / whole, 1.0)
+
+    def _next_pass(self) -> DeviceBlock | BlockAtPoints:
+        if self._known is None:
+            return DeviceBlock(self._device, self._block, None, self._memory)
+        prime, first, last = self._next_points(self._known)
+        points = range(first, last)
+        return BlockAtPoints(self._device, self._block, self._memory, points, prime)
+
+    def _next_points(self, known: SavedPasses) -> tuple[int, int, int]:
+        """Return the prime, the first point and the end of the points of the next pass."""
+        prime = next(prime for prime in self._primes if len(known.values.get(prime, ())) < self._lengths)
+        made = len(known.values.get(prime, ()))
+        left = self._lengths - made
+        # The passes that are left are of equal size.
+        return prime, made + 1, made + 1 + math.ceil(left / math.ceil(left / self._at_once))
+
+    def _end_pass(self, made: DeviceBlock | BlockAtPoints) -> None:
+        known = self._known
+        if known is None:
+            assert isinstance(made, DeviceBlock)
+            known = SavedPasses(made.cycles.get(0, 0), made.triangles, self._most_states, None, {})
+            self._first_pass_is_made(known)
+            return
+        assert isinstance(made, BlockAtPoints)
+        values = {**known.values, made.prime: (*known.values.get(made.prime, ()), *made.values)}
+        self._known = known = replace(known, longest=made.longest, values=values)
+        self._finish_if_known(known)
+
+    def _first_pass_is_made(self, known: SavedPasses) -> None:
+        self._known, self.triangles = known, known.triangles
+        self._primes = primes_beyond(known.total, PRIME_BITS)
+        self._at_once = self._numbers_that_fit(known.most_states)
+        self._finish_if_known(known)
+
+    def _numbers_that_fit(self, states: int) -> int:
+        """Return how many numbers to a state are expected to fit, at least one."""
+        beside, rows = self._block.packing.words + 1, ROWS_TO_A_STATE * states
+        return max(min(int(cells_of_two_tables(self._memory) / rows) - beside, self._lengths), 1)
+
+    def _finish_if_known(self, known: SavedPasses) -> None:
+        """Work out the counts, once there are enough values modulo each prime."""
+        if any(len(known.values.get(prime, ())) < self._lengths for prime in self._primes):
+            return
+        self.finished = True
+        if not known.total:
+            return
+        # Each cycle has three vertices or more, so the values are divided by z^3.
+        parts = []
+        for prime in self._primes:
+            values = known.values[prime][: self._lengths]
+            divided = [value * pow(z, -SHORTEST, prime) % prime for z, value in enumerate(values, start=1)]
+            parts.append(coefficients(divided, prime))
+        counts = [combined(remainders, self._primes) for remainders in zip(*parts, strict=True)]
+        if sum(counts) != known.total:
+            raise EngineError("internal error: the counts by length do not add up to the total")
+        self.cycles = {
+            length: count for length, count in enumerate(counts, start=SHORTEST) if count and length <= self._longest
+        }

@@ -1,0 +1,53 @@
+"""The launches of kernels for one block, and the changes of its vertices for them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.spec.changes import ChangesOfSteps
+from kernels_ti.boundary.spec.packing import Packing
+from kernels_ti.boundary.values.states import GivenUp
+
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
+
+# Between two questions whether it is enough. The way to the thread that owns Taichi and back takes as long as a launch.
+_SECONDS_OF_LAUNCHES = 0.05
+_ENDED = object()
+
+
+def spec_on_device(device: Device, steps: Sequence[Step], packing: Packing) -> tuple[Any, npt.NDArray[np.int32]]:
+    """Return the changes of all vertices for kernels, and where each begins; on the thread that owns Taichi."""
+    from kernels_ti.boundary.kernels.children import tabulating_kernel
+
+    coded = ChangesOfSteps(steps, packing).coded()
+    spec = device.buffer(coded.spec)
+    if len(coded.first):
+        tabulate = tabulating_kernel(packing.words, packing.bits)
+        tabulate(len(coded.first), device.buffer(coded.step_of), device.buffer(coded.first), spec)
+    return spec, coded.bases
+
+
+def go_through(device: Device, launches: Generator[object, None, None], enough: Callable[[], bool]) -> None:
+    """Make all launches, unless it was enough before: then close them and raise GivenUp."""
+    is_through = False
+    while not is_through:
+        if enough():
+            device.call(launches.close)
+            raise GivenUp
+        is_through = device.call(_made_for_a_while, launches)
+
+
+def _made_for_a_while(launches: Iterator[object]) -> bool:
+    """Make some of the launches, on the thread that owns Taichi; say whether that was all."""
+    end = time.perf_counter() + _SECONDS_OF_LAUNCHES
+    while time.perf_counter() < end:
+        if next(launches, _ENDED) is _ENDED:
+            return True
+    return False

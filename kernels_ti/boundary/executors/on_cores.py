@@ -1,0 +1,286 @@
+"""The count of one block on all cores of a CPU, in kernels that share nothing but a queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.boundary.executors.completion import Completion
+from kernels_ti.boundary.executors.launches import go_through, spec_on_device
+from kernels_ti.boundary.executors.parted_states import rows_by_length, rows_of_totals, states_by_length, totals_of_rows
+from kernels_ti.boundary.executors.parts import Parts
+from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.spec.packing import Packing
+from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
+from kernels_ti.errors import SizeError
+from kernels_ti.graph import Graph
+
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
+
+Words = npt.NDArray[np.uint64]
+
+# With fewer numbers to a state, a step takes no longer than a test for states that lead to no cycle.
+_FEWEST_NUMBERS = 16
+_STATES_TESTED_AT_ONCE = 1 << 17
+# Room for the new layer, in rows for each state of the old one, and where there is less memory. Then none at all: the
+# workers tell how much it takes.
+_GROWTH, _SMALL_GROWTH, _TIGHTEST = 4, 1.3, 2
+# Lengths for which a state has room beyond those that the states have on average.
+_NUMBERS_TO_SPARE = 2
+# Halves of a digit, which are added up for all workers without overflow.
+_HALF, _LOW_HALF = 32, (1 << 32) - 1
+# Workers write numbers of their own so many cells apart: no two of them write to one line of the cache.
+_LINE = 8
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """With how much room a stretch is tried: what it takes is known once it is through."""
+
+    vertices: int  # That come
+    digits: int  # Of the ways to a state that follows
+    room: int  # Rows of a layer of a worker
+    cells: int  # Cells for ways of a worker
+    rows: int  # Of the new layer
+    ways: int  # Cells for ways of the new layer
+    tight: int  # How much less room than wanted this is: 0, 1, or `_TIGHTEST`
+
+
+class CoresBlock:
+    """The count of one block, on all cores of a CPU; see `PythonBlock` for the parameters.
+
+    Its width must fit kernels. `states_met` says how many states there were when each of the vertices came that came
+    last.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        block: OrderedBlock,
+        longest: int | None,
+        memory: int | None,
+    ) -> None:
+        self._device, self._memory, self._longest = device, memory, longest
+        self._block, self._steps, self._packing = block, block.steps, block.packing
+        self._completion = Completion(block)
+        self._spec, self._bases = device.call(spec_on_device, device, self._steps, self._packing)
+        self._kernel = device.call(_kernel_of, self._packing, by_length=longest is not None)
+        # The pieces of a state end at its boundary: in a bipartite graph this tells whether their vertices are even.
+        self._apart = 2 if _is_bipartite(block.graph) else 1
+        self._digits = 1
+        self._parts = Parts(device, block, memory, by_length=longest is not None)
+        # Cells that hold the ways to all states, in a count by length.
+        self._cells = 1
+        self._begin(SavedStates(np.zeros((self._packing.words, 1), np.uint64), np.ones((1, 1, 1), np.uint64)))
+        self.place, self.width = 0, 0
+        self.states_met: list[int] = []
+        self.cycles: dict[int, int] = {}
+        self.triangles = 0
+        self.dropped = 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether all vertices have come."""
+        return self.place == len(self._steps)
+
+    @property
+    def states(self) -> int:
+        """States held now."""
+        return self._parts.states
+
+    def take_vertex(self, enough: Callable[[], bool]) -> float:
+        """Let the next vertices come, as many as one launch can take; see `PythonBlock.take_vertex`."""
+        go_through(self._device, self._take(), enough)
+        came = self._steps[self.place : self.place + len(self.states_met)]
+        self.place += len(came)
+        self.triangles += sum(step.triangles for step in came)
+        self.width = came[-1].width
+        return sum(step.cost for step in came)
+
+    def saved(self) -> SavedBlock:
+        """Return the count between two vertices; also after a vertex was given up."""
+        rows = self._parts.occupied()
+        if self._longest is None:
+            states = totals_of_rows(rows, self._packing.words)
+        else:
+            ways = self._parts.buffer("ways", 1)
+            states = states_by_length(rows, self._packing.words, ways, self._digits, self._apart)
+        return SavedBlock(self.place, states, dict(self.cycles), self.triangles)
+
+    def resume(self, saved: SavedBlock) -> None:
+        """Go on from a count of the same block, on any device."""
+        self._begin(saved.states)
+        self.place, self.cycles, self.triangles = saved.place, dict(saved.cycles), saved.triangles
+        self.width = self._block.width_after(saved.place)
+
+    def _begin(self, states: SavedStates) -> None:
+        """Begin with states."""
+        if self._longest is None:
+            rows, self._digits = rows_of_totals(states)
+        else:
+            rows, ways, self._digits = rows_by_length(states, self._apart)
+            self._parts.buffer("ways", len(ways))[: len(ways)] = ways
+            self._cells = len(ways)
+        self._parts.begin(rows)
+
+    def _take(self) -> Generator[None, None, None]:
+        """Let a stretch of vertices come; yield between launches."""
+        parts, states = self._parts, self.states
+        yield from self._drop()
+        yield from parts.prepare(self.place)
+        attempt = self._attempt(parts.vertices_apart(), self._digits)
+        is_through = False
+        while not is_through:
+            try:
+                is_through = yield from self._came(attempt)
+            except SizeError:
+                if attempt.tight == _TIGHTEST:
+                    raise
+                parts.free("other rows", "other ways", "layers", "tables")
+                attempt = self._attempt(1, attempt.digits, attempt.tight + 1)
+            else:
+                if not is_through:
+                    attempt = self._next_attempt(attempt)
+        # States that were dropped were met too.
+        self.states_met[0] = states
+        self._digits = attempt.digits
+        parts.follow(self._beside)
+        if self._longest is not None:
+            parts.swap("ways", "other ways")
+            self._cells = parts.report.ways
+
+    def _attempt(self, vertices: int, digits: int, tight: int = 0) -> _Attempt:
+        """Return with how much room to let so many vertices come; what is too little is known after an attempt."""
+        parts, states = self._parts, max(self.states, 1)
+        room = parts.room(vertices)
+        rows = [max(_GROWTH * states, room), int(_SMALL_GROWTH * states) + 1, 1][tight]
+        if self._longest is None:
+            return _Attempt(vertices, digits, room, 0, rows, 1, tight)
+        # A vertex that joins makes the windows of lengths wider.
+        numbers = self._cells // states // self._digits + _NUMBERS_TO_SPARE + vertices
+        numbers = max(numbers, 1) * digits
+        return _Attempt(vertices, digits, room, numbers * room, rows, numbers * rows, tight)
+
+    def _next_attempt(self, attempt: _Attempt) -> _Attempt:
+        """Return the next attempt after one that failed, by the report of its launches."""
+        report = self._parts.report
+        if report.overflowed:
+            return self._attempt(attempt.vertices, attempt.digits + 1, attempt.tight)
+        if report.vertices == 0:
+            return replace(attempt, cells=2 * attempt.cells)
+        if report.vertices < attempt.vertices and len(self._parts.table) > 1:
+            return replace(attempt, vertices=report.vertices)
+        return replace(attempt, rows=report.rows, ways=report.ways)
+
+    @property
+    def _beside(self) -> int:
+        """Cells of a row behind the state."""
+        from kernels_ti.boundary.kernels.parts import WINDOW
+
+        return self._digits if self._longest is None else WINDOW
+
+    def _came(self, attempt: _Attempt) -> Generator[None, None, bool]:
+        """Put the states that follow a stretch into the other rows; say whether they fit."""
+        from kernels_ti.boundary.kernels.parts import WINDOW
+
+        parts, vertices, digits, room = self._parts, attempt.vertices, attempt.digits, attempt.room
+        stride = self._packing.words + (digits if self._longest is None else WINDOW)
+        first_room = room if vertices > 1 else room // 2
+        is_tight = attempt.tight > 0
+        layers = parts.buffer(
+            "layers", parts.workers * ((first_room + room) * stride + 2 * attempt.cells), is_tight=is_tight
+        )
+        links = 0 if self._longest is None else room
+        tables = parts.buffer("tables", parts.workers * (2 * room + links), np.int32, is_tight=is_tight)
+        new = parts.buffer("other rows", attempt.rows * stride, is_tight=is_tight)
+        lengths = 1 if self._longest is None else self.place + vertices
+        spread = (max(lengths * digits, vertices) // _LINE + 2) * _LINE
+        found = np.zeros((parts.workers, spread), np.uint64)
+        met = np.zeros((parts.workers, spread), np.int64)
+        table, bases = parts.table.reshape(-1), self._bases[self.place : self.place + vertices]
+        ways, new_ways = parts.buffer("ways", 1), parts.buffer("other ways", attempt.ways, is_tight=is_tight)
+        cells = 0 if self._longest is None else len(new_ways)
+        most = self._block.graph.n if self._longest is None else self._longest - 1
+        parts.expect(vertices)
+        for end in parts.launches(vertices):
+            self._kernel(
+                parts.workers, table, end, parts.queue, self._spec, vertices, bases,
+                parts.rows, ways, self._digits, new, len(new) // stride, new_ways, cells, digits,
+                self._apart, most, layers, first_room, room, attempt.cells, tables,
+                found.reshape(-1), spread, met.reshape(-1),
+            )  # fmt: skip
+            yield
+        report = parts.report
+        is_whole = report.vertices == vertices or (len(parts.table) == 1 and report.vertices > 0)
+        if report.overflowed or not is_whole or report.rows > len(new) // stride or report.ways > cells:
+            return False
+        self.states_met = [self.states, *met.sum(axis=0)[: report.vertices - 1].tolist()]
+        self._add(found[:, : lengths * digits].reshape(-1, lengths, digits))
+        return True
+
+    def _add(self, found: Words) -> None:
+        """Add the cycles that the new vertices close: for each worker and length, a number."""
+        low, high = (found & np.uint64(_LOW_HALF)).sum(axis=0), (found >> np.uint64(_HALF)).sum(axis=0)
+        for vertices in np.flatnonzero((low | high).any(axis=1)).tolist():
+            halves = zip(low[vertices].tolist(), high[vertices].tolist(), strict=True)
+            ways = sum(least + (most << _HALF) << 64 * k for k, (least, most) in enumerate(halves))
+            length = 0 if self._longest is None else vertices + 1
+            self.cycles[length] = self.cycles.get(length, 0) + ways
+
+    def _drop(self) -> Iterator[None]:
+        """Drop states that cannot be completed, where that is expected to save time, or the room is short."""
+        from kernels_ti.boundary.kernels.completion import DEAD, completion_kernel
+
+        parts, states = self._parts, self.states
+        if self.place == 0 or states == 0:
+            return
+        numbers = self._digits if self._longest is None else self._cells // states
+        # A row of each worker's layers goes with three links and cells of its table.
+        likely = int(_SMALL_GROWTH * states) + 3 * parts.workers * parts.largest
+        expected = parts.nbytes_beside("other rows", "other ways", "layers", "tables")
+        expected += 8 * (likely * parts.stride + 3 * parts.workers * parts.largest)
+        if self._longest is not None:
+            expected += 8 * self._cells * likely // states
+        is_short = self._memory is not None and expected > self._memory
+        is_due = self._completion.is_due(states, numbers, is_short=is_short, met=sum(self.states_met[1:]))
+        if not is_due or not (is_short or numbers >= _FEWEST_NUMBERS):
+            return
+        # That puts the rows behind one another.
+        yield from parts.rearrange(self.place)
+        mark = completion_kernel(self._packing.words, self._packing.bits)
+        ahead = self._completion.after(self.place - 1)
+        rows, stride, dead = parts.rows, parts.stride, 0
+        for first in range(0, parts.states, _STATES_TESTED_AT_ONCE):
+            last = min(first + _STATES_TESTED_AT_ONCE, parts.states)
+            mark(first, last, stride, 1, rows, ahead)
+            dead += int(np.count_nonzero(rows[first * stride : last * stride : stride] == np.uint64(DEAD)))
+            yield
+        self._completion.learn(parts.states, dead)
+        self.dropped += dead
+        parts.states -= dead
+
+
+def _kernel_of(packing: Packing, *, by_length: bool) -> Any:
+    from kernels_ti.boundary.kernels.stretch import stretch_kernel
+
+    return stretch_kernel(packing.words, packing.bits, by_length=by_length)
+
+
+def _is_bipartite(block: Graph) -> bool:
+    """Say whether the vertices of a connected graph have two colours, different ones at both ends of each edge."""
+    colours = {0: 0}
+    waiting = [0]
+    while waiting:
+        v = waiting.pop()
+        for u in block.neighbours(v).tolist():
+            if u not in colours:
+                colours[u] = 1 - colours[v]
+                waiting.append(u)
+            elif colours[u] == colours[v]:
+                return False
+    return True

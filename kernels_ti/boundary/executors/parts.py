@@ -1,0 +1,286 @@
+"""The states of a boundary in parts that the cores of a CPU take one by one, see `kernels_ti.boundary.kernels.parts`.
+
+A vertex that comes changes symbols of its neighbours and of the other ends of their pieces. Whether any other slot is
+off the cycle, inner, or an end stays as it is. So the states are told apart by that, in **steady** slots which no
+vertex changes for a while: equal children then come from one part only. The vertices until then are a **stretch**, and
+come in one launch. When the next vertex would change a steady slot, the states are moved to other parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil, inf, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.values.states import require_memory
+from kernels_ti.device.buffers import LARGEST_BUFFER
+from kernels_ti.errors import SizeError, worded
+
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
+
+Words = npt.NDArray[np.uint64]
+Places = npt.NDArray[np.int32]
+
+# States of a part whose children and their table stay in the cache of a core.
+_STATES_TO_A_PART = 2048
+# So many parts for each thread, if that makes them no smaller than this, by length so many times as small.
+_PARTS_TO_A_THREAD, _FEWEST_STATES_TO_A_PART, _TIMES_BY_LENGTH = 4, 256, 4
+_MOST_PARTS = 4096
+# States are moved in so many groups of parts for each thread.
+_GROUPS_TO_A_THREAD = 4
+# How many times as many parts a slot makes: some of its three kinds are rare.
+_KINDS_OF_A_SLOT = 2.2
+# More parts are made only once there are so many times as many states.
+_GROWTH = 4
+# States of a launch, once for each vertex: about 0.1 s, so that a pause or an interrupt need not wait.
+_STATES_AT_ONCE = 1 << 21
+# So many for all launches of a stretch: what is given up is lost. Where one vertex takes longer, it comes alone.
+_STATES_OF_A_STRETCH = 1 << 24
+# A stretch of several parts ends before there are expected to be so many times as many states: a part that outgrew the
+# memory of its worker would begin anew.
+_GROWTH_OF_A_STRETCH = 2
+# Steps that are looked at for slots that no vertex changes for a while.
+_STEPS_AHEAD = 1000
+# Rows of a worker's layers for each state of the largest part, and at least: a part of fewer states needs no company.
+_ROOM_TO_A_STATE, _LEAST_ROOM = 4, 1 << 12
+
+
+@dataclass(frozen=True)
+class StretchReport:
+    """The report of the workers on a stretch."""
+
+    overflowed: bool  # Whether a sum had too many digits
+    vertices: int  # The fewest that came in a part
+    rows: int  # That the new layer takes
+    ways: int  # Cells for the ways by length
+
+
+class Parts:
+    """The states of one block in parts, in rows of `stride` cells; all buffers stay within the memory.
+
+    `table` has for each part its first row and its rows, then the same of the layer that follows. `queue` is that of
+    `kernels_ti.boundary.kernels.parts`. With a number for each length a state takes longer.
+    """
+
+    def __init__(self, device: Device, block: OrderedBlock, memory: int | None, *, by_length: bool) -> None:
+        from kernels_ti.boundary.kernels.parts import PART, WAYS, rearranging_kernel
+
+        self._device, self._block, self._steps, self._packing = device, block, block.steps, block.packing
+        self._rearrange = device.call(rearranging_kernel, block.packing.words, block.packing.bits)
+        self._changed = [frozenset(slot for slot, _ in step.changed) for step in self._steps]
+        self._memory, self._by_length = memory, by_length
+        self.queue = np.zeros(WAYS + 1, np.int64)
+        self._part_cells = PART
+        self._buffers: dict[str, Any] = {}
+        self._steady: frozenset[int] = frozenset()
+        self._wanted_before, self._place = 1, 0
+        self.states = 0
+
+    def begin(self, rows: Words) -> None:
+        """Begin with rows, shape (k, cells), all in one part."""
+        self.states, self.stride = rows.shape
+        self.buffer("rows", rows.size)[: rows.size] = rows.reshape(-1)
+        self.table = np.array([[0, self.states, 0, 0]], np.int32)
+        self._steady, self._wanted_before = frozenset(), 1
+
+    @property
+    def rows(self) -> Words:
+        """The rows of all parts, and empty ones between."""
+        rows: Words = self._buffers["rows"]
+        return rows
+
+    @property
+    def workers(self) -> int:
+        """Workers that a launch needs."""
+        return min(self._device.threads or 1, len(self.table))
+
+    def occupied(self) -> Words:
+        """Return a copy of the rows of all states, shape (k, cells)."""
+        from kernels_ti.boundary.kernels.parts import DEAD
+
+        rows = self.rows[: len(self.rows) // self.stride * self.stride].reshape(-1, self.stride)
+        found: Words = np.concatenate([rows[first : first + count] for first, count, _, _ in self.table.tolist()])
+        alive: Words = found[found[:, 0] != np.uint64(DEAD)]
+        return alive
+
+    def buffer(self, name: str, cells: int, dtype: npt.DTypeLike = np.uint64, *, is_tight: bool = False) -> Any:
+        """Return a buffer of at least this size, in cells; its content is lost if it has to grow.
+
+        Unless memory is tight, a new one has a quarter to spare. A SizeError says that it does not fit into the memory,
+        or has more cells than kernels can count.
+        """
+        held = self._buffers.get(name)
+        if held is None or len(held) < cells:
+            if cells > LARGEST_BUFFER:
+                raise SizeError(
+                    f"{self.states:,} states need {cells:,} cells, more than the {LARGEST_BUFFER:,} that kernels can "
+                    f"count{worded('', ': --total-only needs far fewer') if self._by_length else ''}"
+                )
+            self._buffers.pop(name, None)
+            size = np.dtype(dtype).itemsize
+            room = cells if self._memory is None else (self._memory - self.nbytes_beside()) // size
+            wanted = cells if is_tight else max(min(cells + cells // 4, room, LARGEST_BUFFER), cells)
+            self._require(wanted * size)
+            self._buffers[name] = self._device.empty(wanted, dtype)
+        return self._buffers[name]
+
+    def swap(self, name: str, other: str) -> None:
+        """Let two buffers change names."""
+        self._buffers[name], self._buffers[other] = self._buffers[other], self._buffers[name]
+
+    def free(self, *names: str) -> None:
+        """Give buffers back."""
+        for name in names:
+            self._buffers.pop(name, None)
+
+    def expect(self, vertices: int) -> None:
+        """Begin with the launches of a stretch."""
+        from kernels_ti.boundary.kernels.parts import DONE
+
+        self.queue[:] = 0
+        self.queue[DONE] = vertices
+
+    @property
+    def report(self) -> StretchReport:
+        """The report of the launches of a stretch."""
+        _, overflowed, vertices, rows, ways = self.queue.tolist()
+        return StretchReport(bool(overflowed), vertices, rows, ways)
+
+    def nbytes_beside(self, *names: str) -> int:
+        """Return the bytes of all buffers but these."""
+        return sum(int(buffer.nbytes) for name, buffer in self._buffers.items() if name not in names)
+
+    def _require(self, more: int) -> None:
+        needed, place = self.nbytes_beside() + more, self._place
+        require_memory(
+            needed,
+            self._memory,
+            self.states,
+            self._block.width_after(place),
+            by_length=self._by_length,
+            largest=needed / max(self.states, 1) * self._block.most_from[place],
+        )
+
+    def launches(self, vertices: int) -> Iterator[int]:
+        """Cut the parts into ranges for one launch each, in which so many vertices come.
+
+        Set the queue to the first part of a range, and yield the end.
+        """
+        from kernels_ti.boundary.kernels.parts import NEXT
+
+        at_once, parts = max(_STATES_AT_ONCE // vertices, 1), len(self.table)
+        if self.states < at_once:
+            self.queue[NEXT] = 0
+            yield parts
+            return
+        launch = (np.cumsum(self.table[:, 1], dtype=np.int64) - 1) // at_once
+        first = 0
+        for end in [*(np.flatnonzero(np.diff(launch)) + 1).tolist(), parts]:
+            self.queue[NEXT] = first
+            yield end
+            first = end
+
+    def prepare(self, place: int) -> Iterator[None]:
+        """Make parts that stay apart while the vertex of a step comes; yield between launches."""
+        self._place = place
+        wanted = self._wanted
+        if self._changed[place] & self._steady or wanted > _GROWTH * self._wanted_before:
+            yield from self.rearrange(place)
+
+    def rearrange(self, place: int) -> Iterator[None]:
+        """Move the states to new parts, without those that are marked as dead, all behind one another.
+
+        The parts stay apart while the vertex of a step comes. This yields between launches.
+        """
+        from kernels_ti.boundary.kernels.parts import NEXT
+
+        self._place = place
+        wanted = self._wanted
+        steady = frozenset(self._last_to_change()[: ceil(log(wanted, _KINDS_OF_A_SLOT))])
+        parts = wanted if steady else 1
+        masks = np.zeros(self._packing.words, np.uint64)
+        for slot in steady:
+            word, shift = self._packing.place(slot)
+            masks[word] |= np.uint64(1) << shift
+        groups = self._groups()
+        other = self.buffer("other rows", self.states * self.stride)
+        places = np.empty((len(groups) - 1) * parts, np.int32)
+        begins = np.empty(parts + 1, np.int32)
+        self.queue[NEXT] = 0
+        self._rearrange(
+            self.workers, self.table.reshape(-1), len(groups) - 1, groups, self.queue, self.stride, self.rows, masks,
+            parts, places, begins, other,
+        )  # fmt: skip
+        yield
+        self.swap("rows", "other rows")
+        sizes = np.diff(begins)
+        # The largest come first, so that no worker begins one when the others are done.
+        largest = np.argsort(-sizes, kind="stable")[: max(int(np.count_nonzero(sizes)), 1)]
+        self.table = np.zeros((len(largest), self._part_cells), np.int32)
+        self.table[:, 0], self.table[:, 1] = begins[largest], sizes[largest]
+        self.states = int(begins[-1])
+        self._steady, self._wanted_before = steady, wanted
+
+    def _groups(self) -> Places:
+        """Return where groups of parts begin that have about as many states each, and the end."""
+        states = np.cumsum(self.table[:, 1], dtype=np.int64)
+        groups = _GROUPS_TO_A_THREAD * (self._device.threads or 1)
+        begin = np.searchsorted(states, np.arange(1, groups) * (states[-1] / groups))
+        return np.unique(np.concatenate(([0], begin, [len(states)]))).astype(np.int32)
+
+    @property
+    def largest(self) -> int:
+        """States of the largest part."""
+        return int(self.table[:, 1].max())
+
+    def vertices_apart(self) -> int:
+        """Return how many vertices can come before states have to be moved to other parts, or take too long."""
+        most = min(_STATES_AT_ONCE // max(self.largest, _LEAST_ROOM // 2), _STATES_OF_A_STRETCH // max(self.states, 1))
+        end = self._place + 1
+        # A part alone may grow until its worker stops: that is no work lost.
+        largest = inf if len(self.table) == 1 else _GROWTH_OF_A_STRETCH * self._steps[self._place].cost
+        while (
+            end < min(self._place + most, len(self._steps))
+            and not self._changed[end] & self._steady
+            and self._steps[end].cost <= largest
+        ):
+            end += 1
+        return end - self._place
+
+    def room(self, vertices: int) -> int:
+        """Return the rows of a worker's layers: one vertex takes no more than twice those of the largest part."""
+        return 2 * max(self.largest, 1) if vertices == 1 else max(_ROOM_TO_A_STATE * self.largest, _LEAST_ROOM)
+
+    def follow(self, beside: int) -> None:
+        """Go on with the states that follow, whose rows have so many cells behind the state."""
+        self.stride = self._packing.words + beside
+        self.swap("rows", "other rows")
+        after = np.zeros_like(self.table)
+        after[:, :2] = self.table[:, 2:]
+        self.table = after[after[:, 1] > 0] if after[:, 1].any() else after[:1]
+        self.states = int(self.table[:, 1].sum(dtype=np.int64))
+
+    def _last_to_change(self) -> list[int]:
+        """Return the slots of boundary vertices that the next vertex does not change, the last to change first."""
+        found: dict[int, int] = {}
+        for place, step in enumerate(self._steps[self._place : self._place + _STEPS_AHEAD]):
+            for slot in step.near:
+                found.setdefault(slot, place)
+            # The slot of no neighbour is free until now.
+            found.setdefault(step.slot, 0)
+            if len(found) == self._packing.slots:
+                break
+        return sorted((slot for slot, place in found.items() if place > 0), key=lambda slot: -found[slot])
+
+    @property
+    def _wanted(self) -> int:
+        """Parts that are wanted for so many states."""
+        fewest = max(_FEWEST_STATES_TO_A_PART // (_TIMES_BY_LENGTH if self._by_length else 1), 1)
+        for_threads = min(_PARTS_TO_A_THREAD * (self._device.threads or 1), self.states // fewest)
+        return max(min(max(self.states // _STATES_TO_A_PART, for_threads), _MOST_PARTS), 1)

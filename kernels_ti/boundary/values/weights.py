@@ -1,0 +1,125 @@
+"""Weights of vertices or edges, exact: whole numbers, and decimals that become whole numbers on one scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+from kernels_ti.blocks.restriction import edges_called, vertices_called
+from kernels_ti.boundary.values.gains import Gains
+from kernels_ti.errors import OptionError
+from kernels_ti.graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights of all vertices, or of all edges, of a graph: gains are the weights times a scale."""
+
+    gains: Gains
+    scale: int
+
+    def weight(self, value: int) -> int | Fraction:
+        """Return the weight of a cycle with this sum of gains."""
+        weight = Fraction(value, self.scale)
+        return weight.numerator if weight.denominator == 1 else weight
+
+    @classmethod
+    def of_mapping(cls, graph: Graph, weights: Mapping[Any, Any]) -> Weights:
+        """Return the weights of a mapping from the names of vertices, or from the pairs of names of edges or arcs.
+
+        Edges are named in either order, arcs with the tail first. A float stands for the shortest decimal that is
+        printed for it. An OptionError names a vertex or an edge that the graph does not have, one without a weight, or
+        a weight that is no number.
+        """
+        if not isinstance(weights, Mapping):
+            raise OptionError(
+                "the weights are a mapping from each vertex, or from the pair of vertices of each edge, to a number, "
+                f"not {weights!r}"
+            )
+        names = set(graph.names)
+        if not all(_is_pair_of(key, names) for key in weights):
+            vertices = vertices_called(graph, weights)
+            return cls.of_vertices(graph, dict(zip(vertices, map(exact, weights.values()), strict=True)))
+        found: dict[tuple[int, int], Fraction] = {}
+        for pair, given in zip(weights, weights.values(), strict=True):
+            u, v = edges_called(graph, [pair])[0]
+            weight = exact(given)
+            if u != v and not graph.has_edge(u, v):
+                raise OptionError(f"there is no arc {graph.names[u]} -> {graph.names[v]} in the graph")
+            if found.setdefault(key_of_edge(graph, u, v), weight) != weight:
+                raise OptionError(f"the edge {graph.names[u]} - {graph.names[v]} has two weights")
+        return cls.of_edges(graph, found)
+
+    @classmethod
+    def of_vertices(cls, graph: Graph, weights: Mapping[int, Fraction]) -> Weights:
+        """Return the weights of the vertices, given by index; an OptionError names one that is missing."""
+        for v in range(graph.n):
+            if v not in weights:
+                raise OptionError(f"the vertex {graph.names[v]} has no weight")
+        scale = _scale(weights)
+        return cls(Gains(of_vertices={v: int(weight * scale) for v, weight in weights.items()}), scale)
+
+    @classmethod
+    def of_edges(cls, graph: Graph, weights: Mapping[tuple[int, int], Fraction]) -> Weights:
+        """Return the weights of the edges, given by `key_of_edge`.
+
+        An OptionError names an edge without a weight, or refuses a graph with self-loops or parallel edges.
+        """
+        if graph.loops is not None or graph.is_multigraph:
+            raise OptionError(
+                "self-loops and parallel edges cannot have weights of their own: give weights of the vertices"
+            )
+        for u, v in graph.edges().tolist():
+            if (u, v) not in weights:
+                what = f"arc {graph.names[u]} ->" if graph.directed else f"edge {graph.names[u]} -"
+                raise OptionError(f"the {what} {graph.names[v]} has no weight")
+        scale = _scale(weights)
+        return cls(Gains(of_edges={edge: int(weight * scale) for edge, weight in weights.items()}), scale)
+
+
+def key_of_edge(graph: Graph, u: int, v: int) -> tuple[int, int]:
+    """Return an edge as `Graph.edges` has it: the smaller vertex first, in a directed graph the tail."""
+    return (u, v) if graph.directed or u < v else (v, u)
+
+
+def exact(weight: Any) -> Fraction:
+    """Return a finite number as an exact one: a float is the shortest decimal that is printed for it."""
+    try:
+        number = Fraction(weight) if isinstance(weight, Rational) else Fraction(Decimal(str(weight)))
+    except (InvalidOperation, ValueError, OverflowError):
+        raise OptionError(f"the weight {weight!r} is not a finite number") from None
+    return number
+
+
+def attribute_weights(graph: Any, name: str, *, simplify: bool = False) -> dict[Any, Any]:
+    """Return an attribute of a networkx graph: of its edges if any of them has it, else of its nodes.
+
+    Self-loops are left out if the graph is simplified. An OptionError says that the graph has no attributes, that
+    neither an edge nor a node has this one, or that parallel edges have different weights.
+    """
+    if not hasattr(graph, "nodes") or not hasattr(graph, "adj"):
+        raise OptionError(f"weight={name!r} names an attribute of a networkx graph: give a mapping for other graphs")
+    edges: dict[Any, Any] = {}
+    for u, v, weight in graph.edges(data=name):
+        if weight is None or (simplify and u == v):
+            continue
+        # By identity first, so that NaN is named where weights are checked.
+        if edges.setdefault((u, v), weight) not in (weight,):
+            raise OptionError(f"the edge {u} - {v} has two weights, {edges[u, v]!r} and {weight!r}")
+    nodes: dict[Hashable, Any] = {v: weight for v, weight in graph.nodes(data=name) if weight is not None}
+    if not edges and not nodes:
+        raise OptionError(f"no edge and no node of the graph has an attribute {name!r}")
+    return edges or nodes
+
+
+def _is_pair_of(key: Any, names: set[Hashable]) -> bool:
+    return key not in names and isinstance(key, tuple) and len(key) == 2 and all(end in names for end in key)
+
+
+def _scale(weights: Mapping[Any, Fraction]) -> int:
+    return math.lcm(1, *(weight.denominator for weight in weights.values()))

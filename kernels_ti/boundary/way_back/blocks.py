@@ -1,0 +1,188 @@
+"""The blocks of a search space as the boundary method takes them: with their orders, and with the graph's vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.blocks.restriction import edges_called, vertices_called
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY
+from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
+from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.way_back.keeping import Keeping
+from kernels_ti.choices import Parity
+from kernels_ti.errors import SizeError
+from kernels_ti.graph import Graph
+from kernels_ti.options import Lengths, Options
+from kernels_ti.short_cycles import short_cycles
+
+Report = Callable[[float, int, int], None]
+"""A callback with the share of the way forward, the states that are held, and the vertices of the boundary. While an
+order of the vertices is sought there are no states, and the boundary is that of the best order so far, or 0."""
+
+
+@dataclass(frozen=True)
+class LengthBounds:
+    """The wanted numbers of vertices of a cycle, in a block of `n` vertices: from the shortest to the longest."""
+
+    shortest: int
+    longest: int
+    n: int
+    stride: int = 1  # 2 where only numbers of the parity of the shortest are wanted
+
+    @classmethod
+    def of(cls, wanted: Lengths, n: int) -> LengthBounds:
+        """Return the bounds for the lengths that are wanted."""
+        # States have no room for a length that no cycle of the block has.
+        shortest, longest = min(wanted.shortest, n + 1), n if wanted.longest is None else wanted.longest
+        if wanted.parity is None:
+            return cls(shortest, longest, n)
+        shortest = shortest if shortest > 3 else 2  # A block has no cycle of two vertices
+        return cls(shortest + (shortest % 2 != (wanted.parity == "odd")), longest, n, stride=2)
+
+    @property
+    def are_told_apart(self) -> bool:
+        """Whether the states tell how many vertices they have: one word more."""
+        return self.shortest > 3 or self.longest < self.n or self.stride > 1
+
+    @property
+    def most(self) -> int:
+        """The largest number of vertices that states tell apart; of larger ones the stride is taken away."""
+        return self.longest if self.longest < self.n else self.shortest - 1
+
+    @property
+    def limits(self) -> npt.NDArray[np.int32]:
+        """The bounds as kernels read them, and whether longer cycles are possible."""
+        bounded = int(self.longest < self.n)
+        return np.array([self.shortest, self.longest, bounded, self.most, self.stride], np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedBlock(OrderedBlock):
+    """A block with bounds on its cycles; `vertices` has the vertex of the input graph for each of its own."""
+
+    vertices: tuple[int, ...]
+    bounds: LengthBounds
+
+    def cycle(self, vertices: set[int]) -> list[int]:
+        """Return the vertices of a chordless cycle, given as a set of the block's, as those of the graph in its order.
+
+        It starts at the smallest vertex of the graph and goes on to the smaller one of its neighbours, in a directed
+        graph along the arc.
+        """
+        return in_cycle_order(
+            {self.vertices[v]: [self.vertices[u] for u in onward(self.graph, v) if u in vertices] for v in vertices}
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedBlocks:
+    """All blocks of a search space that can have wanted cycles."""
+
+    plan: BoundaryPlan
+    # Wanted cycles that are a block of their own, and those of one and two vertices, each in cycle order
+    rings: tuple[list[int], ...]
+    blocks: tuple[PlannedBlock, ...]  # The others
+
+    def reporter(
+        self, report: Report | None, keeping: Keeping | None = None, *, times: int = 1
+    ) -> Callable[[Step, int], None]:
+        """Return a function that adds up steps, and calls `report` with the share of all, the states and the width.
+
+        The steps of earlier sessions, which `keeping` has, are done. Each step is taken `times` times.
+        """
+        done = 0.0
+        if keeping is not None:
+            blocks_done = len(keeping.done)
+            steps = [step for block in self.blocks[:blocks_done] for step in block.steps]
+            steps += [step for block in self.blocks[blocks_done:][:1] for step in block.steps[: keeping.place]]
+            done = sum(step.cost for step in steps)
+
+        def step_done(step: Step, states: int) -> None:
+            nonlocal done
+            done += step.cost
+            if report is not None:
+                report(min(done / max(times * self.plan.cost, 1.0), 1.0), states, step.width)
+
+        return step_done
+
+
+def space_for(
+    graph: Graph,
+    min_length: int,
+    max_length: int | None,
+    through: Iterable[Hashable],
+    avoid: Iterable[Hashable],
+    avoid_edges: Iterable[tuple[Hashable, Hashable]],
+    memory: int | None,
+    parity: Parity | None = None,
+) -> SearchSpace:
+    """Return a graph with bounds and a restriction; vertices and edges are given by name, as for `count_cycles`."""
+    options = Options(
+        min_length=min_length,
+        max_length=max_length,
+        memory=memory,
+        parity=parity,
+        through=vertices_called(graph, through),
+        avoid=vertices_called(graph, avoid),
+        avoid_edges=edges_called(graph, avoid_edges),
+    )
+    return SearchSpace(graph, options)
+
+
+def planned_blocks(
+    space: SearchSpace, plan: BoundaryPlan | None = None, enough: Callable[[], bool] = lambda: False
+) -> PlannedBlocks:
+    """Plan a search space; by default with the plan of `plan_of`, whose search for orders `enough` ends.
+
+    A SizeError says that no order has boundaries that a state can hold.
+    """
+    plan = plan or plan_of(space, enough=enough)
+    if not plan.is_possible:
+        raise SizeError(
+            f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
+            "a graph with fewer edges may have one"
+        )
+    wanted = space.options.lengths
+    rings = [ring for ring in _rings(space) if len(ring) in wanted]
+    rings += short_cycles(space.graph, space.options)
+    blocks = []
+    for graph, order, required, vertices in zip(plan.blocks, plan.orders, plan.required, plan.vertices, strict=True):
+        assert order is not None
+        blocks.append(PlannedBlock(graph, order, required, vertices, LengthBounds.of(wanted, graph.n)))
+    return PlannedBlocks(plan, tuple(rings), tuple(blocks))
+
+
+def _rings(space: SearchSpace) -> Iterator[list[int]]:
+    for labelled in space.blocks:
+        for block, vertices in labelled.rings():
+            names = vertices.tolist()
+            yield in_cycle_order({names[v]: [names[u] for u in onward(block, v)] for v in range(len(names))})
+
+
+def onward(graph: Graph, v: int) -> list[int]:
+    """Return the vertices to which a cycle of three or more vertices may go on from a vertex."""
+    near: list[int] = graph.neighbours(v).tolist()
+    if graph.ways is None:
+        return near
+    ways = graph.ways[graph.row_ptr[v] : graph.row_ptr[v + 1]].tolist()
+    return [u for u, way in zip(near, ways, strict=True) if way & 1]
+
+
+def in_cycle_order(following: dict[int, list[int]]) -> list[int]:
+    """Return the vertices of a cycle in their order, from the smallest one to the smaller one of its neighbours.
+
+    `following` has for each vertex the two beside it, or in a directed graph only the one after it.
+    """
+    first = min(following)
+    cycle, here = [first], min(following[first])
+    while here != first:
+        before = cycle[-1]
+        cycle.append(here)
+        here = next(v for v in following[here] if v != before)
+    return cycle

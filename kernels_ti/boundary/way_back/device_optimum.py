@@ -1,0 +1,159 @@
+"""The best cycle of one block in kernels: its value, the cycles that have it, and from where it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.boundary.executors.rows import words_in
+from kernels_ti.boundary.executors.tables import FEW_CELLS, HALF_BITS, Shape
+from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.values.saved import SavedForward
+from kernels_ti.boundary.way_back.blocks import PlannedBlock
+from kernels_ti.boundary.way_back.device_layers import DeviceLayers, KeptLayer
+from kernels_ti.boundary.way_back.keeping import Means
+
+Words = npt.NDArray[np.uint64]
+
+# Steps from one layer that is kept to the next: from one state, so many steps are gone through again in numpy.
+_FEWEST_STEPS_BETWEEN = 12
+# The value and the origin.
+_BESIDE = 2
+_FOUND = ("best", "ways", "closing_step", "origin")
+# States that a search for a key on the device finds.
+_MOST_ALIKE = 64
+
+
+class DeviceOptimum(DeviceLayers):
+    """The search for the best cycle of one block, in kernels.
+
+    `gains` says for each step what its vertex adds to the value when it joins, then what the edges to the vertices
+    before add, if `of_edges`. `best` is the largest value, None before any cycle closes, and `ways` the cycles that
+    have it. The first of them closes in `closing_step`, and comes from the state `origin` of the last kept layer
+    before.
+    """
+
+    def __init__(
+        self,
+        block: PlannedBlock,
+        gains: Sequence[list[int]],
+        means: Means,
+        saved: SavedForward | None = None,
+        *,
+        of_edges: bool,
+    ) -> None:
+        self._gains, self._of_edges = gains, of_edges
+        self.best: int | None = None
+        self.ways = self.closing_step = self.origin = 0
+        host_memory = None if means.memory is None else means.memory // 2
+        super().__init__(block, means, host_memory, beside=_BESIDE)
+        between = _FEWEST_STEPS_BETWEEN
+        if host_memory is not None:
+            whole = sum(step.cost for step in block.steps) * 8 * self._shape.words
+            between = max(between, int(2 * whole / max(host_memory, 1)) + 1)
+        # No layer is left out later: what is noted of an origin is of the last one before.
+        self._set_out(means, None, between)
+        self._go(saved, len(block.steps))
+
+    def words_of(self, rows: Words) -> Words:
+        """Return the states of rows, shape (k, cells), as numpy has them, shape (words, k)."""
+        return words_in(rows, self._cells)
+
+    def value_of(self, row: Words) -> int:
+        """Return the largest value of a way to the state of a row."""
+        from kernels_ti.boundary.kernels.optimum import BIAS
+
+        return int(row[self._cells]) - BIAS
+
+    def origin_of(self, row: Words) -> int:
+        """Return where a way with this value was in the kept layer before."""
+        return int(row[self._cells + 1])
+
+    def _begin(self) -> None:
+        """Make the one state of no vertex, of no value."""
+        from kernels_ti.boundary.kernels.optimum import BIAS, optimum_kernels
+
+        super()._begin()
+        self._kernels = optimum_kernels(self._words, self._bits, self._cells)
+        row = np.array(self._device.download(self._buffers[self._old]))
+        row[self._cells] = BIAS
+        self._upload(self._old, row)
+        self._gain_bases = np.cumsum([0, *map(len, self._gains)]).tolist()
+        self._upload("gains", np.array([gain for each in self._gains for gain in each], np.int64))
+
+    def _found(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _FOUND}
+
+    def _go_on(self, found: dict[str, Any]) -> None:
+        for name in _FOUND:
+            setattr(self, name, found[name])
+
+    def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
+        """Put the children of all states into the other table; say whether they fit."""
+        from kernels_ti.boundary.kernels.optimum import BIAS, ORIGIN
+        from kernels_ti.boundary.kernels.tables import FULL, TALLIES
+
+        old = self._shape
+        copies = FEW_CELLS
+        table, tallies = self._cleared(shape, 1 + 2 * copies * shape.digits)
+        before, new = (self._buffers[self._old], old.stride), (table, shape.rows, shape.stride)
+        how = (
+            self._buffers["spec"], self._bases[self._place],
+            self._buffers["bounds"], self._buffers["gains"], self._gain_bases[self._place], int(self._of_edges),
+        )  # fmt: skip
+        for first, last in self._pieces(None):
+            self._kernels.improve(first, last, *before, *new, *how, self._spread, tallies)
+            yield True
+        told = self._device.download(tallies)
+        if told[FULL]:
+            return False
+        closed = int(told[2 * TALLIES : 3 * TALLIES].max())
+        is_kept = int(self.layers[-1].place == self._place)
+        best = closed if self.best is None or closed >= self.best + BIAS else 0
+        for first, last in self._slices(step, shape):
+            self._kernels.settle(
+                first, last, *before, old.digits, *new, shape.digits, *how, is_kept, best, self._spread,
+                copies, tallies,
+            )  # fmt: skip
+            yield True
+        told = self._device.download(tallies)[: ORIGIN + 1 + 2 * copies * shape.digits]
+        self._measure(step, told)
+        if best:
+            self._close(best - BIAS, int(told[ORIGIN]), told[ORIGIN + 1 :].reshape(copies, shape.digits, 2))
+        return True
+
+    def _close(self, value: int, origin: int, found: np.ndarray) -> None:
+        """Take notice of cycles that close with a value that is not less than the best one."""
+        from kernels_ti.boundary.kernels.tables import DIGIT_BITS
+
+        if self.best is None or value > self.best:
+            self.best, self.ways, self.closing_step, self.origin = value, 0, self._place, origin
+        for digit, (low, high) in enumerate(found.astype(object).sum(axis=0).tolist()):
+            self.ways += low + (high << HALF_BITS) << DIGIT_BITS * digit
+
+    def rows_at(self, layer: KeptLayer, origin: int) -> Words:
+        """Return the rows of a kept layer that begin with a key, shape (k, cells): mostly one.
+
+        States may share their keys, if they take several words.
+        """
+        if not layer.on_host:
+            found = self._device.call(self._matching, layer, origin)
+            if found is not None:
+                return found
+        rows = self.rows_of(layer)
+        return np.asarray(rows[rows[:, 0] == np.uint64(origin)])
+
+    def _matching(self, layer: KeptLayer, origin: int) -> Words | None:
+        """Look for a key on the device; return None where more states have it than are looked for."""
+        from kernels_ti.boundary.kernels.optimum import matching
+
+        met = self._device.buffer(np.zeros(1, np.uint64))
+        found = self._device.empty(_MOST_ALIKE * layer.cells, np.uint64)
+        matching(layer.size, layer.cells, origin, layer.rows, _MOST_ALIKE, met, found)
+        alike = int(self._device.download(met)[0])
+        if alike > _MOST_ALIKE:
+            return None
+        return np.array(self._device.download(found)).reshape(-1, layer.cells)[:alike]

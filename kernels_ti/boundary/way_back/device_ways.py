@@ -1,0 +1,172 @@
+"""The ways to all states of one block in kernels, and walks back from some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.boundary.executors.tables import Shape
+from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.values.numbers import Numbers, picked
+from kernels_ti.boundary.values.saved import SavedForward
+from kernels_ti.boundary.way_back.blocks import PlannedBlock
+from kernels_ti.boundary.way_back.counting import closed_in
+from kernels_ti.boundary.way_back.device_layers import DeviceLayers, KeptLayer
+from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.boundary.way_back.walks import Walks, words_for
+from kernels_ti.errors import EngineError
+
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
+
+Words = npt.NDArray[np.uint64]
+Places = npt.NDArray[np.int32]
+
+
+class DeviceWays(DeviceLayers):
+    """The ways to all states of one block, in kernels, with its layers; see `History` for the parameters.
+
+    `closed` says for each step how many cycles close in it.
+    """
+
+    def __init__(self, block: PlannedBlock, means: Means, saved: SavedForward | None = None) -> None:
+        self.closed: dict[int, int] = {}
+        host_memory = None if means.memory is None else means.memory // 2
+        super().__init__(block, means, host_memory)
+        self._set_out(means, host_memory)
+        self._go(saved, len(block.steps))
+
+    @property
+    def total(self) -> int:
+        """All cycles."""
+        return sum(self.closed.values())
+
+    def members(self, numbers: Numbers, names: Sequence[int], vertices: int) -> Words:
+        """Return the cycles for some numbers of the block, as bit rows in their order, by going back once.
+
+        The ways to a state are taken in an order that does not depend on the threads or on the arch. `names` has the
+        vertex of the graph for each vertex of the block, `vertices` is the number of the graph's.
+        """
+        walks = Walks(numbers, self.closed)
+        back = _WalksOnDevice(self._device, walks, words_for(vertices))
+        for layer in self._back(walks.last + 1, self._budget):
+            self._device.call(self._step_back, back, layer, names[self._steps[layer.place].vertex])
+        return back.members()
+
+    def _step_back(self, back: _WalksOnDevice, layer: KeptLayer, vertex: int) -> None:
+        """Take all walks back by one step."""
+        walks, device, cells = back.walks, self._device, layer.cells
+        going, begun = walks.begun(layer.place)
+        rows = device.buffer(layer.rows) if layer.on_host else layer.rows
+        self._place, self.states = layer.place, layer.size
+        self._shape = Shape(layer.size, self._cells, 1, cells - self._cells)
+        how = (
+            self._buffers["spec"], self._bases[layer.place], self._buffers["bounds"],
+        )  # fmt: skip
+        size = 2 * min(going, back.states) + 1
+        wanted = back.wanted(self._kernels, going, size, self._cells)
+        places = np.zeros(size + 1, np.int32)
+        parents: Any = device.empty(1, np.int32)
+        for notes in range(2):
+            counts = device.buffer(places)
+            for first, last in self._pieces(None):
+                self._kernels.find_parents(first, last, rows, cells, *how, wanted, size, counts, notes, parents)
+            if notes == 0:
+                found = np.array(device.download(counts))
+                ends = np.cumsum(found, dtype=np.int64)
+                places = (ends - found).astype(np.int32)
+                parents = device.empty(max(int(ends[-1]), 1), np.int32)
+        if going:
+            back.step(self._kernels, going, counts, parents, rows, cells, vertex)
+        if begun > going:
+            closing = np.array(device.download(parents)[ends[-2] : ends[-1]])
+            back.begin(going, begun, closing, rows, cells, self._cells, vertex)
+        back.following, back.stride, back.states = rows, cells, layer.size
+
+    def _begin(self) -> None:
+        """Make the one state of no vertex: one way leads there."""
+        from kernels_ti.boundary.kernels.ways import ways_kernels
+
+        super()._begin()
+        self._kernels = ways_kernels(self._words, self._bits, self._cells)
+
+    def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
+        """Put the children of all states into the other table; say whether they fit."""
+        added = yield from self._added_up(step, shape, apart=False)
+        if added is None:
+            return False
+        if ways := sum(added[0]):
+            self.closed[self._place] = ways
+        return True
+
+    def _found(self) -> dict[str, Any]:
+        return {"closed": dict(self.closed)}
+
+    def _go_on(self, found: dict[str, Any]) -> None:
+        self.closed = closed_in(found)
+
+
+class _WalksOnDevice:
+    """Walks that go back through layers on a device.
+
+    They are in the layer of the rows `following`: `states` rows of `stride` cells.
+    """
+
+    def __init__(self, device: Device, walks: Walks, words: int) -> None:
+        self.walks, self._device, self._words = walks, device, words
+        k, self._digits = len(walks), len(walks.rest.digits)
+        self._at = device.buffer(np.zeros(k, np.int32))
+        self._where = device.buffer(np.zeros(k, np.int32))
+        self._rest = device.buffer(np.zeros(k * self._digits, np.uint64))
+        self._members = device.buffer(np.zeros(k * words, np.uint64))
+        self._failed = device.buffer(np.zeros(1, np.uint64))
+        self.following: Any = None
+        self.stride = self.states = 0
+
+    def wanted(self, kernels: Any, going: int, size: int, cells: int) -> Any:
+        """Return a table of the states of the walks, of so many rows; it has empty ones."""
+        from kernels_ti.boundary.kernels.tables import clear
+
+        table = self._device.empty(size * cells, np.uint64)
+        clear(size * cells, table, 0, self._failed)
+        if going:
+            kernels.put_down(going, self._at, self.following, self.stride, table, size, self._where, self._failed)
+        return table
+
+    def step(self, kernels: Any, going: int, ends: Any, parents: Any, rows: Any, stride: int, vertex: int) -> None:
+        """Take the walks that have begun to a parent of their states."""
+        word, bit = divmod(vertex, 64)
+        kernels.go_back(
+            going, self._at, self._where, ends, parents, rows, stride, self._rest, self._digits,
+            self._members, self._words, word, 1 << bit, self._failed,
+        )  # fmt: skip
+
+    def begin(self, first: int, last: int, closing: Places, rows: Any, stride: int, cells: int, vertex: int) -> None:
+        """Begin some walks, each in one of the states in which the vertex closes a cycle."""
+        from kernels_ti.boundary.kernels.ways import begin, copy_rows
+
+        device = self._device
+        copies = device.empty(len(closing) * stride, np.uint64)
+        copy_rows(len(closing), device.buffer(closing), stride, rows, copies)
+        states = np.array(device.download(copies)).reshape(-1, stride).T
+        order = np.lexsort(states[:cells][::-1])
+        new = np.zeros(last - first, np.int64)
+        numbers = Numbers(self.walks.rest.digits[:, first:last])
+        picks, left = picked(Numbers(states[cells:, order]), new, new + len(closing), numbers)
+        word, bit = divmod(vertex, 64)
+        begin(
+            first, last, device.buffer(closing[order[picks]] >> 1), device.buffer(left.digits.T.reshape(-1)),
+            self._digits, self._at, self._rest, self._members, self._words, word, 1 << bit,
+        )  # fmt: skip
+
+    def members(self) -> Words:
+        """Return the vertices of all cycles as bit rows, in the order of the numbers."""
+        rest, failed = (self._device.download(buffer) for buffer in (self._rest, self._failed))
+        if rest.any() or failed.any():
+            raise EngineError("internal error: the way back to a cycle has a rest")
+        found = np.empty((len(self.walks), self._words), np.uint64)
+        found[self.walks.order] = self._device.download(self._members).reshape(-1, self._words)
+        return found
