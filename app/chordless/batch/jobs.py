@@ -48,16 +48,17 @@ def expand(graph: str) -> list[str]:
             raise OptionError(f"{graph}: {found[0]} has no number, or more than {_MOST_OF_RANGE:,}")
         numbered = (f"{graph[: found.start()]}{number}{graph[found.end() :]}" for number in range(first, last + 1))
         return [path for each in numbered for path in expand(each)]
-    if glob.has_magic(graph):
-        files = _files(graph)
-        if not files:
-            raise GraphError(f"{graph}: no file matches this pattern")
+    is_pattern = glob.has_magic(graph)
+    if is_pattern and (files := _files(graph)):
         return files
     from chordless.graphs.generators import is_spec
     from chordless.graphs.load import load_graph
 
-    if not is_spec(graph):
-        load_graph(graph)  # This raises an error that says what is wrong with the name.
+    if is_spec(graph):
+        return [graph]
+    if is_pattern:
+        raise GraphError(f"{graph}: no file matches this pattern")
+    load_graph(graph)  # This raises an error that says what is wrong with the name.
     return [graph]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import IO, Any, Literal
 
@@ -18,6 +18,9 @@ from kernels_ti.options import Lengths
 TableFormat = Literal["csv", "parquet"]
 Lines = Callable[[], Iterable[dict[str, Any]]]
 """Returns the lines. It is called twice."""
+Row = Mapping[str, Any]
+Kinds = Mapping[str, str]
+"""The columns of a table with the kinds of their values, as in `chordless.batch.output.FIELDS`, or ``indices``."""
 
 _BY_LENGTH = "by_length"
 _SHORTEST = 3
@@ -64,28 +67,37 @@ def write_table(lines: Lines, path: str, table_format: TableFormat) -> None:
     EngineError
         If the file cannot be written.
     """
+    kinds = _kinds(lines())
+    write_rows((_row(line, kinds) for line in lines()), kinds, path, table_format)
+
+
+def write_rows(rows: Iterable[Row], kinds: Kinds, path: str, table_format: TableFormat) -> None:
+    """Write rows as a table whose columns have these names and kinds; see `write_table`."""
     try:
         with replaced(path) as stream:
             if table_format == "csv":
                 with text_of(stream) as text:
-                    write_csv(lines, text)
+                    write_csv_rows(rows, kinds, text)
             else:
-                _write_parquet(lines, stream)
+                _write_parquet(rows, kinds, stream)
     except OSError as error:
         raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def write_csv(lines: Lines, stream: IO[str]) -> None:
-    """Write lines as CSV with a heading line; see `write_table`.
+    """Write lines as CSV with a heading line; see `write_table`."""
+    kinds = _kinds(lines())
+    write_csv_rows((_row(line, kinds) for line in lines()), kinds, stream)
+
+
+def write_csv_rows(rows: Iterable[Row], kinds: Kinds, stream: IO[str]) -> None:
+    """Write rows as CSV with a heading line.
 
     A text that a spreadsheet would read as a formula gets a quote in front, see `cell_of_text`.
     """
-    kinds = _kinds(lines())
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(kinds)
-    for line in lines():
-        row = _row(line, kinds)
-        writer.writerow([_csv_cell(row.get(field), kind) for field, kind in kinds.items()])
+    writer.writerows([_csv_cell(row.get(field), kind) for field, kind in kinds.items()] for row in rows)
 
 
 def cell_of_text(text: str) -> str:
@@ -161,10 +173,12 @@ def _csv_cell(value: Any, kind: str) -> Any:
         return ""
     if kind == "text":
         return cell_of_text(value)
+    if kind == "indices":
+        return " ".join(map(str, value))
     return json.dumps(value) if kind in ("json", "flag") else value
 
 
-def _write_parquet(lines: Lines, stream: Any) -> None:
+def _write_parquet(rows: Iterable[Row], kinds: Kinds, stream: Any) -> None:
     pyarrow, parquet = require_parquet()
     types = {
         "text": pyarrow.string(),
@@ -174,12 +188,12 @@ def _write_parquet(lines: Lines, stream: Any) -> None:
         "real": pyarrow.float64(),
         "json": pyarrow.string(),
         "flag": pyarrow.bool_(),
+        "indices": pyarrow.list_(pyarrow.int32()),
     }
-    kinds = _kinds(lines())
     schema = pyarrow.schema([(field, types[kind]) for field, kind in kinds.items()])
-    rows = (_row(line, kinds) for line in lines())
+    left = iter(rows)
     with parquet.ParquetWriter(stream, schema) as writer:
-        while some := list(islice(rows, _ROWS_AT_ONCE)):
+        while some := list(islice(left, _ROWS_AT_ONCE)):
             columns = [[_parquet_cell(row.get(field), kind) for row in some] for field, kind in kinds.items()]
             arrays = [pyarrow.array(column, type_) for column, type_ in zip(columns, schema.types, strict=True)]
             writer.write_table(pyarrow.table(arrays, schema=schema))

@@ -10,11 +10,12 @@ from typing import Any
 from chordless.graphs.load import load_graph
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
-from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
-from kernels_ti.boundary.forward_and_back.gains import Gains
-from kernels_ti.boundary.forward_and_back.optimum import best_cycle
 from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
+from kernels_ti.boundary.values.gains import Gains
+from kernels_ti.boundary.way_back.blocks import planned_blocks
+from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.boundary.way_back.optimum import best_cycle
 from kernels_ti.device.device import held_device
 from kernels_ti.device.memory import host_budget, search_budget
 
@@ -45,9 +46,7 @@ def answer(graph: str, wanted: str, arch: str, threads: int | None) -> dict[str,
             best = best_cycle(
                 planned_blocks(space, plan),
                 Gains(),
-                memory=host_budget(None),
-                device=device if on_device else None,
-                device_memory=room,
+                Means(host_budget(None), device=device if on_device else None, device_memory=room),
             )
             seconds, by_length, states = time.perf_counter() - began, {best.value: best.ways}, best.states
         else:

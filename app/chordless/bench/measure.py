@@ -16,6 +16,7 @@ from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Failed, Finished
 from chordless.protocol.orders import Method, ProbeCommand, RunCommand
 from kernels_ti import ChordlessError, DeviceError, EngineError
+from kernels_ti.taichi_door import CHOICE
 
 Count = dict[str, int]
 """A program's count: ``c3`` triangles and ``clc`` longer cycles, or just ``cycles`` if it does not separate them."""
@@ -139,11 +140,19 @@ def in_words(count: Count) -> str:
 
 
 def count_once(
-    graph: str, arch: str, threads: int | None, timeout: float | None = None, method: Method = "search"
+    graph: str,
+    arch: str,
+    threads: int | None,
+    timeout: float | None = None,
+    method: Method = "search",
+    library: str | None = None,
 ) -> Outcome:
-    """Count the cycles of a graph file in a new engine. The time is that of the search or count only."""
+    """Count the cycles of a graph file in a new engine. The time is that of the search or count only.
+
+    `library` is the package that compiles the kernels; None for the usual one.
+    """
     command = RunCommand(graph, time.time(), arch=arch, threads=threads, timeout=timeout, method=method)
-    with EngineProcess(command) as engine:
+    with EngineProcess(command, environment={} if library is None else {CHOICE: library}) as engine:
         finished = first_event(engine, Finished)
     if not finished.complete:
         if finished.reason != "timeout" or timeout is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from chordless.bench.measure import Series, count_once, series_columns
 from chordless.bench.programs import Program
 from chordless.bench.rows import Row
 from chordless.protocol.orders import Method
+from kernels_ti.taichi_door import CHOICE, others
 
 DEFAULT_GRAPHS = ("grid:6x10", "gnp:60,0.1,1", "grid:7x10", "grid:8x10", "gnp:80,0.1,1")
 
@@ -43,19 +44,24 @@ class Ours:
     arch: str
     threads: int | None
     method: Method = "search"
+    library: str | None = None  # That compiles the kernels, by its package; None for the usual one
 
 
 def our_programs(arch: str, threads: int | None, machine: Mapping[str, Any]) -> list[Ours]:
     """Return the ways of this program to measure on a machine, see `chordless.bench.measure.machine`.
 
-    On a CPU: a search with `threads` threads (default: all), a search with one thread, and the boundary method.
+    On a CPU: a search with `threads` threads (default: all), a search with one thread, the first of these with the
+    fork of Taichi where both are installed, and the boundary method.
     """
     if machine["arch"] != "cpu":
         return [Ours(f"chordless, {arch}", arch, None)]
     several = threads or machine["cores"]
     both = [several, 1] if several > 1 else [1]
     searches = [Ours(f"chordless, {count} thread{'s' * (count > 1)}", arch, count) for count in both]
-    return [*searches, Ours("chordless, boundary", "cpu", None, "boundary")]
+    compiled = [
+        replace(searches[0], name=f"{searches[0].name}, {each.title}", library=each.package) for each in others()
+    ]
+    return [*searches, *compiled, Ours("chordless, boundary", "cpu", None, "boundary")]
 
 
 class PeersRow(Row):
@@ -70,7 +76,7 @@ class PeersRow(Row):
             Series(
                 one.name,
                 _our_command(graph, one),
-                partial(count_once, graph.file, one.arch, one.threads, timeout, one.method),
+                partial(count_once, graph.file, one.arch, one.threads, timeout, one.method, one.library),
                 patience=timeout,
                 stopped=_obstacle(graph, one, timeout),
             )
@@ -121,4 +127,5 @@ def _obstacle(graph: BenchGraph, one: Ours, timeout: float) -> str | None:
 def _our_command(graph: BenchGraph, one: Ours) -> str:
     threads = ["--threads", str(one.threads)] if one.threads else []
     how = ["--method", one.method, *(["--arch", one.arch, *threads] if one.method == "search" else [])]
-    return shlex.join(["chordless", "count", graph.title, *how, "--json"])
+    chosen = "" if one.library is None else f"{CHOICE}={one.library} "
+    return chosen + shlex.join(["chordless", "count", graph.title, *how, "--json"])

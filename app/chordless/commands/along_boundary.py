@@ -66,7 +66,7 @@ def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, 
     """
     from chordless.commands.session import InterruptedRunError, run_engine
     from chordless.runs.directory import way_on_of
-    from kernels_ti import TimeIsUpError
+    from kernels_ti.errors import time_is_up
 
     try:
         finished, exit_code = run_engine(command, options)
@@ -82,7 +82,7 @@ def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, 
     if finished.reason == "timeout" and finished.best is None:
         what = "the best cycle was found" if command.pick == "longest" else "the cycles were drawn"
         kept = "" if way_on is None else f"; to go on from the last checkpoint: {way_on}"
-        raise TimeIsUpError(f"the {command.timeout:g} s allowed were up before {what}{kept}")
+        raise time_is_up(command.timeout, f"{what}{kept}")
     return finished, exit_code
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -52,9 +53,10 @@ others are null: frontier, paths, seconds, peak_memory_bytes.
 A graph that cannot be read or searched is a line with its error, and the others
 go on; the exit code is 5 then. A file that is not there at all is refused at
 once. --resume keeps the lines that are there already, of the graphs that are
-asked for again; the others go to a file beside it, FILE.earlier. With --limit
-or --cycles each graph is searched by itself, which takes longer where they are
-many and small. A --timeout is for those that are searched by themselves.
+asked for again; the others go to a file beside it, whose name ends in .earlier.
+With --limit or --cycles each graph is searched by itself, which takes longer
+where they are many and small. A --timeout is for those that are searched by
+themselves.
 """
 
 MANIFEST = """\
@@ -89,7 +91,8 @@ def add_parser(subparsers: Any) -> None:
                     "geng -q 8 | chordless batch - --keep 'odd > 0' -o odd.g6   # with an odd hole",
                     "chordless batch 'hypercube:{1..5}' --bfile total   # rows n a(n)",
                     "geng -q 8 | chordless batch - --max-length 6 -o counts.csv",
-                    "chordless batch molecules.smi -o rings.parquet --resume",
+                    "chordless batch molecules.smi -o counts.parquet --resume",
+                    "chordless batch molecules.smi --rings -o rings.csv   # a row for each ring",
                     "chordless batch --manifest jobs.toml -o counts.jsonl --dry-run",
                     "jq 'select(.status == \"error\") | .error' counts.jsonl",
                 ),
@@ -126,6 +129,12 @@ def add_parser(subparsers: Any) -> None:
         metavar="EXPR",
         help="write rows 'n a(n)', a(n) being EXPR for the graph with number n: 'hypercube:{1..5}' --bfile total",
     )
+    group.add_argument(
+        "--rings",
+        action="store_true",
+        help="write a row for each ring of each molecule, as CSV or Parquet: its atoms, numbered from 0 as in RDKit, "
+        "their symbols, whether it is aromatic, in the SSSR, a relevant cycle, and its unique ring family",
+    )
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--keep-going", action="store_true", help="go on after a graph that fails (default)")
     group.add_argument("--fail-fast", action="store_true", help="end at the first graph that fails")
@@ -161,7 +170,6 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 def _add_search(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to look for in each graph, and when to stop")
     shared.add_lengths(group, any_cycle_length)
-    shared.add_parity(group)
     group.add_argument(
         "--cycles",
         metavar="DIR",
@@ -199,6 +207,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error(f"-o {options.output}: this is a folder; the output is a file")
     if options.keep is not None or options.bfile is not None:
         _check_derived(parser, options)
+    if options.rings:
+        _check_rings(parser, options)
     if options.output_format is None:
         suffix = PurePath(options.output).suffix.lower().removeprefix(".")
         if to_file and suffix not in FORMATS:
@@ -220,17 +230,46 @@ def _check_derived(parser: argparse.ArgumentParser, options: argparse.Namespace)
         "--limit": options.limit is not None,
         "--max-length": options.max_length is not None,
         "--min-length": options.min_length != SHORTEST_CYCLE,
-        f"--{options.parity}": options.parity is not None,
         "--directed and --multigraph": options.directed or options.multigraph,
         f"--format {options.output_format}": options.output_format is not None,
     }
-    for option, is_given in others.items():
-        if is_given:
-            parser.error(f"{name} is for simple graphs and cycles of all lengths: leave {option} out")
+    _refuse(parser, others, f"{name} is for simple graphs and cycles of all lengths")
+    if options.parity is not None:
+        instead = "write odd and even in the expression" if name == "--keep" else "write --bfile odd or --bfile even"
+        parser.error(f"{name} knows holes by parity: {instead}, and leave --{options.parity} out")
     suffixes = (".g6", ".graph6") if options.keep is not None else (".txt",)
     if options.output != STANDARD_OUTPUT and PurePath(options.output).suffix.lower() not in suffixes:
         parser.error(f"-o {options.output}: {name} writes a file *{suffixes[0]}")
     options.output_format = DERIVED
+
+
+def _check_rings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Settle the output of --rings; end with a usage error for options that it excludes."""
+    others = {
+        "--manifest": options.manifest is not None,
+        "--cycles": options.cycles is not None,
+        "--resume": options.resume,
+        "--dry-run": options.dry_run,
+        "--fail-fast": options.fail_fast,
+        "--limit": options.limit is not None,
+        "--timeout": options.timeout is not None,
+        "--overlap": options.overlap,
+        "--directed": options.directed,
+        "--cluster": options.cluster is not None,
+        "--arch": options.arch != "auto",
+        "--method": options.method != "auto",
+        "--events": options.events is not None,
+        "--format jsonl": options.output_format == "jsonl" or PurePath(options.output).suffix.lower() == ".jsonl",
+    }
+    _refuse(parser, others, "--rings makes one table of molecules in CSV or Parquet")
+    if options.output == STANDARD_OUTPUT and options.output_format is None:
+        options.output_format = "csv"
+
+
+def _refuse(parser: argparse.ArgumentParser, others: Mapping[str, bool], why: str) -> None:
+    for option, is_given in others.items():
+        if is_given:
+            parser.error(f"{why}: leave {option} out")
 
 
 def act(options: argparse.Namespace) -> int:
@@ -271,6 +310,10 @@ def act(options: argparse.Namespace) -> int:
         jobs = read_manifest(options.manifest, template)
     else:
         jobs = checked(jobs_of(options.graphs, template))
+    if options.rings:
+        from chordless.commands.batch_rings import print_rings
+
+        return print_rings(jobs, options)
     if options.dry_run:
         return print_plan(options, jobs)
     _require_other_files(options, jobs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from typing import Any
 
 from chordless.commands.parser import examples
@@ -11,9 +12,9 @@ SUMMARY = "print a script that completes this program in bash, zsh or fish"
 SHELLS = ("bash", "zsh", "fish")
 
 DESCRIPTION = """\
-Print a script that completes commands, options, their values and file names
-when TAB is pressed. Have it read at the start of the shell, by a line in
-~/.bashrc or ~/.zshrc, or put it where fish looks for it.
+Print a script that completes commands, options, their values, file names and
+specs of graphs when TAB is pressed. Have it read at the start of the shell, by
+a line in ~/.bashrc or ~/.zshrc, or put it where fish looks for it.
 """
 
 
@@ -53,6 +54,23 @@ def _offer_topics(parser: argparse.ArgumentParser) -> None:
     topic.choices = [*TOPICS, *commands]
 
 
+def _files_and_specs() -> dict[str, Any]:
+    """Return how each shell completes a graph: by the names of files, and an example of each spec that begins so."""
+    from chordless.graphs.generators import known_kinds
+
+    specs = shlex.join(kind.example for kind in known_kinds())
+    beside = f'[ -z "$1" ] || compgen -W {shlex.quote(specs)} -- $1'
+    return {
+        "bash": "_chordless_graphs",
+        "zsh": "_chordless_graphs",
+        "fish": "(__fish_complete_path (commandline -ct)) " + specs,
+        "preamble": {
+            "bash": f"_chordless_graphs() {{ compgen -f -- $1; {beside}; }}",
+            "zsh": f"_chordless_graphs() {{ _files; [[ -z $PREFIX ]] || compadd -- {specs}; }}",
+        },
+    }
+
+
 def _prepare(parser: argparse.ArgumentParser) -> None:
     """Mark the arguments that file or folder names complete, by their metavar; describe each command in one line."""
     import shtab
@@ -60,6 +78,7 @@ def _prepare(parser: argparse.ArgumentParser) -> None:
     from chordless.batch.detect import INPUT_FORMATS
     from chordless.graphs.load import FORMATS
 
+    graph = _files_and_specs()
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, command in action.choices.items():
@@ -67,7 +86,9 @@ def _prepare(parser: argparse.ArgumentParser) -> None:
                 command.description = next(choice.help for choice in action._choices_actions if choice.dest == name)
                 _prepare(command)
         elif action.choices is None and isinstance(action.metavar, str):
-            if any(word in action.metavar for word in ("FILE", "GRAPH", "WEB", "RUN", "EVENTS")):
+            if "GRAPH" in action.metavar or action.metavar == "SPEC":
+                action.complete = graph  # type: ignore[attr-defined]
+            elif any(word in action.metavar for word in ("FILE", "WEB", "RUN", "EVENTS")):
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
             elif "DIR" in action.metavar:
                 action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]

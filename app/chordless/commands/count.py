@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from chordless import values
 from chordless.commands import options as shared
+from chordless.commands import up_to_symmetry
 from chordless.words.numbers import lengths_text
 from kernels_ti.choices import EXPANSIONS, METHODS
 
@@ -36,6 +37,7 @@ def add_parser(subparsers: Any) -> None:
         "chordless count karate --odd --min-length 4   # odd holes",
         "chordless count grid:12x12 --method boundary   # 421,587,920,205,546 cycles",
         "chordless count hypercube:6 --symmetry   # 149,137,552 cycles in 10 ms",
+        "chordless count hypercube:6 --up-to-symmetry   # 3,632 orbits",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--per-vertex", action="store_true", help="also count the cycles through each vertex")
@@ -62,12 +64,8 @@ def add_parser(subparsers: Any) -> None:
         help="along a boundary: take the vertices in the order of FILE, all names, one a line",
     )
     group.add_argument("--write-order", metavar="FILE", help="along a boundary: write the order that is used to FILE")
-    group.add_argument(
-        "--symmetry",
-        action="store_true",
-        help="search one path of each orbit under the automorphisms of the graph: far less work for hypercubes, tori "
-        "and other symmetric graphs (pip install 'chordless[symmetry]')",
-    )
+    shared.add_symmetry(group)
+    up_to_symmetry.add(group, "count the orbits of the cycles")
     shared.add_search(parser, limit_help="stop once N cycles or more were found")
     shared.add_checkpoint(parser)
     shared.add_reporting(parser)
@@ -77,6 +75,9 @@ def add_parser(subparsers: Any) -> None:
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for options that exclude each other."""
     shared.check_search(parser, options)
+    if options.up_to_symmetry:
+        up_to_symmetry.check(parser, options)
+        return
     shared.check_checkpoint_every(parser, options, options.checkpoint)
     if options.checkpoint is not None and (options.per_vertex or options.per_edge):
         parser.error("--per-vertex and --per-edge keep no checkpoint: leave --checkpoint out")
@@ -84,26 +85,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error("--per-vertex and --per-edge are counted on one machine: leave --cluster out")
     if options.proof and (options.per_vertex or options.per_edge):
         parser.error("--proof needs every cycle, --per-vertex and --per-edge keep none: leave one of them out")
-    if options.symmetry:
-        _check_symmetry(parser, options)
+    shared.check_symmetry(parser, options)
     _check_method(parser, options)
-
-
-def _check_symmetry(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """End with a usage error for options that cannot be combined with symmetry."""
-    others = {
-        "--per-vertex and --per-edge": options.per_vertex or options.per_edge,
-        "--part": options.part is not None,
-        "--proof": options.proof,
-        "--cluster": options.cluster is not None,
-        "--avoid-edge": bool(options.avoid_edge),
-        "--expansion paper": options.expansion != EXPANSIONS[0],
-        "--arch reference": options.arch == "reference",
-        "--directed and --multigraph": options.directed or options.multigraph,
-    }
-    for option, is_given in others.items():
-        if is_given:
-            parser.error(f"--symmetry counts whole simple graphs on one machine: leave {option} out")
 
 
 def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -115,8 +98,6 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         "--expansion": options.expansion != EXPANSIONS[0],
         "--symmetry": options.symmetry,
         "--proof": options.proof,
-        "--odd or --even with --per-vertex or --per-edge": options.parity is not None
-        and (options.per_vertex or options.per_edge),
         f"--arch {options.arch}": options.arch == "reference",
     }
     meant_for_boundary = {
@@ -124,15 +105,17 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         "--order": options.order is not None,
         "--write-order": options.write_order is not None,
     }
+    reason = "--method boundary"
     if options.method == "auto":
         if any(meant_for_boundary.values()):
             options.method = "boundary"
+            reason = next(option for option, is_given in meant_for_boundary.items() if is_given)
         elif any(meant_for_search.values()) or options.arch == "vulkan" or options.threads is not None:
             options.method = "search"
     unfit = meant_for_search if options.method == "boundary" else meant_for_boundary
     for option, is_given in unfit.items():
         if is_given and options.method == "boundary":
-            parser.error(f"{option} is for --method search: leave it out, or --method boundary")
+            parser.error(f"{option} is for --method search: leave it out, or {reason}")
         if is_given:
             parser.error(f"{option} needs --method boundary: leave it out, or --method search")
     if options.method != "boundary":
@@ -144,11 +127,13 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
     if options.total_only and (options.max_length is not None or options.min_length > values.SHORTEST_CYCLE):
         parser.error("--total-only counts all lengths together: leave the bounds on the length out")
     if options.total_only and options.parity is not None:
-        parser.error(f"--total-only counts all lengths together: leave --{options.parity} out")
+        parser.error(f"--total-only counts all lengths together: for --{options.parity} leave it out")
 
 
 def act(options: argparse.Namespace) -> int:
     """Count, print the result, return the exit code."""
+    if options.up_to_symmetry:
+        return up_to_symmetry.count(options)
     from dataclasses import replace
 
     from chordless.commands.session import print_way_on, run_command, run_engine

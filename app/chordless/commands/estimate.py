@@ -58,6 +58,7 @@ def add_parser(subparsers: Any) -> None:
         "chordless estimate roads.txt",
         "chordless estimate roads.txt --max-length 20 --arch cuda",
         "chordless estimate grid:9x10 --seconds 30 --json | jq .total",
+        "chordless estimate hypercube:7 --symmetry --seconds 20",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     group = parser.add_argument_group("what to estimate")
@@ -73,8 +74,16 @@ def add_parser(subparsers: Any) -> None:
     group.add_argument(
         "--seed", type=values.seed, default=0, metavar="N", help="seed of the random probes (default: 0)"
     )
-    shared.add_device(parser.add_argument_group("how the run would be made"))
-    parser.set_defaults(act=act, check=shared.settle_lengths, parser=parser)
+    group = parser.add_argument_group("how the run would be made")
+    shared.add_symmetry(group)
+    shared.add_device(group)
+    parser.set_defaults(act=act, check=check, parser=parser)
+
+
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Set the bounds on the length; end with a usage error for options that exclude each other."""
+    shared.settle_lengths(parser, options)
+    shared.check_symmetry(parser, options)
 
 
 def act(options: argparse.Namespace) -> int:
@@ -104,12 +113,12 @@ def _graph(options: argparse.Namespace) -> LoadedGraph:
     return loaded
 
 
-def _space(options: argparse.Namespace, loaded: LoadedGraph) -> SearchSpace:
-    """Return the search space of a run with these options."""
+def _space(options: argparse.Namespace, loaded: LoadedGraph, *, symmetry: bool) -> SearchSpace:
+    """Return the search space of a search with these options."""
     from chordless.engine.framing import search_space
     from chordless.protocol.orders import RunCommand
 
-    command = RunCommand(**shared.graph_fields(options), **shared.restriction_fields(options))
+    command = RunCommand(**shared.graph_fields(options), **shared.restriction_fields(options), symmetry=symmetry)
     return search_space(command, loaded.graph)
 
 
@@ -121,14 +130,17 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
     from kernels_ti.estimate.estimate import Estimator
     from kernels_ti.estimate.usual_rate import usual_rate
 
-    space = _space(options, loaded)
+    space = _space(options, loaded, symmetry=options.symmetry)
+    boundary_space = _space(options, loaded, symmetry=False) if options.symmetry else space
 
     def can_be_probed() -> bool:
         return space.batches().seed_words <= _SEED_WORDS_PER_SECOND * float(options.seconds)
 
     exit_code = 0
     estimator: Estimator | None = None
-    plan = quick_plan(space, seconds=max(trial.seconds_until(_ORDERS_UNTIL), _LEAST_FOR_ORDERS * options.seconds))
+    plan = quick_plan(
+        boundary_space, seconds=max(trial.seconds_until(_ORDERS_UNTIL), _LEAST_FOR_ORDERS * options.seconds)
+    )
     probe = min(_SHORTEST_PROBE, options.seconds / 4)
     try:
         while trial.goes_on:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -9,14 +10,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from chordless.words.numbers import bytes_text, does_not_fit_text, duration_text
+from kernels_ti.choices import LONGEST_COUNT, SHORT_SEARCH, TIMES_FASTER
 from kernels_ti.errors import vertices_text
 
 if TYPE_CHECKING:
     from chordless.engine.rates import BoundaryRates, Way
     from kernels_ti.boundary.orders.plan import BoundaryPlan
-
-LONGEST_COUNT = 86400.0
-"""Seconds of the longest count along a boundary that is spoken of."""
 
 _SECONDS_TO_MEASURE = 120.0
 _PYTHON = "reference"
@@ -156,6 +155,10 @@ def boundary_lines(plan: BoundaryPlan, counts: Sequence[AlongBoundary], search_s
         yield from _lines_of(count)
     if not plan.is_settled:
         yield "  at most: a count looks longer for a better order of the vertices"
+    possible = [count.seconds_by_length for count in counts if count.fits_by_length]
+    search = math.inf if search_seconds is None else search_seconds
+    if search > SHORT_SEARCH and min(possible, default=math.inf) <= min(search / TIMES_FASTER, LONGEST_COUNT):
+        yield "  chordless count takes this method by itself; --method search meets every cycle"
 
 
 def _lines_of(count: AlongBoundary) -> Iterator[str]:

@@ -59,7 +59,6 @@ def add_parser(subparsers: Any) -> None:
     )
     group = parser.add_argument_group("other lengths (searched for as `chordless list` does, which may take long)")
     shared.add_lengths(group, values.any_cycle_length)
-    shared.add_parity(group)
     shared.add_device(group)
     shared.add_cluster(group)
     shared.add_reporting(parser)

@@ -32,6 +32,9 @@ ENVIRONMENT = """\
 environment variables:
   NO_COLOR=1         no colour
   COLUMNS            the width of help and tables
+  XDG_CACHE_HOME     compiled kernels and measured speeds are kept in chordless/
+                     below it (default: ~/.cache)
+  TI_OFFLINE_CACHE=0 keep no compiled kernels
   CHORDLESS_DEBUG=1  after an error: where it arose, and the last lines that the
                      engine printed
 """
@@ -63,7 +66,9 @@ _FORMATS = {
     "mtx": "a symmetric matrix in MatrixMarket format",
     "adjlist": "a line `u v w ...`: a vertex, then its neighbours",
     "matrix": "a table of numbers with names in the first row and column (Excel's CSV)",
-    "sdf": "one molecule, or FILE:12 for the twelfth; chordless batch reads all",
+    "json": "node-link JSON of networkx and D3; GeoJSON, its lines for edges",
+    "table": "a row for each edge, with a heading of 4 columns or more; TNTP",
+    "sdf": "one molecule, or FILE:12 for the twelfth, FILE:NAME; chordless batch reads all",
     "smiles": "one molecule, or FILE:12 for that of line 12; also a table with a column `smiles`",
 }
 _WIDTH = 80
@@ -155,9 +160,10 @@ def format_help() -> str:
             "",
             "A graph may be directed, as the file says or with --directed; --multigraph keeps",
             "self-loops and repeated edges, --underlying (or --simplify) drops them and",
-            "directions: the underlying simple graph is searched. Weights are not used. Text",
-            "is UTF-8; --encoding names another.",
-            "The atoms of a molecule are called C1, N2 ...: symbol, and number in the file.",
+            "directions: the underlying simple graph is searched. Only",
+            "`longest --weight` uses weights. Text is UTF-8; --encoding names another.",
+            "The atoms of a molecule are called C1, N2 ...: symbol, and number in the file,",
+            "which is one more than RDKit's index.",
         ]
     )
 

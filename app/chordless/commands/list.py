@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
+from chordless.commands import up_to_symmetry
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
@@ -49,6 +50,7 @@ def add_parser(subparsers: Any) -> None:
         "chordless list roads.txt --min-length 5 --limit 100",
         "chordless list grid:6x9 -o cycles.parquet",
         "chordless list karate --sorted --proof -o cycles.txt",
+        "chordless list hypercube:5 --up-to-symmetry   # one cycle of each of 23 orbits",
         "chordless list grid:7x10 -o run/   # then: chordless export run",
     )
     parser.add_argument(
@@ -62,6 +64,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--sorted", action="store_true", help="write the cycles by length, then by their vertices, once all are found"
     )
+    up_to_symmetry.add(parser, "write the size of each orbit, a TAB, and one cycle of it, for the orbits")
     shared.add_proof(parser)
     shared.add_search(parser, limit_help="stop after N cycles")
     shared.add_checkpoint(parser, also="; for -o FILE only: -o DIR/ has its own")
@@ -72,6 +75,9 @@ def add_parser(subparsers: Any) -> None:
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for impossible bounds or outputs."""
     shared.check_search(parser, options)
+    if options.up_to_symmetry:
+        up_to_symmetry.check(parser, options)
+        return
     if options.output == "":
         parser.error("-o: the name of the output is empty")
     output_format = _format_of(options.output)
@@ -97,6 +103,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """List the cycles, print how it ended unless the output shows it, return the exit code."""
+    if options.up_to_symmetry:
+        return up_to_symmetry.list_orbits(options)
     from dataclasses import replace
 
     from chordless.commands.session import print_way_on, run_command, run_engine

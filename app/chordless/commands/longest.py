@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chordless.commands import along_boundary
 from chordless.commands import options as shared
+from chordless.values import positive
 from kernels_ti import OptionError
 from kernels_ti.choices import METHODS
 
@@ -40,12 +41,17 @@ def add_parser(subparsers: Any) -> None:
         "chordless longest grid:9x9",
         "chordless longest roads.txt --simplify --json | jq .length",
         "chordless longest roads.txt --shortest --through 17",
+        "chordless longest roads.txt --shortest -k 20",
         "chordless longest grid:18x18 --arch cuda",
         "chordless longest roads.txt --weight roads.txt   # its third column",
+        "chordless longest city.graphml --simplify --shortest --weight length",
         "chordless longest roads.txt --checkpoint way/   # chordless resume way/",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     group = parser.add_argument_group("what to find")
+    group.add_argument(
+        "-k", type=positive, metavar="N", help="find the N longest cycles, the longest first; with the others likewise"
+    )
     group.add_argument(
         "--shortest",
         action="store_true",
@@ -53,9 +59,10 @@ def add_parser(subparsers: Any) -> None:
     )
     group.add_argument(
         "--weight",
-        metavar="FILE",
+        metavar="FILE|NAME",
         help="find the heaviest cycle instead: FILE has a line `v weight` for each vertex, or `u v weight` for each "
-        "edge; it may be the edge list of the graph",
+        "edge; it may be the edge list of the graph. NAME is an attribute in the file of the graph, such as length; "
+        "distance: of the ends of each edge in a straight line",
     )
     group.add_argument(
         "--method",
@@ -76,6 +83,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
     shared.settle_lengths(parser, options, shortest=4 if options.shortest else SHORTEST_CYCLE)
     shared.check_checkpoint_every(parser, options, options.checkpoint)
+    if options.k is not None and options.checkpoint is not None:
+        parser.error(f"-k {options.k}: several cycles are found without a checkpoint: leave --checkpoint out")
 
 
 def act(options: argparse.Namespace) -> int:
@@ -87,7 +96,8 @@ def act(options: argparse.Namespace) -> int:
         command = replace(command, method=options.method)
     elif options.method == "search":
         raise OptionError("--checkpoint is for the method boundary: leave one of them out")
-    return answer(replace(command, pick="longest", shortest=options.shortest, weight=options.weight), options)
+    wanted = {"shortest": options.shortest, "weight": options.weight, "limit": options.k}
+    return answer(replace(command, pick="longest", **wanted), options)
 
 
 def answer(command: RunCommand, options: argparse.Namespace) -> int:
@@ -99,7 +109,7 @@ def answer(command: RunCommand, options: argparse.Namespace) -> int:
     finished, exit_code = along_boundary.picked(command, options)
     assert finished.best is not None
     if options.json:
-        print(json.dumps(_result_object(finished, finished.best)))
+        print(json.dumps(_result_object(command, finished, finished.best)))
     else:
         for line in _lines(command, finished, finished.best):
             print(line)
@@ -108,20 +118,27 @@ def answer(command: RunCommand, options: argparse.Namespace) -> int:
     return exit_code
 
 
-def _result_object(finished: Finished, best: dict[str, Any]) -> dict[str, Any]:
+def _result_object(command: RunCommand, finished: Finished, best: dict[str, Any]) -> dict[str, Any]:
     found = finished.boundary or {}
     return {
         "graph": finished.graph,
+        **({"parity": command.parity} if command.parity else {}),
         "length": len(best["cycle"]),
         "cycle": best["cycle"],
         "weight": None if best["weight"] is None else _number(best["weight"]),
         "ways": best["ways"],
+        **({"cycles": [_one_of_several(each) for each in best["cycles"]]} if "cycles" in best else {}),
         "method": best["method"],
         "complete": finished.complete,
         **({"no_longer_than": best["no_longer_than"]} if "no_longer_than" in best else {}),
         "boundary": {name: found[name] for name in ("width", "states")} if best["method"] == "boundary" else None,
         "seconds": round(finished.enumerate_seconds, 6),
     }
+
+
+def _one_of_several(found: dict[str, Any]) -> dict[str, Any]:
+    weight = None if found["weight"] is None else _number(found["weight"])
+    return {"length": len(found["cycle"]), "cycle": found["cycle"], "weight": weight}
 
 
 def _number(weight: str) -> int | float | str:
@@ -139,7 +156,7 @@ def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Ite
     yield on_terminal(finished.graph, sys.stdout)
     cycle, boundary = best["cycle"], finished.boundary or {}
     if not cycle:
-        yield f"  no chordless {lengths_text(command.min_length, command.max_length) or 'cycle'}"
+        yield f"  no chordless {lengths_text(command.min_length, command.max_length, command.parity) or 'cycle'}"
         return
     weighted, so_far = best["weight"] is not None, "" if finished.complete else " so far"
     kind = (
@@ -154,4 +171,6 @@ def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Ite
     if boundary.get("width"):
         yield f"  {'boundary':<9} {vertices_text(boundary['width'])}, {quantity(boundary['states'], 'state')} at most"
     yield f"  {'time':<9} {seconds_text(finished.enumerate_seconds)}"
-    yield f"  {'one':<9} {on_terminal(' '.join(map(str, cycle)), sys.stdout)}"
+    for each in best.get("cycles", [best]):
+        of = "one" if "cycles" not in best else each["weight"] or f"{len(each['cycle']):,}"
+        yield f"  {of:<9} {on_terminal(' '.join(map(str, each['cycle'])), sys.stdout)}"

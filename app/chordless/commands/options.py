@@ -84,7 +84,6 @@ def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
     """Add what bounds the search and where it runs."""
     group = parser.add_argument_group("which cycles, and when to stop")
     add_lengths(group, any_cycle_length)
-    add_parity(group)
     group.add_argument(
         "--part",
         type=part,
@@ -106,14 +105,10 @@ def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
 
 
 def add_lengths(group: Any, length: Callable[[str], int] = cycle_length, things: str = "cycles") -> None:
-    """Add the bounds on the length; `settle_lengths` makes ``min_length`` and ``max_length`` of what is given."""
+    """Add the bounds on the length, and its parity; `settle_lengths` makes the bounds of what is given."""
     group.add_argument("--length", type=length, metavar="N", help=f"only {things} of exactly N vertices")
     group.add_argument("--min-length", type=length, metavar="N", help=f"only {things} of N vertices or more")
     group.add_argument("--max-length", type=length, metavar="N", help=f"only {things} of N vertices or fewer")
-
-
-def add_parity(group: Any, things: str = "cycles") -> None:
-    """Add ``--odd`` and ``--even``, which set ``parity``."""
     exclusive = group.add_mutually_exclusive_group()
     for parity in PARITIES:
         exclusive.add_argument(
@@ -121,8 +116,7 @@ def add_parity(group: Any, things: str = "cycles") -> None:
             dest="parity",
             action="store_const",
             const=parity,
-            help=f"only {things} with an {parity} number of vertices; all are searched for, or counted by length, so "
-            "that it takes as long as without",
+            help=f"only {things} with an {parity} number of vertices",
         )
 
 
@@ -171,7 +165,7 @@ def add_restriction(group: Any, things: str = "cycles") -> None:
 def restriction_fields(options: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a `RunCommand` that say which cycles are wanted: their lengths, and where they pass."""
     return {
-        **fields_of(options, "min_length", "max_length"),
+        **fields_of(options, "min_length", "max_length", "parity"),
         "through": tuple(options.through),
         "through_edges": tuple(options.through_edge),
         "avoid": tuple(options.avoid),
@@ -210,6 +204,28 @@ def add_device(group: Any, *, resumed: bool = False) -> None:
         help="limit such as 256M or 1.5GiB: on the CPU of the whole process, on a GPU of the buffers on the device "
         f"(default: {memory})",
     )
+
+
+def add_symmetry(group: Any) -> None:
+    """Add ``--symmetry``."""
+    group.add_argument(
+        "--symmetry",
+        action="store_true",
+        help="search one path of each orbit under the automorphisms of the graph: far less work for hypercubes, tori "
+        "and other symmetric graphs (pip install 'chordless[symmetry]')",
+    )
+
+
+def check_symmetry(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for options that cannot be combined with symmetry, if that is asked for."""
+    if not options.symmetry:
+        return
+    for option in ("per_vertex", "per_edge", "part", "proof", "cluster", "directed", "multigraph"):
+        if getattr(options, option, None):
+            name = f"--{option.replace('_', '-')}"
+            parser.error(f"--symmetry counts whole simple graphs on one machine: leave {name} out")
+    if options.arch == "reference":
+        parser.error("--symmetry is for a device: leave --arch reference out")
 
 
 def add_cluster(group: Any) -> None:

@@ -6,6 +6,8 @@ import math
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from kernels_ti.choices import COST_OF_LENGTHS, LONGEST_COUNT
+
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
     from chordless.protocol.orders import RunCommand
@@ -13,9 +15,6 @@ if TYPE_CHECKING:
     from kernels_ti.boundary.orders.plan import BoundaryPlan
 
 _SECONDS_FOR_ORDERS = 1.0
-LONGEST_COUNT = 86400.0
-# How much longer a count by length takes than the total alone, which is what a plan estimates.
-_COST_OF_LENGTHS = 4
 _LARGEST_GRAPH = 20_000
 
 
@@ -50,7 +49,7 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
 
     graph = load_as(command).graph
     plan = quick_plan(search_space(replace(command, symmetry=False), graph))
-    seconds = max(_COST_OF_LENGTHS * plan.seconds, 1.0)
+    seconds = max(COST_OF_LENGTHS * plan.seconds, 1.0)
     if not is_worth_it(plan) or seconds > _seconds_left(finished):
         return None
     again = replace(

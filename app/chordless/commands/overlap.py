@@ -7,7 +7,7 @@ import glob
 import os
 import sys
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
@@ -15,11 +15,13 @@ from chordless.values import ALL_LIVING
 from kernels_ti.choices import ARCHES
 
 if TYPE_CHECKING:
+    from chordless.batch.tables import TableFormat
     from chordless.protocol.events import Finished
 
 SUMMARY = "the niche overlap graphs of food webs, and their holes"
 STANDARD_OUTPUT = "-"
 TABLES = (".csv", ".jsonl")
+SPECIES_TABLES = ("csv", "parquet")
 
 DESCRIPTION = """\
 Write the niche overlap graph of a directed food web as an edge list: two
@@ -58,6 +60,7 @@ def add_parser(subparsers: Any) -> None:
             "chordless overlap predation.csv --report",
             "chordless overlap Everglades.net --json | jq '.species[0]'",
             "chordless overlap 'webs/*.net' -o webs.csv",
+            "chordless overlap 'webs/*.net' --species species.csv   # holes of each species",
         ),
     )
     parser.add_argument(
@@ -79,6 +82,12 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--report", action="store_true", help="print a report on the graph of each web")
     parser.add_argument("--json", action="store_true", help="print that report, or the rows of the table, as JSON")
+    parser.add_argument(
+        "--species",
+        metavar="FILE",
+        help="print the report, and write a table, FILE.csv or FILE.parquet: how many holes of each length go through "
+        "each species of each web",
+    )
     shared.add_encoding(parser)
     group = parser.add_argument_group("how the holes of a report or a table are counted")
     shared.add_stops(group, "stop once N holes, or N cycles in each row of a table, or more were found")
@@ -90,6 +99,10 @@ def add_parser(subparsers: Any) -> None:
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for options that do not go together."""
     options.many = len(options.webs) > 1 or is_pattern(options.webs[0])
+    if options.species is not None:
+        options.report = True
+        if _suffix(options.species) not in SPECIES_TABLES:
+            parser.error(f"--species {options.species}: the table of species is written to a .csv or a .parquet file")
     if options.many:
         _check_many(parser, options)
         return
@@ -111,9 +124,14 @@ def _check_many(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
     if options.output in (None, STANDARD_OUTPUT):
         return
     if options.report or options.json:
-        parser.error(f"-o {options.output} gets the table; leave {'--report' if options.report else '--json'} out")
-    if PurePath(options.output).suffix.lower() not in TABLES:
+        given = "--species" if options.species else "--report" if options.report else "--json"
+        parser.error(f"-o {options.output} gets the table; leave {given} out")
+    if f".{_suffix(options.output)}" not in TABLES:
         parser.error(f"-o {options.output}: the table of several webs is written to a file.csv or a file.jsonl")
+
+
+def _suffix(path: str) -> str:
+    return PurePath(path).suffix.lower().removeprefix(".")
 
 
 def is_pattern(web: str) -> bool:
@@ -123,8 +141,24 @@ def is_pattern(web: str) -> bool:
 
 def act(options: argparse.Namespace) -> int:
     """Transform, write, report, return the exit code."""
-    if not options.many:
-        return _act_on_one(options.webs[0], options)
+    if options.species is not None:
+        from chordless.commands.writing import require_other_files
+        from chordless.cycles.columns import require_columns
+
+        require_other_files([("the food web", web) for web in options.webs], {"--species": options.species})
+        if _suffix(options.species) == "parquet":
+            require_columns("parquet")
+    rows: list[dict[str, Any]] = []
+    exit_code = _act_on_many(options, rows) if options.many else _act_on_one(options.webs[0], options, rows)
+    if options.species is not None:
+        from chordless.batch.tables import write_rows
+        from chordless.graphs.overlap_report import SPECIES_COLUMNS
+
+        write_rows(rows, SPECIES_COLUMNS, options.species, cast("TableFormat", _suffix(options.species)))
+    return exit_code
+
+
+def _act_on_many(options: argparse.Namespace, rows: list[dict[str, Any]]) -> int:
     from chordless.batch.jobs import expand
 
     webs = [path for web in options.webs for path in (expand(web) if is_pattern(web) else [web])]
@@ -136,11 +170,12 @@ def act(options: argparse.Namespace) -> int:
     for i, web in enumerate(webs):
         if i > 0 and not options.json:
             print()
-        exit_code = max(exit_code, _act_on_one(web, options))
+        exit_code = max(exit_code, _act_on_one(web, options, rows))
     return exit_code
 
 
-def _act_on_one(path: str, options: argparse.Namespace) -> int:
+def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any]]) -> int:
+    """Transform, write and report one web; take the rows of its species."""
     from chordless.commands.session import print_notes
     from chordless.commands.writing import require_other_files, require_writable, write_graph
     from chordless.graphs.overlap import read_food_web, warning_of_missing_types
@@ -163,7 +198,7 @@ def _act_on_one(path: str, options: argparse.Namespace) -> int:
             sys.stderr.write(f"types of the vertices: {on_terminal(web.types_path, sys.stderr)}\n")
         return 0
 
-    from chordless.graphs.overlap_report import report_lines, report_of_holes, report_without_holes
+    from chordless.graphs.overlap_report import report_lines, report_of_holes, report_without_holes, species_rows
     from kernels_ti import is_chordal
 
     exit_code = 0
@@ -175,6 +210,7 @@ def _act_on_one(path: str, options: argparse.Namespace) -> int:
     else:
         finished, exit_code = counted
         report = report_of_holes(path, web, finished)
+    rows.extend(species_rows(report))
     if options.json:
         import json
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path, PurePath
 from typing import IO, Any
 
 from chordless.batch.jobs import checked, jobs_of
 from chordless.batch.output import read_lines
-from chordless.batch.tables import cell_of_text
+from chordless.batch.tables import write_csv_rows
 from chordless.commands import options as shared
 from chordless.commands.batch_session import run_batch
 from chordless.files import text_of, whole_file
@@ -23,11 +22,14 @@ from chordless.words.shown import lines_on_terminal, on_terminal
 from kernels_ti import GraphError
 from kernels_ti.options import require_threads
 
-COLUMNS = (
-    "web", "types", "n", "living", "links", "sharing_prey", "m", "interval", "triangles", "holes", "total", "longest",
-    "status", "error",
-)  # fmt: skip
-"""Of a row; named as in the JSON of a report, and in a batch."""
+COLUMNS = {
+    **dict.fromkeys(("web", "types"), "text"),
+    **dict.fromkeys(("n", "living", "links", "sharing_prey", "m"), "whole"),
+    "interval": "flag",
+    **dict.fromkeys(("triangles", "holes", "total", "longest"), "whole"),
+    **dict.fromkeys(("status", "error"), "text"),
+}
+"""The columns and the kinds of their values; named as in the JSON of a report, and in a batch."""
 
 
 def print_table(webs: list[str], options: argparse.Namespace) -> int:
@@ -106,16 +108,4 @@ def _write(rows: Iterable[dict[str, Any]], stream: IO[str], *, as_json: bool) ->
     if as_json:
         stream.writelines(f"{json.dumps(row)}\n" for row in rows)
         return
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(cells(row) for row in rows)
-
-
-def cells(row: dict[str, Any]) -> Iterator[Any]:
-    """Yield the cells of a line of the CSV table, one for each of `COLUMNS`; text that could be a formula is quoted."""
-    for name in COLUMNS:
-        value = row[name]
-        if isinstance(value, str):
-            yield cell_of_text(value)
-        else:
-            yield json.dumps(value) if isinstance(value, bool) else "" if value is None else value
+    write_csv_rows(rows, COLUMNS, stream)

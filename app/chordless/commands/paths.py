@@ -1,4 +1,4 @@
-"""``chordless paths``: chordless paths between two vertices."""
+"""``chordless paths``: chordless paths between two vertices, or all."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from kernels_ti.choices import ARCHES
 if TYPE_CHECKING:
     from kernels_ti import BestPath, Graph
 
-SUMMARY = "count, list or find chordless paths between two vertices"
+SUMMARY = "count, list or find chordless paths between two vertices, or all"
 
 DESCRIPTION = """\
 Count the chordless paths from vertex S to vertex T by their number of vertices:
 the paths whose vertices have no other edges among them. In a directed graph
 they go along the arcs. If S and T are adjacent, the edge is the only one.
+With --all-pairs instead of S and T, all chordless paths of the graph.
 """
 
 STANDARD_OUTPUT = "-"
@@ -39,14 +40,23 @@ def add_parser(subparsers: Any) -> None:
         "chordless paths roads.txt 17 203 --max-length 12 --list",
         "chordless paths roads.txt 17 203 --shortest --through 40",
         "chordless paths web.net 3 9 -o paths.jsonl",
+        "chordless paths grid:7x7 --all-pairs",
     )
-    parser.add_argument("start", metavar="S", help="the vertex at which the paths begin")
-    parser.add_argument("end", metavar="T", help="the vertex at which they end")
+    parser.add_argument("start", metavar="S", nargs="?", help="the vertex at which the paths begin")
+    parser.add_argument("end", metavar="T", nargs="?", help="the vertex at which they end")
+    parser.add_argument(
+        "--all-pairs",
+        action="store_true",
+        help="all chordless paths of the graph, each once: an edge is one, a single vertex is none",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object; with --list one line for each path")
     what = parser.add_argument_group("what to find (default: how many, by length)").add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="print each path, in no particular order")
     what.add_argument("--shortest", action="store_true", help="find a shortest path, and how many are as short")
     what.add_argument("--longest", action="store_true", help="find a longest path, and how many are as long")
+    parser.add_argument(
+        "-k", type=positive, metavar="N", help="with --shortest or --longest: find N paths, the best one first"
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -56,7 +66,6 @@ def add_parser(subparsers: Any) -> None:
     )
     group = parser.add_argument_group("which paths, and when to stop")
     shared.add_lengths(group, positive, "paths")
-    shared.add_parity(group, "paths")
     shared.add_restriction(group, "paths")
     shared.add_stops(group, "stop after about N paths; a list has at most N")
     group = parser.add_argument_group("how to run")
@@ -69,6 +78,10 @@ def add_parser(subparsers: Any) -> None:
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for impossible bounds or outputs."""
     shared.settle_lengths(parser, options, shortest=2)
+    if options.all_pairs and options.start is not None:
+        parser.error("--all-pairs takes all ends: leave S and T out, or --all-pairs")
+    if not options.all_pairs and options.end is None:
+        parser.error("name both ends, S and T, or give --all-pairs")
     if options.output != STANDARD_OUTPUT:
         if options.shortest or options.longest:
             parser.error("-o lists paths: it is not allowed with --shortest and --longest")
@@ -79,10 +92,10 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
             parser.error(f"-o {options.output}: paths are written as text or JSON lines; name it .txt or .jsonl")
         options.list = True
         options.json |= suffix == ".jsonl"
+    if options.k is not None and not (options.shortest or options.longest):
+        parser.error("-k is for --shortest and --longest; --limit N bounds a list")
     if options.limit is not None and (options.shortest or options.longest):
         parser.error("--limit is for counts and lists: it is not allowed with --shortest and --longest")
-    if options.parity is not None and (options.shortest or options.longest):
-        parser.error(f"--{options.parity} is for counts and lists: it is not allowed with --shortest and --longest")
 
 
 def act(options: argparse.Namespace) -> int:
@@ -103,7 +116,7 @@ def act(options: argparse.Namespace) -> int:
         return _count(options, loaded.title, wanted)
     is_complete = True
     try:
-        best = longest_path(shortest=options.shortest, **wanted)
+        best = longest_path(shortest=options.shortest, k=options.k or 1, **wanted)
     except TimeIsUpError as error:
         if error.best is None:
             raise
@@ -117,17 +130,18 @@ def _wanted(options: argparse.Namespace, graph: Graph) -> dict[str, Any]:
     from chordless.graphs.vertex_names import edges_named, restriction_named, vertices_named
 
     through, avoid = restriction_named(graph, options.through, options.through_edge, options.avoid)
-    ends = [vertices_named(graph, [text]) for text in (options.start, options.end)]
-    for text, found in zip((options.start, options.end), ends, strict=True):
+    given = [] if options.all_pairs else [options.start, options.end]
+    ends = [vertices_named(graph, [text]) for text in given]
+    for text, found in zip(given, ends, strict=True):
         if len(found) != 1:
             options.parser.error(f"{text!r} names {len(found)} vertices: a path has one at each end")
     names = graph.names
     return {
         "graph": graph,
-        "s": names[ends[0][0]],
-        "t": names[ends[1][0]],
+        **{end: names[found[0]] for end, found in zip("st", ends, strict=False)},
         "min_length": options.min_length,
         "max_length": options.max_length,
+        "parity": options.parity,
         "through": [names[v] for v in through],
         "avoid": [names[v] for v in avoid],
         "avoid_edges": [(names[u], names[v]) for u, v in edges_named(graph, options.avoid_edge)],
@@ -145,14 +159,15 @@ def _count(options: argparse.Namespace, title: str, wanted: dict[str, Any]) -> i
     from chordless.words.shown import on_terminal
     from kernels_ti import count_paths
 
-    counts = count_paths(limit=options.limit, parity=options.parity, **wanted)
+    counts = count_paths(limit=options.limit, **wanted)
     if options.json:
         print(
             json.dumps(
                 {
                     "graph": title,
-                    "start": str(wanted["s"]),
-                    "end": str(wanted["t"]),
+                    "start": None if options.all_pairs else str(wanted["s"]),
+                    "end": None if options.all_pairs else str(wanted["t"]),
+                    **({"parity": options.parity} if options.parity else {}),
                     "total": counts.total,
                     "by_length": counts.by_length,
                     "complete": counts.complete,
@@ -177,7 +192,7 @@ def _list(options: argparse.Namespace, wanted: dict[str, Any]) -> int:
     from chordless.files import whole_file
     from kernels_ti import enumerate_paths
 
-    paths = enumerate_paths(limit=options.limit, parity=options.parity, **wanted)
+    paths = enumerate_paths(limit=options.limit, **wanted)
     is_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
     lines = _lines(paths, as_json=options.json, is_terminal=is_terminal)
     if options.output == STANDARD_OUTPUT:
@@ -211,7 +226,16 @@ def _print_best(options: argparse.Namespace, title: str, best: BestPath, *, is_c
 
     if options.json:
         names = [json_name(v) for v in best.path]
-        result = {"graph": title, "length": best.length, "path": names, "ways": best.ways, "complete": is_complete}
+        asked = {"parity": options.parity} if options.parity else {}
+        result = {
+            "graph": title,
+            **asked,
+            "length": best.length,
+            "path": names,
+            "ways": best.ways,
+            **({"paths": [list(map(json_name, path)) for path in best.paths]} if options.k else {}),
+            "complete": is_complete,
+        }
         print(json.dumps({**result, "seconds": round(best.seconds, 6)}))
         return
     print(on_terminal(title, sys.stdout))
@@ -222,4 +246,6 @@ def _print_best(options: argparse.Namespace, title: str, best: BestPath, *, is_c
     print(f"  {'shortest' if options.shortest else 'longest':<9} {best.length:,} vertices{so_far}")
     print(f"  {'paths':<9} {best.ways:,} of this length")
     print(f"  {'time':<9} {seconds_text(best.seconds)}")
-    print(f"  {'one':<9} {on_terminal(' '.join(map(str, best.path)), sys.stdout)}")
+    for path in best.paths:
+        of = f"{len(path):,}" if options.k else "one"
+        print(f"  {of:<9} {on_terminal(' '.join(map(str, path)), sys.stdout)}")

@@ -146,7 +146,6 @@ def run_command(
         checkpoint=checkpoint,
         checkpoint_every=options.checkpoint_every or RunCommand.checkpoint_every,
         **shared.restriction_fields(options),
-        parity=options.parity,
         cluster=options.cluster,
         gpus=options.gpus,
     )

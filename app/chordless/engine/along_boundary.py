@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from dataclasses import replace
 from functools import partial
@@ -25,13 +26,12 @@ from chordless.runs.directory import RunDirectory, created, graph_hash
 from chordless.runs.mailbox import Mailbox
 from kernels_ti import Snapshot
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
-from kernels_ti.boundary.states.saved import SavedCount
+from kernels_ti.boundary.values.saved import SavedCount
 from kernels_ti.device.device import held_open_device
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
-    from kernels_ti import Graph
-    from kernels_ti.boundary.forward_and_back.weights import Weights
+    from kernels_ti.boundary.values.weights import Weights
 
 
 def go_along_boundary(
@@ -58,7 +58,8 @@ def go_along_boundary(
     if command.weight is not None and command.weight == command.graph:
         # Weights of the graph's own file are used.
         loaded = replace(loaded, notes=tuple(note for note in loaded.notes if WEIGHTS_UNUSED not in note))
-    weight_data, weights = _weights(command, loaded.graph, directory)
+    weight_data, weights, notes = _weights(command, loaded, directory)
+    loaded = replace(loaded, notes=(*loaded.notes, *notes))
     with contextlib.ExitStack() as stack:
         keeper, output = None, None
         if command.checkpoint is not None and directory is None:
@@ -110,13 +111,21 @@ def go_along_boundary(
         channel.send(result)
 
 
-def _weights(command: RunCommand, graph: Graph, directory: RunDirectory | None) -> tuple[bytes | None, Weights | None]:
-    """Return the weights of a command, those of its directory if there is one, and the content of their file."""
+def _weights(
+    command: RunCommand, loaded: LoadedGraph, directory: RunDirectory | None
+) -> tuple[bytes | None, Weights | None, list[str]]:
+    """Return the weights of a command, those of its directory if there is one, with their text and notes on them."""
     if command.weight is None:
-        return None, None
-    path = command.weight if directory is None else str(directory.weights)
-    data = read_bytes(path)
-    return data, read_weight_file(path, graph, encoding=command.encoding, data=data)
+        return None, None, []
+    path, notes = command.weight if directory is None else str(directory.weights), list[str]()
+    if directory is None and not os.path.lexists(path):
+        from chordless.graphs.attribute_weights import attribute_weights
+
+        how = {"file_format": command.file_format, "encoding": command.encoding}
+        data, notes = attribute_weights(loaded, command.graph, path, **how)
+    else:
+        data = read_bytes(path)
+    return data, read_weight_file(path, loaded.graph, encoding=command.encoding, data=data), notes
 
 
 def last_count(

@@ -20,13 +20,13 @@ from chordless.runs.checkpoint import Checkpoint
 from kernels_ti import CycleShares, Device, EngineError, Snapshot, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
 from kernels_ti.boundary.in_one_call import SetUp, set_up
 from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.participation import shares_of
-from kernels_ti.boundary.states.saved import SavedCount, SavedPick
-from kernels_ti.boundary.states.states import GivenUp
+from kernels_ti.boundary.values.saved import SavedCount, SavedPick
+from kernels_ti.boundary.values.states import GivenUp
+from kernels_ti.boundary.way_back.blocks import planned_blocks
 from kernels_ti.device.memory import host_budget, resident_bytes, search_budget
 
 _SLICE_SECONDS = 0.1

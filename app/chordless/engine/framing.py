@@ -61,8 +61,8 @@ def identity_of(command: RunCommand) -> dict[str, Any]:
         **({"method": "boundary", "total_only": command.total_only} if command.method == "boundary" else {}),
         **({"proof": True} if command.proof else {}),
         **({} if command.pick == "all" else {name: getattr(command, name) for name in _OF_PICKS}),
-        # Another igraph may choose other representatives.
-        **({"symmetry": version("igraph")} if command.symmetry else {}),
+        # Another igraph may choose other representatives. The totals in a checkpoint are numbers of directed cycles.
+        **({"symmetry": f"directed cycles, igraph {version('igraph')}"} if command.symmetry else {}),
     }
 
 

@@ -20,7 +20,7 @@ from kernels_ti.state import Layout, RunState
 if TYPE_CHECKING:
     from chordless.cycles.output import CycleOutput
     from kernels_ti import Snapshot
-    from kernels_ti.boundary.states.saved import SavedCount, SavedPick
+    from kernels_ti.boundary.values.saved import SavedCount, SavedPick
     from kernels_ti.cycles import Cycles
     from kernels_ti.state import Rows
 

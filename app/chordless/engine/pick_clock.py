@@ -14,10 +14,10 @@ from chordless.engine.steps import StepReports
 from chordless.protocol.events import Reason
 from chordless.protocol.orders import RunCommand
 from kernels_ti import Snapshot
-from kernels_ti.boundary.forward_and_back.keeping import Keeping
 from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step
-from kernels_ti.boundary.states.saved import SavedPick
+from kernels_ti.boundary.values.saved import SavedPick
+from kernels_ti.boundary.way_back.keeping import Keeping
 from kernels_ti.device.memory import resident_bytes
 from kernels_ti.watch import Watch
 
@@ -75,7 +75,7 @@ class PickClock(Watch):
         self._all_steps, self._cost, self.states = len(plan.expected_states), max(plan.cost, 1.0), [0] * done
 
     def take_step(self, share: float, states: int, width: int) -> None:
-        """Take notice of a step; see `kernels_ti.boundary.forward_and_back.blocks.Report`."""
+        """Take notice of a step; see `kernels_ti.boundary.way_back.blocks.Report`."""
         super().report(share, states, width)
         if self._steps is None:
             self._width = width

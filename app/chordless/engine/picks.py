@@ -18,11 +18,11 @@ from chordless.protocol.events import Reason
 from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
 from kernels_ti import Snapshot, TimeIsUpError
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.forward_and_back.blocks import PlannedBlocks
 from kernels_ti.boundary.in_one_call import in_time
 from kernels_ti.boundary.orders.plan import plan_of
-from kernels_ti.boundary.states.saved import SavedCount, SavedPick, SavedResult
-from kernels_ti.boundary.states.states import GivenUp
+from kernels_ti.boundary.values.saved import SavedCount, SavedPick, SavedResult
+from kernels_ti.boundary.values.states import GivenUp
+from kernels_ti.boundary.way_back.blocks import PlannedBlocks
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import host_budget
 from kernels_ti.state import Rows, populations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from chordless.cycles.output import CycleOutput
     from chordless.runs.checkpoint import Checkpoint
     from kernels_ti import BestCycle, CycleShares
-    from kernels_ti.boundary.forward_and_back.weights import Weights
+    from kernels_ti.boundary.values.weights import Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Pick:
     Parameters
     ----------
     command : RunCommand
-        Its `pick` says which, its `limit` how many are drawn.
+        Its `pick` says which, its `limit` how many are drawn, or how many of the best are wanted.
     order : list of int, optional
         All vertices, in the order to take.
     keeper : Keeper, optional
@@ -134,9 +134,10 @@ class Pick:
         command = self._command
         # A state can be kept along a boundary only.
         method = command.method if self._keeper is None else "boundary"
-        best = best_in(self._space, self._weights, shortest=command.shortest, method=method, **self._how)
+        k = 1 if command.limit is None else command.limit
+        best = best_in(self._space, self._weights, k=k, shortest=command.shortest, method=method, **self._how)
         vertices = {name: v for v, name in enumerate(self._space.graph.names)}
-        cycles = Cycles.of_lists([[vertices[name] for name in best.cycle]] if best.cycle else [])
+        cycles = Cycles.of_lists([[vertices[name] for name in cycle] for cycle in best.cycles])
         self._count(cycles)
         if self._was is None:
             self._write(cycles)
@@ -254,6 +255,12 @@ def best_object(best: BestCycle | None, space: SearchSpace, command: RunCommand)
         "ways": best.ways,
         "method": best.method,
     }
+    if command.limit is not None:
+        weights = [None] * len(best.cycles) if command.weight is None else map(decimals, best.weights)
+        found["cycles"] = [
+            {"cycle": list(map(json_name, cycle)), "weight": weight}
+            for cycle, weight in zip(best.cycles, weights, strict=True)
+        ]
     if not best.complete and not command.shortest and command.weight is None:
         from kernels_ti.longest import longest_possible
 

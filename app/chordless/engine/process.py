@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -63,6 +63,8 @@ class EngineProcess:
     polite : bool, default False
         Run the engine at a lower priority, so that a dashboard answers keys at once. On otherwise idle cores the
         search is as fast as without.
+    environment : mapping of str to str, optional
+        Environment variables of the engine, beside those of this process.
 
     Attributes
     ----------
@@ -89,7 +91,14 @@ class EngineProcess:
     [1]
     """
 
-    def __init__(self, command: Command, *, recording: IO[str] | None = None, polite: bool = False) -> None:
+    def __init__(
+        self,
+        command: Command,
+        *,
+        recording: IO[str] | None = None,
+        polite: bool = False,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._recording = recording
         self._in_directory: IO[str] | None = None
         self._unrecorded: list[str] = []
@@ -118,7 +127,7 @@ class EngineProcess:
                 bufsize=0,
                 stderr=subprocess.PIPE,
                 pass_fds=(commands_below, events_below),
-                env={**_environment(command), **os.environ, **_ENVIRONMENT},
+                env={**_environment(command), **os.environ, **_ENVIRONMENT, **(environment or {})},
             )
         except OSError as error:
             raise EngineError(f"cannot start the engine: {error.strerror}") from error

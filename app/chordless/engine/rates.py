@@ -16,16 +16,16 @@ from chordless.graphs.generators import generate
 from chordless.runs.directory import program_version
 from kernels_ti import Device, EngineError, OptionError
 from kernels_ti.boundary.count import arch_of_count, block_in_kernels
-from kernels_ti.boundary.in_python import PythonBlock
+from kernels_ti.boundary.executors.in_python import PythonBlock
 from kernels_ti.boundary.needs import Needs, needs_of
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.spec.block import ordered_blocks
+from kernels_ti.choices import COST_OF_LENGTHS
 from kernels_ti.device.cuda import driver_is_here
 from kernels_ti.device.device import cuda_is_here, held_device
 from kernels_ti.device.machine import cores, cpu_name
 from kernels_ti.device.memory import LEAST, host_budget, search_budget
 from kernels_ti.folders import base_folder
-from kernels_ti.method import COST_OF_LENGTHS
 from kernels_ti.taichi_door import library
 
 _VERSION = 3

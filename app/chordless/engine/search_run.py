@@ -12,9 +12,10 @@ from chordless.engine.channel import Channel
 from chordless.engine.framing import finished_event, identity_in, identity_of, search_space, started_event
 from chordless.engine.on_cluster import started_cluster
 from chordless.protocol.orders import RunCommand
-from chordless.protocol.results import SYMMETRY, proof_text
+from chordless.protocol.results import SYMMETRY
 from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened
 from kernels_ti import OptionError
+from kernels_ti.proof import proof_text
 
 if TYPE_CHECKING:
     from chordless.cycles.in_order import SortedOutput
@@ -100,7 +101,7 @@ def _go_on(
     """Resume a run from its checkpoint, or report the result of a finished one again."""
     from chordless.runs.checkpoint import open_checkpoint
     from kernels_ti.blocks import bulk
-    from kernels_ti.boundary.states.saved import SavedCount
+    from kernels_ti.boundary.values.saved import SavedCount
 
     loaded = directory.graph()
     large, options = loaded.graph.m >= bulk.LARGE, identity_in(command, directory)
@@ -259,7 +260,7 @@ def _goes_along(command: RunCommand) -> bool:
 def _forecast(command: RunCommand, space: SearchSpace, place: Place) -> Forecast | None:
     from chordless.engine.forecast import Forecast
 
-    if command.part is not None or command.symmetry:
+    if command.part is not None:
         # The whole search of every path is estimated, not a part of it.
         return None
     # On a GPU the budget covers the buffers on the device only.

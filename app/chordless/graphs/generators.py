@@ -206,7 +206,8 @@ _NAMED = {
 }
 
 
-_KINDS = tuple(dict.fromkeys((*FAMILIES, *_PRODUCTS, *_DERIVED, *_RANDOM, *_NAMED)))
+_SMILES = Kind("smiles", "smiles:c1ccccc1", "the molecule of a SMILES, with its atoms and bonds")
+_KINDS = tuple(dict.fromkeys((*FAMILIES, *_PRODUCTS, *_DERIVED, *_RANDOM, _SMILES.name, *_NAMED)))
 
 
 def known_kinds() -> tuple[Kind, ...]:
@@ -218,7 +219,7 @@ def known_kinds() -> tuple[Kind, ...]:
     named = [Kind(name, name, f"{function} of networkx") for name, function in _NAMED.items()]
     # A family that has the name of one graph comes behind it.
     behind = [kind for kind in families if kind.name in _NAMED]
-    return (*(kind for kind in families if kind not in behind), *products, *derived, *random, *named, *behind)
+    return (*(kind for kind in families if kind not in behind), *products, *derived, *random, _SMILES, *named, *behind)
 
 
 def is_spec(text: str) -> bool:
@@ -245,7 +246,8 @@ def generate(spec: str, *, memory: int | None = None) -> Graph:
     the names of networkx. Random graphs are those of networkx' ``gnp_random_graph`` and ``random_regular_graph``
     with that seed; a regular graph in which more than half of all pairs are joined is the complement of one. A
     planar graph is a square grid, numbered row by row and its last row cut short. Each square has one of its two
-    diagonals. Of all these edges 3 n / 2 are drawn, so it need not be connected.
+    diagonals. Of all these edges 3 n / 2 are drawn, so it need not be connected. ``smiles:TEXT`` is a molecule, with
+    names such as ``C1``.
 
     Parameters
     ----------
@@ -263,7 +265,7 @@ def generate(spec: str, *, memory: int | None = None) -> Graph:
     GraphError
         For a kind or a size that does not exist, or a graph too large to make.
     OptionError
-        If `memory` is not a number of bytes.
+        If `memory` is not a number of bytes, or a molecule is asked for without RDKit.
 
     Examples
     --------
@@ -283,6 +285,10 @@ def generate(spec: str, *, memory: int | None = None) -> Graph:
         return _product(spec, kind, sizes, memory)
     if kind in _RANDOM:
         return _generate_random(spec, kind, sizes, memory)
+    if kind == _SMILES.name:
+        from chordless.graphs.molecules import molecule_of_smiles
+
+        return molecule_of_smiles(sizes)
     if kind not in _NAMED:
         raise GraphError(f"{spec}: {unknown_kind(kind)}")
     if colon:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernels_ti import Graph, is_chordal
 from kernels_ti.graph import IntArray
 
-BoolMatrix = NDArray[np.bool_]
+_DOUBLINGS = 30
+"""Bits that a label takes before the labels are numbered again; 32 more are left for a number."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,9 @@ class Stretch:
 def interval_order(graph: Graph) -> tuple[Stretch, ...] | None:
     """Lay the vertices of a graph along a line, so that those that are joined overlap, and no others.
 
-    Each place of the line is a maximal clique. The places are ordered by a transitive orientation of the complement
-    (Gilmore and Hoffman 1964). Meant for at most some hundred vertices. A vertex without a neighbour fits anywhere
-    between the others, so it is left out.
+    Each place of the line is a maximal clique. A vertex without a neighbour fits anywhere between the others, so it is
+    left out. The cliques are ordered by partition refinement (Habib, McConnell, Paul and Viennot 2000, *Lex-BFS and
+    partition refinement*, Theoretical Computer Science 234).
 
     Parameters
     ----------
@@ -39,74 +40,99 @@ def interval_order(graph: Graph) -> tuple[Stretch, ...] | None:
     tuple of Stretch or None
         Sorted by place. None if this is not an interval graph.
     """
-    chordality = is_chordal(graph)
-    if chordality.elimination_ordering is None:
+    if not is_chordal(graph):
         return None
-    edges = graph.edges()
-    named = np.unique(edges)
-    if not len(named):
-        return ()
-    u, v = np.searchsorted(named, edges).T
-    joined = np.eye(len(named), dtype=bool)
-    joined[u, v] = joined[v, u] = True
-    before = _transitive_orientation(~joined)
-    if before is None:
-        return None
-    index = {name: v for v, name in enumerate(graph.names)}
-    ordering = np.array([index[name] for name in chordality.elimination_ordering], np.int64)
-    cliques = _maximal_cliques(joined, np.searchsorted(named, ordering[np.isin(ordering, named)]))
-    # A clique comes before another one if any of its vertices does.
-    precedes = (cliques.astype(np.float32) @ before @ cliques.T) > 0
-    cliques = cliques[np.argsort(precedes.sum(0), kind="stable")]
+    tree = clique_tree(graph)
+    places = _places(tree)
     stretches = []
-    for vertex, places in zip(named.tolist(), cliques.T, strict=True):
-        held = np.flatnonzero(places)
-        if held[-1] - held[0] + 1 != len(held):
+    for vertex, cliques in tree.of_vertex.items():
+        held = places[cliques]
+        first, last = int(held.min()) + 1, int(held.max()) + 1
+        if last - first + 1 != len(held):
             return None
-        stretches.append(Stretch(vertex, int(held[0]) + 1, int(held[-1]) + 1))
+        stretches.append(Stretch(vertex, first, last))
     return tuple(sorted(stretches, key=lambda one: (one.first, one.last, one.vertex)))
 
 
-def _maximal_cliques(joined: BoolMatrix, ordering: IntArray) -> BoolMatrix:
-    """Return a row for each maximal clique of a chordal graph, from a perfect elimination ordering of its vertices.
+class CliqueTree(NamedTuple):
+    """The maximal cliques of a chordal graph, in the order in which the search meets them."""
 
-    A vertex and its neighbours after it are a clique. It is maximal unless some vertex, of which this one is the first
-    neighbour after it, has as many neighbours after it as the clique has vertices (Fulkerson and Gross 1965).
+    parent: IntArray  # Of each clique; itself at the root of a component
+    separators: list[IntArray]  # The vertices that a clique shares with its parent
+    of_vertex: dict[int, IntArray]  # The cliques of each vertex that has a neighbour
+
+
+def clique_tree(graph: Graph) -> CliqueTree:
+    """Take the vertices of a chordal graph by lexicographic breadth-first search.
+
+    A vertex and its neighbours before it are a clique. It is the clique of the latest of these neighbours with one
+    vertex more, or another clique of the tree.
     """
-    place = np.empty(len(ordering), np.int64)
-    place[ordering] = np.arange(len(ordering))
-    after = joined & (place[None, :] > place[:, None])
-    size = after.sum(1)
-    has_parent = np.flatnonzero(size)
-    parent = ordering[np.where(after[has_parent], place[None, :], len(ordering)).min(1)]
-    contained = np.zeros(len(ordering), bool)
-    contained[parent[size[has_parent] == size[parent] + 1]] = True
-    return (after | np.eye(len(ordering), dtype=bool))[~contained]
-
-
-def _transitive_orientation(edges: BoolMatrix) -> BoolMatrix | None:
-    """Orient a graph so that a before b and b before c mean a before c; None if that is impossible.
-
-    An arc forces the direction of the edges that share one end with it and whose other ends are not joined. Such a
-    class is oriented at once and taken out, then the next one (Golumbic 1980, *Algorithmic Graph Theory and Perfect
-    Graphs*, section 5.6).
-    """
-    left, before = edges.copy(), np.zeros_like(edges)
-    for a, b in np.argwhere(np.triu(edges)).tolist():
-        if not left[a, b]:
+    visited_at = np.full(graph.n, graph.n)
+    labels = np.zeros(graph.n, np.int64)
+    clique_of: dict[int, int] = {}
+    members: list[list[int]] = []
+    parent: list[int] = []
+    separators: list[IntArray] = []
+    for at in range(graph.n):
+        v = int(labels.argmax())
+        near = graph.neighbours(v)
+        # A vertex that was visited keeps a negative label.
+        labels[v] = -1
+        labels *= 2
+        labels[near] += 1
+        if at % _DOUBLINGS == 0:
+            labels = np.unique(np.maximum(labels, -1), return_inverse=True)[1] - 1
+        visited_at[v] = at
+        if not len(near):
             continue
-        before[a, b] = True
-        arcs = [(a, b)]
-        # The list grows while it is gone through.
-        for x, y in arcs:
-            if before[y, x]:
-                return None
-            heads = np.flatnonzero(left[x] & ~left[y] & ~before[x])
-            before[x, heads] = True
-            tails = np.flatnonzero(left[y] & ~left[x] & ~before[:, y])
-            before[tails, y] = True
-            arcs += [(x, head) for head in heads.tolist()]
-            arcs += [(tail, y) for tail in tails.tolist()]
-        from_, to = np.array(arcs).T
-        left[from_, to] = left[to, from_] = False
-    return before
+        earlier = near[visited_at[near] < at]
+        before = clique_of[int(earlier[visited_at[earlier].argmax()])] if len(earlier) else len(members)
+        if before < len(members) and len(members[before]) == len(earlier):
+            members[before].append(v)
+            clique_of[v] = before
+            continue
+        clique_of[v] = len(members)
+        members.append([*earlier.tolist(), v])
+        parent.append(before)
+        separators.append(earlier)
+    of_vertex: dict[int, list[int]] = {v: [] for v in sorted(clique_of)}
+    for clique, vertices in enumerate(members):
+        for v in vertices:
+            of_vertex[v].append(clique)
+    return CliqueTree(np.array(parent, np.int64), separators, {v: np.array(held) for v, held in of_vertex.items()})
+
+
+def _places(tree: CliqueTree) -> IntArray:
+    """Return the place of each clique; the cliques of each vertex lie side by side if any order of them does so.
+
+    Cliques that are still together have the first of their places. Those of one vertex are moved to the side where the
+    vertex has others. The last clique that the search met can be an end of those that are together.
+    """
+    places = np.zeros(len(tree.parent), np.int64)
+    links = np.arange(len(places)) != tree.parent
+    waiting: list[int] = []
+    done: set[int] = set()
+    while True:
+        if waiting:
+            v = waiting.pop()
+            if v in done:
+                continue
+            done.add(v)
+            inside = np.zeros(len(places), bool)
+            inside[tree.of_vertex[v]] = True
+            first, last = places[inside].min(), places[inside].max()
+        else:
+            together = np.flatnonzero(np.bincount(places) > 1)
+            if not len(together):
+                return places
+            first = last = together[0]
+            inside = np.arange(len(places)) == np.flatnonzero(places == first).max()
+        for side in {first, last}:
+            here = places == side
+            # To the right in the first group, to the left in the last one.
+            right = here & (inside if side == first else ~inside)
+            places[right] += np.count_nonzero(here & ~right)
+        cut = np.flatnonzero(links & (inside != inside[tree.parent]))
+        links[cut] = False
+        waiting += [v for clique in cut.tolist() for v in tree.separators[clique].tolist()]

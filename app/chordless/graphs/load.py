@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
 from chordless.graphs import generators
+from chordless.graphs.readers.attributed import TABLE
 from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, ends_in_time, read_bytes, shown_name
 from chordless.graphs.readers.source import UTF_8, Parsed, Positions, Source
 from kernels_ti import Graph, GraphError, OptionError
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 
     from chordless.graphs.molecules import MoleculeFormat
     from chordless.protocol.orders import BatchJob, RunCommand
-    from kernels_ti.boundary.forward_and_back.weights import Weights
+    from kernels_ti.boundary.values.weights import Weights
 
-FORMATS = ("edgelist", "dimacs", "pajek", "graphml", "gml", "graph6", "mtx", "adjlist", "matrix")
+FORMATS = ("edgelist", "dimacs", "pajek", "graphml", "gml", "graph6", "mtx", "adjlist", "matrix", "json", "table")
 MOLECULE_FORMATS = ("sdf", "smiles")
 """The formats that `chordless.graphs.molecules` reads."""
 
-_SAYING_DIRECTION = (*MOLECULE_FORMATS, "graph6", "graphml", "gml")
+_SAYING_DIRECTION = (*MOLECULE_FORMATS, "graph6", "graphml", "gml", "json")
 _START_BYTES = 1 << 16
 
 # Extensions that belong to one format. For .txt, .dat and all others the content decides.
@@ -49,6 +50,9 @@ _EXTENSIONS = {
     ".digraph6": "graph6",
     ".mtx": "mtx",
     ".adjlist": "adjlist",
+    ".json": "json",
+    ".geojson": "json",
+    ".tntp": "table",
 }
 
 # Formats that the first bytes identify, in the order of the tests.
@@ -58,6 +62,8 @@ _SIGNATURES = (
     (re.compile(rb"\s*<(?:\?xml|graphml|!--|!DOCTYPE)"), "graphml"),
     (re.compile(rb"(?:\s*(?:#.*\n|Creator.*\n|Version.*\n|comment.*\n))*\s*graph\s*\[", re.I), "gml"),
     (re.compile(rb"(?:\s|c(?:[ \t].*)?\n)*p[ \t]+(?:edge|edges|col|sp)\b"), "dimacs"),
+    (re.compile(rb"\s*\{\s*\""), "json"),
+    (TABLE, "table"),
     (re.compile(rb">>(?:graph6|sparse6|digraph6)<<"), "graph6"),
     (re.compile(rb"\s*[&:;]?[?-~]+\s*(?:\n|\Z)"), "graph6"),
 )
@@ -94,7 +100,8 @@ def load_graph(
     ----------
     source : str
         A path, ``-`` for standard input, or a spec such as ``grid:7x10``. Files may be compressed by gzip. In a file
-        of many graphs, ``FILE:12`` is the graph of line 12, or the twelfth molecule of an SDF.
+        of many graphs, ``FILE:12`` is the graph of line 12, or the twelfth molecule of an SDF; ``FILE:caffeine`` is the
+        molecule of that name.
     simplify : bool
         Drop loops, repeated edges and directions: the graph is simple and undirected.
     directed : bool
@@ -132,8 +139,9 @@ def load_graph(
     with ends_in_time(shown_name(source), limits):
         if source == STANDARD_INPUT or os.path.lexists(source):
             return _read_file(source, how)
-        if (found := re.fullmatch(r"(.+):([1-9][0-9]{0,17})", source)) and os.path.isfile(found[1]):
-            return _read_one_of_many(found[1], int(found[2]), how)
+        path, _, which = source.rpartition(":")
+        if which and os.path.isfile(path):
+            return _read_one_of_many(path, which, how)
         if generators.is_spec(source):
             if directed:
                 raise OptionError(f"{source}: a spec makes an undirected graph; leave {DIRECTED} out")
@@ -212,13 +220,13 @@ def _read_file(path: str, how: _Reading) -> LoadedGraph:
     source = how.source(path)
     if not source.data.strip():
         raise source.error("the file is empty; an edge list has a line `u v` for each edge")
-    kind = how.file_format or _molecule_format(path) or format_of_name(path) or _format_of_source(source)
+    kind = format_of_file(path, source, how.file_format)
     how.require_unsaid(kind)
     if kind in MOLECULE_FORMATS:
         from chordless.graphs.molecules import read_only_molecule
 
-        molecule = read_only_molecule(source, cast("MoleculeFormat", kind))
-        return LoadedGraph(molecule, path, notes=tuple(source.notes))
+        molecule, places = read_only_molecule(source, cast("MoleculeFormat", kind))
+        return LoadedGraph(molecule, path, places, tuple(source.notes))
     graph, positions = _reader(kind)(source, simplify=how.simplify)
     return LoadedGraph(graph, path, positions, tuple(source.notes))
 
@@ -230,6 +238,11 @@ def _no_such_graph(source: str) -> GraphError:
     if re.search(r"[./\\]", kind) or not kind:
         return GraphError(f"{source}: no such file")
     return GraphError(f"{source}: no such file, and {generators.unknown_kind(kind)}")
+
+
+def format_of_file(path: str, source: Source, file_format: str | None = None) -> str:
+    """Return the format of a file: the one that the user says, or else by its name, or else by its content."""
+    return file_format or _molecule_format(path) or format_of_name(path) or _format_of_source(source)
 
 
 def format_of_name(path: str) -> str | None:
@@ -310,22 +323,22 @@ def _molecule_format(path: str) -> MoleculeFormat | None:
     return EXTENSIONS.get(extension_of(path))
 
 
-def _read_one_of_many(path: str, number: int, how: _Reading) -> LoadedGraph:
+def _read_one_of_many(path: str, which: str, how: _Reading) -> LoadedGraph:
     source = how.source(path)
-    kind = how.file_format or _molecule_format(path)
-    kind = kind or format_of_name(path) or _format_of_source(source)
+    kind = format_of_file(path, source, how.file_format)
     how.require_unsaid(kind)
+    title = f"{path}:{which}"
     if kind in MOLECULE_FORMATS:
         from chordless.graphs.molecules import read_molecule
 
-        molecule = read_molecule(source, cast("MoleculeFormat", kind), number)
-        return LoadedGraph(molecule, f"{path}:{number}", notes=tuple(source.notes))
+        molecule, places = read_molecule(source, cast("MoleculeFormat", kind), which)
+        return LoadedGraph(molecule, title, places, tuple(source.notes))
     if kind != "graph6":
-        raise GraphError(f"{path}:{number}: {path} holds one graph; leave :{number} out")
+        raise GraphError(f"{title}: {path} holds one graph; leave :{which} out")
     lines = source.data.split(b"\n")
-    if number > len(lines) or not lines[number - 1].strip():
-        raise GraphError(f"{path}:{number}: there is no graph in this line")
-    line = Source(f"{path}:{number}", lines[number - 1], limits=how.limits, multigraph=how.multigraph)
+    if not re.fullmatch(r"[1-9][0-9]{0,17}", which) or int(which) > len(lines) or not lines[int(which) - 1].strip():
+        raise GraphError(f"{title}: there is no graph in this line")
+    line = Source(title, lines[int(which) - 1], limits=how.limits, multigraph=how.multigraph)
     return LoadedGraph(_reader("graph6")(line, simplify=how.simplify)[0], line.name)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from chordless.graphs.readers.columns import cells_of
 from chordless.graphs.readers.incoming import SHOWN_STANDARD_INPUT
-from chordless.graphs.readers.source import Source
+from chordless.graphs.readers.source import Parsed, Positions, Source
 from kernels_ti import Graph, GraphError, OptionError
 from kernels_ti.graph import IntArray
 
@@ -33,6 +33,8 @@ EXTENSIONS: dict[str, MoleculeFormat] = {
 }
 
 MOLECULES_AT_ONCE = 8192
+LARGEST_DEPICTED = 200
+"""Atoms of the largest molecule that RDKit places."""
 _SHOWN = 60
 _RECORD_END = b"$$$$"
 
@@ -112,20 +114,30 @@ def read_molecules(
         yield _together(chemistry, numbers, names, errors, problems, molecules)
 
 
-def read_molecule(source: Source, file_format: MoleculeFormat, number: int) -> Graph:
-    """Return one molecule of a file, by its line in a SMILES file or its place in an SDF file, from 1.
+def read_molecule(source: Source, file_format: MoleculeFormat, which: str) -> Parsed:
+    """Return one molecule of a file: by its line in a SMILES file or its place in an SDF file, from 1, or by its name.
 
-    Its vertices have the names of `atom_names`. Raises OptionError without RDKit, GraphError if there is no such
-    molecule.
+    Its vertices have the names of `atom_names`, and stand as a chemist draws them. Raises OptionError without RDKit,
+    GraphError if there is no such molecule, or several have the name.
     """
     parse, records = _reader(io.BytesIO(source.data), file_format)
-    for record, _, text in records:
-        if record == number:
+    named = []
+    for number, name, text in records:
+        if str(number) == which:
             return _graph(source, parse, text, number)
-    raise GraphError(f"{source.name}:{number}: there is no molecule {number}")
+        if name == which:
+            named.append((number, text))
+    if not named:
+        raise GraphError(f"{source.name}:{which}: there is no molecule {which}")
+    if len(named) > 1:
+        raise GraphError(
+            f"{source.name}:{which}: {len(named):,} molecules have this name; give one by its number, "
+            f"{source.name}:{named[0][0]}"
+        )
+    return _graph(source, parse, named[0][1], named[0][0])
 
 
-def read_only_molecule(source: Source, file_format: MoleculeFormat) -> Graph:
+def read_only_molecule(source: Source, file_format: MoleculeFormat) -> Parsed:
     """Return the molecule of a file that holds exactly one; see `read_molecule`.
 
     A GraphError if there are none or several.
@@ -141,15 +153,36 @@ def read_only_molecule(source: Source, file_format: MoleculeFormat) -> Graph:
     return _graph(source, parse, text, number)
 
 
-def _graph(source: Source, parse: Any, text: bytes, number: int) -> Graph:
+def _graph(source: Source, parse: Any, text: bytes, number: int) -> Parsed:
     try:
         molecule = parse(text)
     except GraphError as error:
         raise GraphError(f"{source.name}:{number}: {error}") from None
     if problem := _problem(require_rdkit(), molecule):
         source.note(problem, number)
-    bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()]
-    return Graph.from_edges(molecule.GetNumAtoms(), bonds, names=atom_names(molecule))
+    return Graph.from_rdkit(molecule, names=atom_names(molecule)), _places(molecule)
+
+
+def _places(molecule: Any) -> Positions | None:
+    """Return where the atoms are in a drawing: in the file, or as RDKit depicts the molecule.
+
+    None for a large molecule: a depiction of 200 atoms takes up to half a second, of 1,000 up to 15 s.
+    """
+    conformer = molecule.GetConformer() if molecule.GetNumConformers() else None
+    if conformer is None or conformer.Is3D():
+        if molecule.GetNumAtoms() > LARGEST_DEPICTED:
+            return None
+        molecule = require_rdkit().Mol(molecule)
+        importlib.import_module("rdkit.Chem.rdDepictor").Compute2DCoords(molecule)
+        conformer = molecule.GetConformer()
+    places = (conformer.GetAtomPosition(atom) for atom in range(molecule.GetNumAtoms()))
+    return {atom: (place.x, place.y) for atom, place in enumerate(places)}
+
+
+def molecule_of_smiles(text: str) -> Graph:
+    """Return the molecule of a SMILES, see `read_molecule`; a GraphError if the text is none."""
+    molecule = _smiles_parser(require_rdkit())(text.encode())
+    return Graph.from_rdkit(molecule, names=atom_names(molecule))
 
 
 def atom_names(molecule: Any) -> tuple[str, ...]:
@@ -157,10 +190,11 @@ def atom_names(molecule: Any) -> tuple[str, ...]:
 
     A symbol that is not text, of a damaged file, is ``?``.
     """
-    return tuple(f"{_symbol(atom)}{number}" for number, atom in enumerate(molecule.GetAtoms(), 1))
+    return tuple(f"{symbol_of(atom)}{number}" for number, atom in enumerate(molecule.GetAtoms(), 1))
 
 
-def _symbol(atom: Any) -> str:
+def symbol_of(atom: Any) -> str:
+    """Return the symbol of an atom; ``?`` if it is not text."""
     try:
         return str(atom.GetSymbol())
     except UnicodeDecodeError:

@@ -133,8 +133,25 @@ def report_of_holes(name: str, web: FoodWeb, counted: Finished) -> OverlapReport
     return _report(name, web, by_length, tuple(species), None, None, chordal=False, complete=counted.complete)
 
 
+SPECIES_COLUMNS = {"web": "text", "species": "text", "length": "whole", "holes": "whole", "complete": "flag"}
+"""The columns of `species_rows` and the kinds of their values."""
+
+
+def species_rows(report: OverlapReport) -> Iterator[dict[str, Any]]:
+    """Yield a row for each species of a web and each length of its holes; without `complete` they are lower bounds."""
+    for one in report.species:
+        for length, holes in sorted(one.by_length.items()):
+            yield {
+                "web": report.web,
+                "species": one.name,
+                "length": length,
+                "holes": holes,
+                "complete": report.complete,
+            }
+
+
 def is_interval(graph: Graph) -> bool:
-    """Return whether a graph is an interval graph. Meant for at most some hundred vertices."""
+    """Return whether a graph is an interval graph."""
     return interval_order(graph) is not None
 
 

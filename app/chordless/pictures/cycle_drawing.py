@@ -1,15 +1,18 @@
-"""The drawing of a cycle of a run in its graph."""
+"""The drawing of a cycle of a run, or of a file, in its graph."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chordless.cycles.browse import FoundCycle, RunCycles
-from chordless.graphs.load import LoadedGraph
+from chordless.cycles.named import named_cycles
+from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.graphs.readers.incoming import shown_name
 from chordless.pictures.graph_drawing import draw_dots, draw_edges, new_drawing, write_names
 from chordless.pictures.style import PALETTE, add_title, printable
 from kernels_ti import EngineError, OptionError
@@ -24,11 +27,12 @@ _CYCLES_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class DrawnCycle:
-    """A cycle of a run, with its graph."""
+    """A cycle of a run or of a file, with its graph."""
 
     loaded: LoadedGraph
-    number: int  # In the order of the run, from 1 on
+    number: int  # In the order of the run or of the file, from 1 on
     vertices: IntArray  # Indices in cycle order, int64
+    source: str = "the run"  # Where it comes from, for the title
 
     def names(self) -> list[str]:
         """Return the names of its vertices in cycle order."""
@@ -64,6 +68,41 @@ def longest_cycle(directory: Path) -> DrawnCycle:
     return _found(run, position)
 
 
+def cycle_of_file(path: str, graph: str, number: int | None, **reading: Any) -> DrawnCycle:
+    """Return a cycle of a file by its number, from 1 on, or the first of the longest if that is None.
+
+    `reading` says how the graph is read, see `chordless.graphs.load.load_graph`. An OptionError is raised if there is
+    no such cycle, a GraphError if the file holds something else.
+    """
+    loaded = load_graph(graph, **reading)
+    chosen: tuple[int, list[int]] | None = None
+    seen = 0
+    for seen, cycle in enumerate(named_cycles(path, loaded.graph, graph, **reading), 1):
+        if seen == number or (number is None and (chosen is None or len(cycle) > len(chosen[1]))):
+            chosen = seen, cycle
+        if seen == number:
+            break
+    name = shown_name(path)
+    if chosen is None:
+        has = f"there is no cycle {number:,}; it has {seen:,}" if seen and number else "there is no cycle"
+        raise OptionError(f"{name}: {has}")
+    return DrawnCycle(loaded, chosen[0], np.array(chosen[1], np.int64), name)
+
+
+def cycle_geojson(cycle: DrawnCycle) -> bytes:
+    """Return a cycle as a line of GeoJSON that comes back to its start; an OptionError without coordinates."""
+    places = cycle.loaded.positions or {}
+    around = [*cycle.vertices.tolist(), int(cycle.vertices[0])]
+    if not all(v in places for v in around):
+        raise OptionError(f"{cycle.loaded.title}: the file has no coordinates for these vertices, which GeoJSON needs")
+    feature = {
+        "type": "Feature",
+        "properties": {"graph": cycle.loaded.title, "length": len(cycle.vertices), "vertices": cycle.names()},
+        "geometry": {"type": "LineString", "coordinates": [places[v] for v in around]},
+    }
+    return json.dumps({"type": "FeatureCollection", "features": [feature]}).encode() + b"\n"
+
+
 def draw_cycle(cycle: DrawnCycle, *, titled: bool = True) -> Figure:
     """Draw a cycle in its graph; an OptionError if that is too large, see `chordless.graphs.drawing.layout_of`."""
     on_cycle = cycle.vertices
@@ -87,7 +126,7 @@ def _add_cycle_title(figure: Figure, cycle: DrawnCycle, alone: int) -> None:
     where = f"in a graph of {cycle.loaded.graph.n:,} vertices"
     if alone:
         where = "an isolated vertex is not drawn" if alone == 1 else f"{alone:,} isolated vertices are not drawn"
-    add_title(figure, cycle.loaded.title, f"{kind}, number {cycle.number:,} of the run; {where}")
+    add_title(figure, cycle.loaded.title, f"{kind}, number {cycle.number:,} of {printable(cycle.source)}; {where}")
 
 
 def _run_cycles(directory: Path) -> RunCycles:

@@ -37,7 +37,7 @@ class RunCommand:
     max_length: int | None = None
     expansion: str = "two-ended"
     # Stop once this many cycles were found in all sessions together; a listing ends after exactly this many. For a
-    # sample it is the number of cycles, by default 1,000.
+    # sample it is the number of cycles, by default 1,000, and with the pick ``longest`` that of the best ones.
     limit: int | None = None
     # Stop this many seconds after the search began or was resumed. Writing a listing counts, pauses do not.
     timeout: float | None = None

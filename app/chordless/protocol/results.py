@@ -15,15 +15,6 @@ SYMMETRY = ("automorphisms", "orbits_begun")
 """Further fields of a count up to symmetry: the automorphisms that were used, the representatives."""
 
 
-PROOFS = 1 << 256
-"""The number of possible proofs, the modulus of their sums; see `chordless.cycles.proof`."""
-
-
-def proof_text(value: int) -> str:
-    """Return a proof as people and JSON have it: 64 hexadecimal digits."""
-    return f"{value % PROOFS:064x}"
-
-
 def triangle_count(min_length: int, parity: Parity | None, cycles_by_length: Mapping[int, int]) -> int | None:
     """Return how many triangles were found, or None where only other cycles were searched for.
 

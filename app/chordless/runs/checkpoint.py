@@ -24,7 +24,7 @@ from chordless.runs.directory import program_version, resume_line
 from chordless.runs.saved_header import require_sound, typed
 from chordless.runs.saved_work import Arrays, packed, unpacked
 from kernels_ti import EngineError
-from kernels_ti.boundary.states.saved import SavedCount, SavedPick
+from kernels_ti.boundary.values.saved import SavedCount, SavedPick
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import CheckpointError
 from kernels_ti.state import Frames, GroupState, Layout, Rows, RunState
@@ -123,8 +123,7 @@ def open_checkpoint(
                     f"the checkpoint {path} was written by an earlier chordless, which numbers the vertices of so "
                     f"large a graph differently: go on with the version that began, {header['program']}"
                 )
-            if sorted(archive.namelist()) != sorted(header["members"]):
-                raise ValueError("something is missing")
+            _require_members(archive, header)
             require_sound(header, listing)
             checkpoint = _read(archive, header)
         if checkpoint.graph_hash != graph_hash:
@@ -154,6 +153,22 @@ def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
             f"the checkpoint {path} is of {age} format, {found}; this program reads format {CHECKPOINT_FORMAT}"
         )
     return header
+
+
+def _checksums(archive: zipfile.ZipFile) -> dict[str, int]:
+    return {member.filename: member.CRC for member in archive.infolist() if member.filename != _HEADER}
+
+
+def _require_members(archive: zipfile.ZipFile, header: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the arrays are those that were written with the header; earlier versions name them."""
+    found, written = _checksums(archive), header["members"]
+    if header["program"] in _SAME_NUMBERING and isinstance(written, list):
+        written = {name: found.get(name) for name in written if name != _HEADER}
+    if found.keys() != written.keys():
+        raise ValueError("something is missing")
+    for name, checksum in written.items():
+        if found[name] != checksum:
+            raise ValueError(f"{name} is not the one that was written")
 
 
 def _write(stream: Any, checkpoint: Checkpoint) -> None:
@@ -199,7 +214,7 @@ def _write(stream: Any, checkpoint: Checkpoint) -> None:
             "seconds": state.seconds,
             "share": state.share,
             **along,
-            "members": [*archive.namelist(), _HEADER],
+            "members": _checksums(archive),
         }
         # The header comes last, because only now the number of pieces is known.
         archive.writestr(_HEADER, json.dumps(header))
@@ -245,11 +260,23 @@ class _FramesInFile:
         for chunk in range(self.chunks):
             with _whole(self.path):
                 frames = Frames(*(self._array(chunk, name) for name in _FRAME_ARRAYS))
+                _require_frames(frames)
             yield frames
 
     def _array(self, chunk: int, name: str) -> Any:
         member = f"{self.folder}/{chunk}/{name}"
         return None if name == "members" and f"{member}.npy" not in self.names else _read_array(self.archive, member)
+
+
+def _require_frames(frames: Frames) -> None:
+    """Raise ValueError for arrays that no frames have; earlier versions wrote no checksums into the header."""
+    rows, ends = frames.extensions.shape, frames.end
+    sets = (frames.allowed, frames.extensions, frames.extensions if frames.members is None else frames.members)
+    columns = ((ends, np.int32), (frames.length, np.int32), (frames.weight, np.float64))
+    fits = len(rows) == 2 and all(each.dtype == np.uint64 and each.shape == rows for each in sets)
+    fits = fits and all(column.dtype == kind and column.shape == rows[:1] for column, kind in columns)
+    if not fits or not ((ends >= 0) & (frames.length > 0) & np.isfinite(frames.weight)).all():
+        raise ValueError("its frames do not fit together")
 
 
 def _read(archive: zipfile.ZipFile, header: dict[str, Any]) -> Checkpoint:

@@ -15,9 +15,10 @@ from chordless.protocol.codec import wrong_field
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import recorded
-from chordless.protocol.results import proof_text, result_of_object
+from chordless.protocol.results import result_of_object
 from chordless.runs.directory import RunDirectory, resume_line
 from kernels_ti import OptionError
+from kernels_ti.proof import proof_text
 
 # Two parts fit together if they agree in all of these: the deal depends on them.
 _SAME_ASKED = {

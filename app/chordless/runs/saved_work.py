@@ -1,6 +1,6 @@
 """Work along a boundary as the header and the arrays of a checkpoint.
 
-It is a tree of the dataclasses of `kernels_ti.boundary.states.saved`. The types of their fields say how it is read.
+It is a tree of the dataclasses of `kernels_ti.boundary.values.saved`. The types of their fields say how it is read.
 """
 
 from __future__ import annotations

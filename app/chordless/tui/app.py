@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from rich.text import Text
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.events import Event, Key
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widgets import Input
@@ -34,13 +35,13 @@ from chordless.tui.screens.batch_questions import LeaveBatch
 from chordless.tui.screens.leave import LeaveScreen
 from chordless.tui.session import RunSession
 from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, save_settings, settings_path
-from chordless.tui.widgets.glyphs import AsciiFilter, NoControls
-from chordless.tui.widgets.tab_bar import TABS
+from chordless.tui.widgets.glyphs import AsciiFilter, BlockFilter, NoControls
+from chordless.tui.widgets.word_bar import TABS
 from chordless.words.cycle_range import CycleRange
 from kernels_ti import ChordlessError, EngineError
 
-_SECONDS_UNTIL_PREPARED = 0.3
-_ASCII_FILTER, _NO_CONTROLS = AsciiFilter(), NoControls()
+_SECONDS_UNTIL_PREPARED, _SECONDS_TO_CHANGE = 0.3, 0.01
+_ASCII_FILTER, _BLOCK_FILTER, _NO_CONTROLS = AsciiFilter(), BlockFilter(), NoControls()
 _LEAVING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -156,10 +157,14 @@ class ChordlessApp(App[str]):
     def prepare(self) -> None:
         """Do work while idle that would delay key presses during a run.
 
-        It creates the Run screen, and excludes all objects that exist by now from garbage collection: one full
-        collection of them takes 50 ms.
+        It makes the screens of the tabs, one after another, and then excludes all objects that exist by now from
+        garbage collection: one full collection of them takes 50 ms.
         """
-        self._init_mode("run")
+        for name in TABS:
+            if name not in self._screen_stacks:
+                self._init_mode(name)
+                self.set_timer(_SECONDS_UNTIL_PREPARED, self.prepare)
+                return
         gc.collect()
         gc.freeze()
 
@@ -200,6 +205,23 @@ class ChordlessApp(App[str]):
     def _switch(self, name: str) -> None:
         self.switch_mode(name)
         self._tell_screen()
+
+    async def on_event(self, event: Event) -> None:
+        """Obey a key before the next one is looked at; a text field does that itself.
+
+        Textual passes a key on to the screen, which obeys it later: of ``:`` and a graph, typed on a busy machine, the
+        first letters would go to where the focus was.
+        """
+        is_new = isinstance(event, Key) and not event.is_forwarded and self.app_focus
+        if isinstance(event, Key) and is_new and not isinstance(self.focused, Input):
+            await cast("Any", self.screen)._mounted_event.wait()
+            if await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key):
+                return
+        await super().on_event(event)
+
+    def delay_update(self, delay: float = 0.05) -> None:
+        """Wait for a moment only on a change of screens: most are made already."""
+        super().delay_update(min(delay, _SECONDS_TO_CHANGE))
 
     def on_run_news(self, news: RunNews) -> None:
         """Pass the newest state on to the screen that is shown."""
@@ -337,7 +359,8 @@ class ChordlessApp(App[str]):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return the filters for every drawn line."""
-        return [*super().get_line_filters(), _NO_CONTROLS, *([_ASCII_FILTER] if self.ascii_only else [])]
+        drawn_with = [_ASCII_FILTER] if self.ascii_only else [_BLOCK_FILTER] if self.is_web else []
+        return [*super().get_line_filters(), _NO_CONTROLS, *drawn_with]
 
     def get_key_display(self, binding: Binding) -> str:
         """Return a key as it is displayed. Textual's sign for enter is too small to read, and ASCII has no arrows."""

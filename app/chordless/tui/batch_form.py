@@ -120,7 +120,7 @@ def _with_graphs(plan: BatchPlan) -> BatchPlan:
     except ValueError:
         return replace(plan, graphs_fault="a quotation mark is missing")
     if not words:
-        return replace(plan, graphs_words="files, patterns, specs, manifest")
+        return replace(plan, graphs_words="files, specs, manifest")
     found: list[BatchJob] = []
     faults: list[str] = []
     reading = plan.question.reading

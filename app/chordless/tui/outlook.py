@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import does_not_fit_text, duration_text
 from kernels_ti import EngineError, Graph, Options
+from kernels_ti.choices import LONGEST_COUNT, SHORT_SEARCH, TIMES_FASTER
 
 if TYPE_CHECKING:
     from chordless.engine.rates import Expected
@@ -26,12 +27,8 @@ _SECONDS_TO_JUDGE = 0.5
 _PROBE_SECONDS, _LONGEST_PROBE, _SECONDS_FOR_ORDERS = 0.05, 2.0, 0.3
 # Larger graphs take longer to prepare than there is time.
 _MOST_VERTICES, _MOST_SEED_WORDS = 20_000, 1_000_000
-# Of a run so short no other method is spoken of.
-_SHORT_RUN = 10.0
-# Nobody is told to begin a count that takes longer than a day.
-_LONGEST_ADVISED = 86_400.0
-# A count along a boundary this many times sooner is worth another key.
-_MUCH_SOONER = 10.0
+# A search that is expected to take longer gives way to a count along a boundary that is much sooner.
+_LONG_SEARCH = 300.0
 _OTHERWISE = " Stop after some, or bound the length."
 
 
@@ -60,18 +57,24 @@ class Outlook:
         about as long.
         """
         along, is_known = self.along, not self.cycles.is_vague
-        if along is None or not along.fits or along.seconds > _LONGEST_ADVISED:
+        if along is None or not along.fits or along.seconds > LONGEST_COUNT:
             return ""
         if not is_known and not self.is_last:
             # In some seconds more is known.
             return ""
-        if is_known and (self.seconds < _SHORT_RUN or self.seconds < _MUCH_SOONER * along.seconds):
+        if is_known and (self.seconds < SHORT_SEARCH or self.seconds < TIMES_FASTER * along.seconds):
             return ""
         search = f"about {duration_text(self.seconds)}" if is_known else "how long cannot be said"
         boundary = f"{'about' if self.is_settled else 'at most'} {duration_text(along.seconds)}"
         if find == "boundary":
             return f"Along a boundary: {boundary}. A search: {search}."
         return f"A search: {search}. Along a boundary: {boundary}."
+
+    @property
+    def begins_along_boundary(self) -> bool:
+        """Whether a count shall begin along a boundary unless the user says otherwise: a search takes very long."""
+        is_long = self.cycles.is_vague or self.seconds > _LONG_SEARCH
+        return is_long and bool(self.both_times("boundary"))
 
     def _how_many(self) -> str:
         number = self.cycles.text
@@ -89,14 +92,14 @@ class Outlook:
 
     def _which_method(self) -> str:
         along, is_known = self.along, not self.cycles.is_vague
-        if is_known and self.seconds < _SHORT_RUN:
+        if is_known and self.seconds < SHORT_SEARCH:
             return "Method: search."
         if along is None or (is_known and along.seconds > self.seconds):
-            return "Method: search." + ("" if is_known and self.seconds <= _LONGEST_ADVISED else _OTHERWISE)
+            return "Method: search." + ("" if is_known and self.seconds <= LONGEST_COUNT else _OTHERWISE)
         if not along.fits:
             return f"A count along a boundary {does_not_fit_text(along.bytes)}.{_OTHERWISE}"
         about = "about" if self.is_settled else "at most"
-        advice = " (Find: along a boundary)." if along.seconds <= _LONGEST_ADVISED else f".{_OTHERWISE}"
+        advice = " (Find: along a boundary)." if along.seconds <= LONGEST_COUNT else f".{_OTHERWISE}"
         return f"A count along a boundary takes {about} {duration_text(along.seconds)}{advice}"
 
 
@@ -128,7 +131,7 @@ def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) ->
             return
         estimate = estimator.estimate()
         search = (estimate.paths + estimate.cycles) / usual_rate(estimator.words, threads)
-        is_long = search >= _SHORT_RUN or _range_of(estimate).is_vague
+        is_long = search >= SHORT_SEARCH or _range_of(estimate).is_vague
         if is_long and not is_planned and options.max_length is None:
             along, is_settled = _boundary_plan(space, given_up)
             is_planned = True

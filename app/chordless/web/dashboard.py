@@ -67,9 +67,14 @@ class Dashboard(app_service.AppService):
         try:
             await asyncio.wait_for(self._quit(self._process), _SECONDS_TO_END)
         except asyncio.TimeoutError:
+            self.kill()
+            await self._process.wait()
+
+    def kill(self) -> None:
+        """Kill the dashboard, and whatever it has started."""
+        if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            await self._process.wait()
 
     async def _quit(self, process: Process) -> None:
         await super().stop()

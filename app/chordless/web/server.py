@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import errno
 import logging
+import os
 import signal
 import sys
 import time
@@ -36,7 +37,8 @@ class GuardedServer(server.Server):
         self._arguments = arguments
         self._places = Places(most or most_sessions())
         self._browsers: set[asyncio.Task[object]] = set()
-        self._asked_to_end = -SAME_SIGNAL_SECONDS
+        self._dashboards: set[Dashboard] = set()
+        self._asked_to_end: float | None = None
 
     def initialize_logging(self) -> None:
         """Let aiohttp say nothing of requests that are no HTTP. A request that fails is told by `_answered`."""
@@ -51,10 +53,14 @@ class GuardedServer(server.Server):
         return application
 
     def request_exit(self) -> None:
-        """End the server at a signal. The same signal again must not disturb the end of the dashboards."""
+        """End the server at a signal, and at the next one kill the dashboards that have not ended yet."""
         before, self._asked_to_end = self._asked_to_end, time.monotonic()
-        if self._asked_to_end - before >= SAME_SIGNAL_SECONDS:
+        if before is None:
             super().request_exit()
+        elif self._asked_to_end - before >= SAME_SIGNAL_SECONDS:
+            for dashboard in self._dashboards:
+                dashboard.kill()
+            os._exit(1)
 
     async def on_startup(self, app: web.Application) -> None:
         """Print the address of the dashboard once the server listens, which is later than this call."""
@@ -106,6 +112,7 @@ class GuardedServer(server.Server):
             close=websocket.close,
             download_manager=self.download_manager,
         )
+        self._dashboards.add(dashboard)
         try:
             await dashboard.start(*size_of(request.query))
             await obey(dashboard, websocket)
@@ -117,6 +124,7 @@ class GuardedServer(server.Server):
             if request.transport is not None:
                 request.transport.abort()
             await dashboard.stop()
+            self._dashboards.remove(dashboard)
 
     async def on_shutdown(self, app: web.Application) -> None:
         """End the dashboards. Otherwise an open browser would delay the end of the server for a minute."""

@@ -74,13 +74,14 @@ class Layout:
     def wrong(self, line: str) -> str:
         """Return the fault of a line that does not fit."""
         cells = self.cells(line)
+        arrow = " (an arrow has blanks on both sides)" if "->" in line else ""
         if self.arrows is not None:
-            return f"the edges are arcs `u -> v` (see line {self.arrows}), and this line is none: {_shown(line)}"
+            return f"the edges are arcs `u -> v` (see line {self.arrows}), and this line is none: {_shown(line)}{arrow}"
         between = "" if self.separator is None else f", with {_CALLED[self.separator]} between the columns"
         found = f"found {quantity(len(cells), 'word')}: {_shown(line)}"
         if self.columns == 3:
             return f"each line of this list is an edge and a number, its weight{between}; {found}"
-        message = f"edge needs two vertices{between}, {found}"
+        message = f"edge needs two vertices{between}, {found}{arrow}"
         columns = max(len(cells_of(line, separator)) for separator in SEPARATORS[:-1])
         if len(cells) == 1 and columns > 3:
             return f"an edge list has two columns, or three with weights; found {columns}: {_shown(line)}"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from chordless.graphs.readers.attributed import json_graph, table_graph
 from chordless.graphs.readers.incoming import SHOWN_STANDARD_INPUT
-from chordless.graphs.readers.source import Parsed, Source, build_graph, label_names, readable
+from chordless.graphs.readers.source import Parsed, Positions, Source, build_graph, label_names, number_of, readable
 from chordless.graphs.readers.structure import check_gml, check_graphml
 from kernels_ti import Graph
 from kernels_ti.graph import IntArray
@@ -19,10 +21,13 @@ from kernels_ti.graph import IntArray
 LARGEST_LIBRARY_SIZE = 2_000_000
 
 
-def _from_networkx(source: Source, graph: Any, names: tuple[str, ...], *, simplify: bool) -> Graph:
+def _from_networkx(
+    source: Source, graph: Any, names: tuple[str, ...], *, simplify: bool, says_directions: bool = True
+) -> Graph:
     index = {node: v for v, node in enumerate(graph.nodes())}
     ends = [(index[edge[0]], index[edge[1]]) for edge in graph.edges()]
-    return build_graph(source, ends, names, simplify=simplify, directed=graph.is_directed())
+    directed = says_directions and graph.is_directed()
+    return build_graph(source, ends, names, simplify=simplify, directed=directed)
 
 
 def _attribute_names(graph: Any, *attributes: str) -> tuple[str, ...]:
@@ -35,26 +40,56 @@ def _attribute_names(graph: Any, *attributes: str) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def read_graphml(source: Source, *, simplify: bool = False) -> Parsed:
-    """Read a GraphML file; the data keys ``label``, then ``name`` are the names if they tell all vertices apart."""
+def _graphml(source: Source) -> Any:
     import networkx as nx
 
-    with readable(source, "GraphML file"):
-        check_graphml(source)
-        graph = nx.read_graphml(io.BytesIO(source.data), force_multigraph=True)
-    return _from_networkx(source, graph, _attribute_names(graph, "label", "name"), simplify=simplify), None
+    check_graphml(source)
+    return nx.read_graphml(io.BytesIO(source.data), force_multigraph=True)
 
 
-def read_gml(source: Source, *, simplify: bool = False) -> Parsed:
-    """Read a GML file; the labels are the names if they tell all vertices apart."""
+def _gml(source: Source) -> Any:
     import networkx as nx
 
+    check_gml(source)
     # As a multigraph, so that a repeated edge gives our message, or can be merged.
     text = re.sub(r"(?m)^(\s*graph\s*\[)", r"\1 multigraph 1 ", source.text, count=1)
-    with readable(source, "GML file"):
-        check_gml(source)
-        graph = nx.parse_gml(text.split("\n"), label="id")
-    return _from_networkx(source, graph, _attribute_names(graph, "label"), simplify=simplify), None
+    return nx.parse_gml(text.split("\n"), label="id")
+
+
+# Of each format with attributes: its name in messages, its reader, and the attributes that may name the vertices.
+_ATTRIBUTED: dict[str, tuple[str, Callable[[Source], Any], tuple[str, ...]]] = {
+    "graphml": ("GraphML file", _graphml, ("label", "name")),
+    "gml": ("GML file", _gml, ("label",)),
+    "json": ("JSON graph", json_graph, ()),
+    "table": ("table of edges", table_graph, ()),
+}
+
+
+def networkx_graph(source: Source, file_format: str) -> tuple[Any, tuple[str, ...]] | None:
+    """Return the networkx graph of a file with its attributes, and the names of its nodes; None for other formats."""
+    if file_format not in _ATTRIBUTED:
+        return None
+    what, read, naming = _ATTRIBUTED[file_format]
+    with readable(source, what):
+        graph = read(source)
+    return graph, _attribute_names(graph, *naming)
+
+
+def _read_attributed(file_format: str, source: Source, *, simplify: bool = False) -> Parsed:
+    """Read a file with attributes; its vertices are where ``x`` and ``y`` say, as OSMnx writes them."""
+    read = networkx_graph(source, file_format)
+    assert read is not None
+    made = _from_networkx(source, *read, simplify=simplify, says_directions=file_format != "table")
+    return made, _positions(read[0])
+
+
+def _positions(graph: Any) -> Positions | None:
+    places = {}
+    for v, (_, data) in enumerate(graph.nodes(data=True)):
+        x, y = (number_of(str(data.get(axis, ""))) for axis in "xy")
+        if x is not None and y is not None:
+            places[v] = x, y
+    return places or None
 
 
 def read_adjacency_list(source: Source, *, simplify: bool = False) -> Parsed:
@@ -118,8 +153,7 @@ def _arcs_of_matrix(n: int, values: Sequence[int]) -> IntArray:
 
 
 LIBRARY_READERS: dict[str, Callable[..., Parsed]] = {
-    "graphml": read_graphml,
-    "gml": read_gml,
+    **{file_format: partial(_read_attributed, file_format) for file_format in _ATTRIBUTED},
     "graph6": read_graph6,
     "adjlist": read_adjacency_list,
 }

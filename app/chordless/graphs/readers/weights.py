@@ -7,7 +7,7 @@ from fractions import Fraction
 from chordless.graphs.readers.columns import best_separator, cells_of, decimal_of
 from chordless.graphs.readers.source import Source
 from kernels_ti import Graph
-from kernels_ti.boundary.forward_and_back.weights import Weights, exact, key_of_edge
+from kernels_ti.boundary.values.weights import Weights, exact, key_of_edge
 
 
 def read_weights(source: Source, graph: Graph) -> Weights:

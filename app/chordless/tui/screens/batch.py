@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 from rich.markup import escape
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Center, Horizontal, Vertical
-from textual.widgets import Button, Footer, Input, Static
+from textual.widgets import Button, Input, Static
 from textual.worker import get_current_worker
 
 from chordless.protocol.orders import BatchCommand
@@ -50,11 +49,7 @@ from chordless.tui.screens.batch_sorting import SortedBatch
 from chordless.tui.widgets.batch_form import BatchForm
 from chordless.tui.widgets.batch_table import BatchTable
 from chordless.tui.widgets.glyphs import is_ascii
-from chordless.tui.widgets.tab_bar import TabBar
 from kernels_ti import ChordlessError
-
-if TYPE_CHECKING:
-    from chordless.tui.app import ChordlessApp
 
 _SECONDS_BETWEEN_LOOKS, _SECONDS_BETWEEN_NEWS = 0.2, 0.1
 _FEW_DETAIL_LINES, _MOST_DETAIL_LINES = 3, 8
@@ -63,6 +58,7 @@ _FEW_DETAIL_LINES, _MOST_DETAIL_LINES = 3, 8
 class BatchScreen(SortedBatch):
     """The form and the table of a batch; `lines` are those of the output file, None before they are read."""
 
+    TAB = "batch"
     BINDINGS = bindings_of("batch")
     AUTO_FOCUS = ""
 
@@ -79,12 +75,8 @@ class BatchScreen(SortedBatch):
         self._told_end: BatchSession | None = None
 
     @property
-    def _dashboard(self) -> ChordlessApp:
-        return cast("ChordlessApp", self.app)
-
-    @property
     def _session(self) -> BatchSession | None:
-        return self._dashboard.batch
+        return self.dashboard.batch
 
     @property
     def _is_at_work(self) -> bool:
@@ -98,15 +90,14 @@ class BatchScreen(SortedBatch):
     @property
     def _start_key(self) -> str:
         (start,) = (action for action in actions_of("batch") if action.name == "start")
-        return keys_of(start, self._dashboard.keys)[0]
+        return keys_of(start, self.dashboard.keys)[0]
 
     @property
     def _table(self) -> BatchTable:
         return self.query_one(BatchTable)
 
-    def compose(self) -> ComposeResult:
+    def parts(self) -> ComposeResult:
         """Build the screen. The form contains the latest batch."""
-        yield TabBar("batch")
         self._recent, self._recent_fault = load_recent()
         last = self._recent[0] if self._recent and Path(self._recent[0].output).exists() else None
         if last is None:
@@ -124,14 +115,13 @@ class BatchScreen(SortedBatch):
         with Center(id="batch-nothing"):
             yield Static(HOW_TO_BEGIN, id="batch-nothing-words", markup=False)
         yield Static(id="batch-detail", markup=False)
-        yield Footer()
 
     def on_mount(self) -> None:
         """Start with an empty table."""
         if self._recent_fault is not None:
             self.notify(self._recent_fault, severity="warning", timeout=15, markup=False)
         self._draw()
-        if self._dashboard.is_beginning:
+        if self.dashboard.is_beginning and self.is_current:
             self.action_go_to()
 
     def on_screen_resume(self) -> None:
@@ -322,7 +312,7 @@ class BatchScreen(SortedBatch):
 
     def action_go_to(self) -> None:
         """Move the focus to the field of the graphs."""
-        self.query_one("#batch-graphs").focus()
+        self.set_focus(self.query_one("#batch-graphs"))
 
     def action_start(self) -> None:
         """Start or resume the batch. If a field is wrong, move the focus there."""
@@ -366,7 +356,7 @@ class BatchScreen(SortedBatch):
             self._recent = remember(recent_batch_of(plan), self._recent)
         except ChordlessError as error:
             self.notify(str(error), severity="warning")
-        self._dashboard.batch = session
+        self.dashboard.batch = session
         session.begin(self._tell)
         self._is_to_focus_table = True
         self._show_file(plan.output)
@@ -394,5 +384,5 @@ class BatchScreen(SortedBatch):
         jobs = () if plan is None else plan.jobs
         if session is not None and session.command.output == self._output:
             jobs = session.command.jobs
-        folder = run_folder(self._dashboard.settings.runs_folder, line.graph)
+        folder = run_folder(self.dashboard.settings.runs_folder, line.graph)
         self.post_message(StartRun(run_of(line, source, jobs, folder)))

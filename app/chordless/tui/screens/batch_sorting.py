@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from textual import on, work
 from textual.message import Message
-from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from chordless.tui.batch_lines import BatchLines
 from chordless.tui.batch_order import TITLES, ColumnOrder, falls_first
+from chordless.tui.screens.page import Page
 from chordless.tui.widgets.batch_table import BatchTable
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class _Ordered(Message):
     anew: bool
 
 
-class SortedBatch(Screen[None]):
+class SortedBatch(Page):
     """A screen with a `BatchTable` whose lines can be sorted; `lines` are in the order of the file, None at first."""
 
     lines: BatchLines | None

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from chordless.protocol.events import Event, Progress
 from chordless.protocol.recording import recorded
@@ -21,17 +19,14 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.actions import bindings_of
+from chordless.tui.screens.page import Page
 from chordless.tui.widgets.chart import CYCLES_MEANING, PATHS_MEANING, EvolutionChart, end_of_axis
 from chordless.tui.widgets.counts_table import CountsTable
 from chordless.tui.widgets.frontier_view import FrontierView
 from chordless.tui.widgets.plot import Series
-from chordless.tui.widgets.tab_bar import TabBar
 from chordless.words.numbers import seconds_text, share_text, short_number, size_text
 from kernels_ti import ChordlessError
 from kernels_ti.errors import quantity
-
-if TYPE_CHECKING:
-    from chordless.tui.app import ChordlessApp
 
 FRAMES, _SECONDS_OF_PLAYING = 200, 12.0
 
@@ -46,9 +41,10 @@ class Fact:
     differs: bool = False  # Whether the values differ although two runs of the same search must agree on them
 
 
-class CompareScreen(Screen[None]):
+class CompareScreen(Page):
     """Two runs side by side."""
 
+    TAB = "compare"
     BINDINGS = bindings_of("compare")
     # Without focus, the screen stays scrolled to its top.
     AUTO_FOCUS = ""
@@ -60,9 +56,8 @@ class CompareScreen(Screen[None]):
         self._shown = 0
         self._is_playing = False
 
-    def compose(self) -> ComposeResult:
+    def parts(self) -> ComposeResult:
         """Put the screen together."""
-        yield TabBar("compare")
         with Container(id="compare-nothing"):
             yield Static("Nothing to compare yet: mark two runs in the history.", id="compare-nothing-words")
         with VerticalScroll(id="compare-body", can_focus=False):
@@ -76,7 +71,6 @@ class CompareScreen(Screen[None]):
             with Container(id="compare-views"):
                 yield EvolutionChart(id="compare-chart")
                 yield CountsTable(id="compare-counts")
-        yield Footer()
 
     def on_mount(self) -> None:
         """Set the titles of the parts. They are empty at first."""
@@ -127,7 +121,7 @@ class CompareScreen(Screen[None]):
             # The dashboard is closing.
             return
         names = self._names
-        ascii_only = cast("ChordlessApp", self.app).ascii_only
+        ascii_only = self.dashboard.ascii_only
         facts = [Fact("run", f"A  {names[0]}", f"B  {names[1]}"), *compare_facts(first, second, ascii_only=ascii_only)]
         # While both are played they differ, of course.
         unequal = "" if self._shown < len(self._frames) - 1 else "*" if ascii_only else "≠"

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 
 from textual import work
-from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
@@ -16,6 +15,7 @@ from chordless.cycles.index import CycleFilter, CycleIndex
 from chordless.cycles.read import Rows
 from chordless.runs.state import RunState
 from chordless.tui.cycle_words import heat_words
+from chordless.tui.screens.page import Page
 from chordless.tui.widgets.cycle_table import CycleTable
 from chordless.tui.widgets.graph_view import GraphView
 from kernels_ti import ChordlessError
@@ -24,7 +24,7 @@ _ROWS_AT_ONCE = 1 << 18
 _SECONDS_BETWEEN_NEWS = 0.1
 
 
-class HeatActions(Screen[None]):
+class HeatActions(Page):
     """The actions of a screen that has a `GraphView`.
 
     `heated` is the share of the cycles that is counted; None while there is nothing to count.

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, cast
-
-from textual.screen import Screen
 
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.orders import RunCommand
@@ -13,13 +10,11 @@ from chordless.runs.directory import RunDirectory
 from chordless.tui.cycle_words import is_too_many
 from chordless.tui.messages import StartRun
 from chordless.tui.run_form import listing_of, run_folder, sample_of, with_kept_graph
+from chordless.tui.screens.page import Page
 from kernels_ti import ChordlessError
 
-if TYPE_CHECKING:
-    from chordless.tui.app import ChordlessApp
 
-
-class OfferActions(Screen[None]):
+class OfferActions(Page):
     """The behaviour of a screen with a `CyclesOffer`."""
 
     def listing_command(self) -> RunCommand | None:
@@ -35,7 +30,7 @@ class OfferActions(Screen[None]):
 
     def on_cycles_offer_taken(self) -> None:
         """Start a run that lists the cycles, or draws some of too many. This screen shows them."""
-        command, app = self.listing_command(), cast("ChordlessApp", self.app)
+        command, app = self.listing_command(), self.dashboard
         if command is None or app.run_state is None:
             return
         folder = run_folder(app.settings.runs_folder, shown_name(command.graph))

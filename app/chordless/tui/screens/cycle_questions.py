@@ -9,115 +9,96 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Button, Input, Label, Static
 
 from chordless.cycles.index import CycleFilter, parse_lengths, parse_vertices
-from chordless.tui.screens.question import Dialog
+from chordless.tui.screens.question import AnswerT, Dialog
 from chordless.tui.widgets.text_field import TextField
 from kernels_ti import Graph, OptionError
 from kernels_ti.errors import quantity
 
 
-class GoToQuestion(Dialog[int]):
-    """Asks for the number of a cycle, up to `count`. The answer is its position, counted from 0."""
+class FieldQuestion(Dialog[AnswerT]):
+    """Asks for one text, at first `text`; the answer is what `read` makes of it. A fault is shown while one types."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, question: str, text: str, button: str, *, empty: str = "", note: str = "") -> None:
         super().__init__()
-        self._count = count
+        self._question, self._text, self._button, self._empty, self._note = question, text, button, empty, note
 
     def compose(self) -> ComposeResult:
         """Put the question together."""
         with Vertical(classes="question"):
-            yield Label("Go to the cycle of number")
-            yield TextField(placeholder=f"1 to {self._count:,}", id="number")
-            yield Static("", id="number-mistake", classes="mistake")
+            yield Label(self._question)
+            yield TextField(self._text, self._empty, id="asked")
+            yield Static("", id="mistake", classes="mistake", markup=False)
+            if self._note:
+                yield Label(self._note, classes="dim")
             with Horizontal(classes="buttons"):
-                yield Button("Go", variant="primary", id="go")
+                yield Button(self._button, variant="primary", id="answer")
                 yield Button("Cancel", id="cancel")
+
+    def read(self, text: str) -> tuple[AnswerT | None, str]:
+        """Return the answer, None if it is none, and the fault of the text."""
+        raise NotImplementedError
 
     def on_input_changed(self) -> None:
         """Show faults while the user types."""
-        self.query_one("#number-mistake", Static).update(self._read()[1])
+        self._read()
 
     def on_input_submitted(self) -> None:
         """Give the answer."""
-        self._answer()
+        if (answer := self._read()) is not None:
+            self.dismiss(answer)
+
+    def _read(self) -> AnswerT | None:
+        answer, mistake = self.read(self.query_one("#asked", Input).value.strip())
+        self.query_one("#mistake", Static).update(mistake)
+        return answer
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Give the answer, or cancel."""
-        if event.button.id == "go":
-            self._answer()
+        if event.button.id == "answer":
+            self.on_input_submitted()
         else:
             self.dismiss(None)
 
-    def _answer(self) -> None:
-        number, mistake = self._read()
-        if number is None:
-            self.query_one("#number-mistake", Static).update(mistake or f"write a number from 1 to {self._count:,}")
-        else:
-            self.dismiss(number - 1)
 
-    def _read(self) -> tuple[int | None, str]:
-        text = self.query_one("#number", Input).value.strip()
+class GoToQuestion(FieldQuestion[int]):
+    """Asks for the number of a cycle, up to `count`. The answer is its position, counted from 0."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__("Go to the cycle of number", "", "Go", empty=f"1 to {count:,}")
+        self._count = count
+
+    def read(self, text: str) -> tuple[int | None, str]:
+        """Return the position, and the fault of the number."""
         digits = text.replace(",", "").replace(" ", "").replace("_", "")
         if not digits:
-            return None, ""
+            return None, f"write a number from 1 to {self._count:,}"
         if not (digits.isascii() and digits.isdigit()):
             return None, f"{text!r} is no number"
         number = int(digits[:30])
         if not 1 <= number <= self._count:
             return None, f"there are cycles 1 to {self._count:,}"
-        return number, ""
+        return number - 1, ""
 
 
-class ExportQuestion(Dialog[str]):
+class ExportQuestion(FieldQuestion[str]):
     """Asks for the file of an export of `count` cycles, and offers `path`. The answer is its path."""
 
     def __init__(self, count: int, path: str) -> None:
-        super().__init__()
-        self._count = count
-        self._path = path
+        shown = quantity(count, "cycle that is", "cycles that are")
+        note = "FILE.jsonl gets lines of JSON, any other file the names of the vertices."
+        super().__init__(f"Write the {shown} shown to", path, "Write", note=note)
 
-    def compose(self) -> ComposeResult:
-        """Put the question together."""
-        with Vertical(classes="question"):
-            yield Label(f"Write the {quantity(self._count, 'cycle that is', 'cycles that are')} shown to")
-            yield TextField(self._path, id="file")
-            yield Static("", id="file-mistake", classes="mistake")
-            yield Label("FILE.jsonl gets lines of JSON, any other file the names of the vertices.", classes="dim")
-            with Horizontal(classes="buttons"):
-                yield Button("Write", variant="primary", id="write")
-                yield Button("Cancel", id="cancel")
-
-    def on_input_changed(self) -> None:
-        """Show faults while the user types."""
-        self.query_one("#file-mistake", Static).update(self._read()[1])
-
-    def on_input_submitted(self) -> None:
-        """Give the answer."""
-        self._answer()
-
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Give the answer, or cancel."""
-        if event.button.id == "write":
-            self._answer()
-        else:
-            self.dismiss(None)
-
-    def _answer(self) -> None:
-        path, mistake = self._read()
-        if mistake:
-            self.query_one("#file-mistake", Static).update(mistake)
-        else:
-            self.dismiss(path)
-
-    def _read(self) -> tuple[str, str]:
-        path = os.path.expanduser(self.query_one("#file", Input).value.strip())
+    def read(self, text: str) -> tuple[str | None, str]:
+        """Return the path, and what is wrong with it."""
+        path = os.path.expanduser(text)
         if not path:
-            return path, "name a file, such as cycles.txt"
+            return None, "name a file, such as cycles.txt"
         if os.path.isdir(path) or path.endswith(os.sep):
-            return path, "this is a folder: name a file in it"
+            return None, "this is a folder: name a file in it"
         if os.path.lexists(path):
-            return path, "this file exists: name another one"
+            return None, "this file exists: name another one"
         if not os.path.isdir(os.path.dirname(path) or "."):
-            return path, f"there is no folder {os.path.dirname(path)}"
+            return None, f"there is no folder {os.path.dirname(path)}"
         return path, ""
 
 

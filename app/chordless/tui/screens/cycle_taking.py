@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 from textual import work
-from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from chordless.cycles.browse import RunCycles
@@ -16,6 +15,7 @@ from chordless.cycles.output import LineOutput
 from chordless.tui.batch_form import free_output
 from chordless.tui.run_list import with_home
 from chordless.tui.screens.cycle_questions import ExportQuestion
+from chordless.tui.screens.page import Page
 from chordless.tui.widgets.cycle_table import CycleTable
 from chordless.tui.widgets.glyphs import is_ascii
 from kernels_ti import ChordlessError
@@ -25,7 +25,7 @@ from kernels_ti.errors import quantity
 _CYCLES_AT_ONCE = 1 << 14
 
 
-class TakingActions(Screen[None]):
+class TakingActions(Page):
     """The actions of a screen that has a `CycleTable`.
 
     `exported` is the share of the cycles that is exported; None while there is no export.

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
-from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 from textual.worker import Worker, get_current_worker
 
 from chordless.cycles.browse import FoundCycle, RunCycles, ShownCycles
@@ -29,12 +28,10 @@ from chordless.tui.screens.cycle_taking import TakingActions
 from chordless.tui.widgets.cycle_table import CycleTable
 from chordless.tui.widgets.cycles_offer import CyclesOffer
 from chordless.tui.widgets.graph_view import GraphView
-from chordless.tui.widgets.tab_bar import TabBar
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.graphs.drawing import Layout
-    from chordless.tui.app import ChordlessApp
 
 _SECONDS_BETWEEN_LOOKS = 1.0
 # While a run goes on, sorting takes at most one tenth of the time.
@@ -45,9 +42,10 @@ _NOTHING = "No cycles to browse yet.\n\nStart a run that lists its cycles, or op
 _SOON = "The engine is getting ready. The cycles come here as they are found."
 
 
-class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions, Screen[None]):
+class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
     """The cycles that a run has listed; `index` has those that are shown, in their order."""
 
+    TAB = "cycles"
     BINDINGS = bindings_of("cycles")
     _wanted = CycleFilter()
 
@@ -68,9 +66,8 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions, Scr
         self._graph_view = GraphView(id="cycles-graph")
         self._detail = Static("", id="cycles-detail", markup=False)
 
-    def compose(self) -> ComposeResult:
+    def parts(self) -> ComposeResult:
         """Put the screen together."""
-        yield TabBar("cycles")
         yield self._nothing
         with Container(id="cycles-browser"):
             yield self._status
@@ -79,7 +76,6 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions, Scr
                 with Vertical(id="cycles-drawing"):
                     yield self._graph_view
                     yield self._detail
-        yield Footer()
 
     def on_mount(self) -> None:
         """Start to look for new cycles."""
@@ -369,7 +365,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions, Scr
         elif not self.index.chosen.keeps_all:
             self._build(CycleFilter(), self.index.order, keep_cursor=True)
         else:
-            self.call_later(cast("ChordlessApp", self.app).action_back)
+            self.call_later(self.dashboard.action_back)
 
     @property
     def _ascii_only(self) -> bool:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from rich.table import Table
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from chordless.tui.actions import ACTIONS, DIALOGS, EVERYWHERE, LISTS, QUESTIONS, actions_of, keys_of, list_bindings
+from chordless.tui.screens.page import Page
 from chordless.tui.settings import settings_path
-from chordless.tui.widgets.tab_bar import TabBar
-
-if TYPE_CHECKING:
-    from chordless.tui.app import ChordlessApp
 
 _TITLES = {
     EVERYWHERE: "On every screen",
@@ -64,12 +60,13 @@ class _Page(VerticalScroll):
     )
 
 
-class HelpScreen(Screen[None]):
+class HelpScreen(Page):
     """The table of actions with their keys."""
 
-    def compose(self) -> ComposeResult:
+    TAB = "help"
+
+    def parts(self) -> ComposeResult:
         """Build the page."""
-        yield TabBar("help")
         with _Page():
             yield Static("How to read the chart", classes="title")
             yield Static(_CHART)
@@ -79,7 +76,6 @@ class HelpScreen(Screen[None]):
             yield Static("Other keys", classes="title")
             names = ", ".join(action.id for action in ACTIONS)
             yield Static(_OTHER_KEYS.format(path=settings_path(), names=names), markup=False)
-        yield Footer()
 
     def on_screen_resume(self) -> None:
         """Scroll to the top."""
@@ -88,7 +84,7 @@ class HelpScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show the keys."""
-        app = cast("ChordlessApp", self.app)
+        app = self.dashboard
         for screen in dict.fromkeys(action.screen for action in ACTIONS):
             table = Table.grid(padding=(0, 2), expand=True)
             for width in (_KEYS_WIDTH, _TITLE_WIDTH, None):

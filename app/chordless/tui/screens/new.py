@@ -6,13 +6,12 @@ import os
 import textwrap
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import Screen
-from textual.widgets import Button, Footer, Input, Static
+from textual.widgets import Button, Input, Static
 
 from chordless.protocol.orders import USUAL_SAMPLE
 from chordless.runs.elsewhere import note_folder
@@ -30,6 +29,7 @@ from chordless.tui.run_form import (
     run_folder,
 )
 from chordless.tui.run_list import with_home
+from chordless.tui.screens.page import Page
 from chordless.tui.settings import LastChoices
 from chordless.tui.widgets.arch_field import ArchField
 from chordless.tui.widgets.choice import Choice
@@ -39,11 +39,9 @@ from chordless.tui.widgets.graph_preview import GraphPreview, PreviewQuestion
 from chordless.tui.widgets.graph_source import EXAMPLE, GraphSource, kind_of
 from chordless.tui.widgets.graph_suggester import GraphSuggester
 from chordless.tui.widgets.recent_runs import RecentRuns
-from chordless.tui.widgets.tab_bar import TabBar
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
-    from chordless.tui.app import ChordlessApp
     from chordless.words.cycle_range import CycleRange
 
 _PREVIEW_FROM, _TWO_COLUMNS_FROM = 80, 120
@@ -69,9 +67,10 @@ _FIELDS = {field.name: field.label for field in (*LENGTHS, *RESOURCES)} | {"dire
 _LABELS = {"what": "Find", "expansion": "Paths grow", **_FIELDS}
 
 
-class NewScreen(Screen[None]):
+class NewScreen(Page):
     """The form for a new run."""
 
+    TAB = "new"
     BINDINGS = bindings_of("new")
     # A digit that came with the key of the tab must not fall into a field.
     AUTO_FOCUS = ""
@@ -82,15 +81,13 @@ class NewScreen(Screen[None]):
         self.VERTICAL_BREAKPOINTS = [(0, "-low"), (_DRAWING_BELOW_FROM, "-middle"), (_HIGH_FROM, "-high")]
         self._is_to_start = False
         self._both_times = ""
+        # The chosen way to count, whether an estimate has chosen it, and the graph for which the user has chosen one.
+        self._way, self._is_advised = "", False
+        self._chosen_for: str | None = None
 
-    @property
-    def _dashboard(self) -> ChordlessApp:
-        return cast("ChordlessApp", self.app)
-
-    def compose(self) -> ComposeResult:
+    def parts(self) -> ComposeResult:
         """Build the form. It contains the choices of the last run, except its folder."""
-        yield TabBar("new")
-        settings = self._dashboard.settings
+        settings = self.dashboard.settings
         last = settings.last
         yield Static(_WHAT_IT_IS, id="new-words")
         yield Static("", id="new-title", classes="title")
@@ -119,33 +116,33 @@ class NewScreen(Screen[None]):
         with Horizontal(id="start-bar"):
             yield Button("Start", id="start", variant="primary")
             yield Static(id="status", markup=False)
-        yield Footer()
 
     def on_mount(self) -> None:
         """Show the status of the first choices."""
+        self._way = self._choices().find
         if self.app.size.width >= _TWO_COLUMNS_FROM and self.app.size.height >= _HIGH_FROM:
             self.query_one(GraphPanel).unfold("examples")
         self._show_status()
-        if self._dashboard.is_beginning:
+        if self.dashboard.is_beginning and self.is_current:
             self.action_go_to()
 
     def on_screen_resume(self) -> None:
         """Apply what may have changed while another screen was shown."""
         self._is_to_start = False
         source = self.query_one(GraphSource)
-        source.show_recent(self._dashboard.settings.recent)
+        source.show_recent(self.dashboard.settings.recent)
         source.look_again()
         self.query_one(ArchField).look()
-        self.query_one(RecentRuns).look(self._dashboard.settings.runs_folder)
+        self.query_one(RecentRuns).look(self.dashboard.settings.runs_folder)
         self.on_run_changed()
-        session, directory = self._dashboard.session, self.query_one("#row-directory", FormRow)
+        session, directory = self.dashboard.session, self.query_one("#row-directory", FormRow)
         if session is not None and session.is_in(Path(expanded(directory.value))):
             # A run folder can hold only one run.
             directory.put("")
 
     def on_run_changed(self) -> None:
         """Say whether a run of this dashboard is going on."""
-        title, is_going_on = self.query_one("#new-title", Static), self._dashboard.engine_session() is not None
+        title, is_going_on = self.query_one("#new-title", Static), self.dashboard.engine_session() is not None
         title.display = is_going_on
         if is_going_on:
             title.update(f"1 run is going on: press {key_of(self, 'everywhere.show_run')} to see it.")
@@ -162,7 +159,7 @@ class NewScreen(Screen[None]):
 
     def action_go_to(self) -> None:
         """Move the focus to the field of the graph."""
-        self.query_one("#graph").focus()
+        self.set_focus(self.query_one("#graph"))
 
     def action_start(self) -> None:
         """Start the run. If a field is wrong, move the focus there."""
@@ -211,6 +208,18 @@ class NewScreen(Screen[None]):
     def _estimated(self) -> None:
         self._show_status()
 
+    def _advise(self) -> None:
+        """Choose the count along a boundary where a search takes very long, unless the user has chosen a way."""
+        choices, outlook = self._choices(), self.query_one(GraphPreview).outlook
+        if choices.find != self._way:
+            self._way, self._is_advised, self._chosen_for = choices.find, False, choices.graph
+        if self._way not in _OTHER_WAY or choices.graph == self._chosen_for:
+            return
+        is_long = outlook is not None and outlook.begins_along_boundary and bool(self._times(choices))
+        if is_long if self._way == "count" else self._is_advised and not is_long:
+            self._way, self._is_advised = _OTHER_WAY[self._way], is_long
+            self.query_one("#what", Choice).choose(self._way)
+
     def on_resize(self) -> None:
         """Show beside Start what fits."""
         # Its new size is known once it is laid out.
@@ -242,7 +251,7 @@ class NewScreen(Screen[None]):
         for name in _FIELDS:
             self.query_one(f"#row-{name}", FormRow).show_fault(faults.get(name))
         typed = expanded(choices.directory)
-        place = Path(os.path.abspath(typed)).parent if typed else self._dashboard.settings.runs_folder
+        place = Path(os.path.abspath(typed)).parent if typed else self.dashboard.settings.runs_folder
         kept_in = f"in {with_home(place)}"
         self.query_one("#row-directory", FormRow).help = _NOT_KEPT if choices.arch == WITHOUT_FOLDER else kept_in
         if source.is_known and source.fault is not None:
@@ -265,6 +274,7 @@ class NewScreen(Screen[None]):
         status.set_class(fault is not None, "-wrong")
         self.query_one("#start", Button).disabled = fault is not None
         self._preview(source)
+        self._advise()
         if fault is not None:
             status.update(f"! {fault[1]}")
         elif not source.is_known:
@@ -299,9 +309,9 @@ class NewScreen(Screen[None]):
 
     def _begin(self) -> None:
         choices, question = self._choices(), self.query_one(GraphSource).question
-        # The folder is not remembered: it can hold only one run.
-        last = replace(choices, directory="")
-        self._dashboard.remember(replace(self._dashboard.settings, last=last))
+        # The folder is not remembered: it can hold only one run. Neither is a way that an estimate has chosen.
+        last = replace(choices, directory="", find="count" if self._is_advised else choices.find)
+        self.dashboard.remember(replace(self.dashboard.settings, last=last))
         graph = graph_source(choices.graph)
         directory = None if choices.arch == WITHOUT_FOLDER else self._directory(choices, graph, question.reading)
         command = command_of(choices, graph, directory, reading=question.reading, types=question.types)
@@ -314,7 +324,7 @@ class NewScreen(Screen[None]):
         return outlook.cycles if finds_all and outlook is not None else None
 
     def _directory(self, choices: LastChoices, graph: str, reading: str) -> Path:
-        runs_folder = self._dashboard.settings.runs_folder
+        runs_folder = self.dashboard.settings.runs_folder
         if not choices.directory.strip():
             return run_folder(runs_folder, graph, reading)
         directory = Path(expanded(choices.directory)).absolute()

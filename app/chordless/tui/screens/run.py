@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import ScreenResume
 from textual.widget import Widget
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
@@ -29,14 +29,12 @@ from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.frontier_view import FrontierView
 from chordless.tui.widgets.histogram import Histogram
 from chordless.tui.widgets.load_meter import LoadMeter
-from chordless.tui.widgets.tab_bar import TabBar
 from chordless.tui.widgets.tiles import Tile
 from chordless.tui.widgets.web_verdict import WebVerdict
 from chordless.tui.widgets.worker_rows import WorkerRows
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
-    from chordless.tui.app import ChordlessApp
     from chordless.tui.feeds import ReplayFeed
     from chordless.tui.session import RunSession
 
@@ -59,6 +57,7 @@ _TILES: dict[str, tuple[str, Callable[[RunState], run_words.TileWords], bool]] =
 class RunScreen(WaveAction, OfferedKeys):
     """One run: live, ended, or replayed."""
 
+    TAB = "run"
     BINDINGS = bindings_of("run")
     # Without focus, the screen stays scrolled to its top.
     AUTO_FOCUS = ""
@@ -75,9 +74,8 @@ class RunScreen(WaveAction, OfferedKeys):
         self._waits = False
         self._offered: dict[str, str] = {}
 
-    def compose(self) -> ComposeResult:
+    def parts(self) -> ComposeResult:
         """Put the screen together."""
-        yield TabBar("run")
         with Container(id="run-nothing"):
             yield Static(id="run-nothing-words")
         with Vertical(id="run-body"):
@@ -97,7 +95,6 @@ class RunScreen(WaveAction, OfferedKeys):
                     yield EvolutionChart(id="run-chart")
                     yield Histogram(id="run-histogram")
                     yield EventLog(id="run-log")
-        yield Footer()
 
     def on_mount(self) -> None:
         """Set the titles of the parts."""
@@ -111,7 +108,7 @@ class RunScreen(WaveAction, OfferedKeys):
 
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Show the newest state of the run."""
-        self._take(self._app.run_state)
+        self._take(self.dashboard.run_state)
         # A screen that is shown while the program ends has no parts.
         for bars in self.query(Histogram):
             bars.go_to_most()
@@ -127,7 +124,7 @@ class RunScreen(WaveAction, OfferedKeys):
 
     @property
     def _quiet_seconds(self) -> float:
-        session = self._app.session
+        session = self.dashboard.session
         return 0.0 if session is None else session.quiet_seconds
 
     def on_histogram_chosen(self, message: Histogram.Chosen) -> None:
@@ -144,7 +141,7 @@ class RunScreen(WaveAction, OfferedKeys):
     def _offers(self) -> dict[str, str]:
         state = self._newest
         by_step = state is not None and self._draws_steps(state)
-        return offers_of(self._app.session, state, frozen=self._frozen, by_step=by_step)
+        return offers_of(self.dashboard.session, state, frozen=self._frozen, by_step=by_step)
 
     def action_pause(self) -> None:
         """Pause the search or the replay, or continue it."""
@@ -183,7 +180,7 @@ class RunScreen(WaveAction, OfferedKeys):
 
     def action_resume(self) -> None:
         """Resume a run that was stopped or lost."""
-        session, state = self._app.session, self._newest
+        session, state = self.dashboard.session, self._newest
         if session is None or state is None:
             self._say_why_not(self._no_run())
         elif session.is_at_work:
@@ -265,12 +262,8 @@ class RunScreen(WaveAction, OfferedKeys):
 
     @property
     def _replay(self) -> ReplayFeed | None:
-        session = self._app.session
+        session = self.dashboard.session
         return None if session is None else session.replay
-
-    @property
-    def _app(self) -> ChordlessApp:
-        return cast("ChordlessApp", self.app)
 
     def _take(self, state: RunState | None) -> None:
         before, self._newest = self._newest, state
@@ -279,7 +272,7 @@ class RunScreen(WaveAction, OfferedKeys):
         was_running = before is not None and before.phase == "running" and self._replay is None
         if was_running and self.is_current and state is not None and run_words.has_picked(state):
             # These cycles are what the run was begun for.
-            self.call_later(self._app.show, "cycles")
+            self.call_later(self.dashboard.show, "cycles")
         if self._asked is not None and (state is None or _answered(self._asked[1], state)):
             self._asked = None
         self._draw_soon()
@@ -322,7 +315,7 @@ class RunScreen(WaveAction, OfferedKeys):
         if not self._frozen or self._shown is None:
             self._shown = newest
         state = self._shown
-        session = self._app.session
+        session = self.dashboard.session
         self.query_one(LoadMeter).watch_run(is_at_work=session is not None and session.is_at_work)
         for name, (title, words, _) in _TILES.items():
             tile = self.query_one(f"#tile-{name}", Tile)
@@ -352,7 +345,7 @@ class RunScreen(WaveAction, OfferedKeys):
         words = run_words.phase_words(state)
         gap = "  "
         clock = run_words.clock_words(state, self._quiet_seconds)
-        text = " ".join(filter(None, [words.text(ascii_only=self._app.ascii_only), clock]))
+        text = " ".join(filter(None, [words.text(ascii_only=self.dashboard.ascii_only), clock]))
         parts: list[str | tuple[str, str]] = [(text, f"bold {words.colour}")]
         if (replay := self._replay) is not None:
             banner = run_words.replay_words(replay.speed, replay.position, replay.length, paused=replay.paused)
@@ -376,7 +369,7 @@ class RunScreen(WaveAction, OfferedKeys):
 
     def _controlled(self, what: str) -> RunSession | None:
         """Return the run if the dashboard can control it. Otherwise show why it cannot, and return None."""
-        session, state = self._app.session, self._newest
+        session, state = self.dashboard.session, self._newest
         if session is None or state is None:
             self._say_why_not(self._no_run())
         elif session.can_control:

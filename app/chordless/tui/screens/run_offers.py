@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.binding import ActiveBinding, Binding
-from textual.screen import Screen
 
 from chordless.runs.state import RunState
+from chordless.tui.screens.page import Page
 
 if TYPE_CHECKING:
     from chordless.tui.session import RunSession
 
 
-class OfferedKeys(Screen[None]):
+class OfferedKeys(Page):
     """A screen whose footer shows only what is possible. All keys stay bound: the others say why they do nothing."""
 
     _offered: dict[str, str]

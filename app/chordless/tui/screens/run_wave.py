@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import work
-from textual.screen import Screen
 
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
 from chordless.tui.messages import StartRun
 from chordless.tui.run_form import run_folder, wave_of, with_kept_graph
+from chordless.tui.screens.page import Page
 from chordless.tui.screens.question import Question
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
-    from chordless.tui.app import ChordlessApp
     from chordless.tui.session import RunSession
 
 _SECONDS_BETWEEN_LOOKS = 0.05
@@ -35,12 +34,12 @@ class AskWave(Question):
         )
 
 
-class WaveAction(Screen[None]):
+class WaveAction(Page):
     """The part of the Run screen that shows the wave."""
 
     def action_breadth_first(self) -> None:
         """Begin the shown run anew, breadth first. If it is at work here, ask first."""
-        app = cast("ChordlessApp", self.app)
+        app = self.dashboard
         session, own = app.session, app.engine_session()
         try:
             command = None if session is None else _command_of(session)
@@ -69,7 +68,7 @@ class WaveAction(Screen[None]):
             at_work.stop()
         while at_work is not None and at_work.owns_engine:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-        settings = cast("ChordlessApp", self.app).settings
+        settings = self.dashboard.settings
         folder = run_folder(settings.runs_folder, f"{shown_name(command.graph)}-wave")
         try:
             command = with_kept_graph(command)

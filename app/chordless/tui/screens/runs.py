@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from rich.text import Text
 from textual import on, work
@@ -15,9 +15,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Resize
 from textual.message import Message
-from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Button, DataTable, Footer, Input, Static
+from textual.widgets import Button, DataTable, Input, Static
 from textual.worker import get_current_worker
 
 from chordless.runs.directory import RunDirectory
@@ -37,14 +36,11 @@ from chordless.tui.run_list import (
     with_home,
 )
 from chordless.tui.screens.ask_delete import AskDelete
+from chordless.tui.screens.page import Page
 from chordless.tui.widgets.glyphs import is_ascii
-from chordless.tui.widgets.tab_bar import TabBar
 from chordless.tui.widgets.text_field import TextField
 from kernels_ti import ChordlessError
 from kernels_ti.errors import quantity
-
-if TYPE_CHECKING:
-    from chordless.tui.app import ChordlessApp
 
 _SECONDS_BETWEEN_LOOKS = 2.0
 _LOOKS_LONGER = 10
@@ -73,9 +69,10 @@ class _Looked(Message):
     seconds: float
 
 
-class RunsScreen(Screen[None]):
+class RunsScreen(Page):
     """The table of runs, and details of the chosen one."""
 
+    TAB = "runs"
     BINDINGS = bindings_of("runs")
     AUTO_FOCUS = "#runs"
 
@@ -91,15 +88,14 @@ class RunsScreen(Screen[None]):
 
     @property
     def _folder(self) -> Path:
-        return cast("ChordlessApp", self.app).settings.runs_folder
+        return self.dashboard.settings.runs_folder
 
     @property
     def _table(self) -> _Table:
         return self.query_one(_Table)
 
-    def compose(self) -> ComposeResult:
+    def parts(self) -> ComposeResult:
         """Put the screen together."""
-        yield TabBar("runs")
         yield TextField(
             placeholder="letters of the graph's name; escape shows all runs", id="runs-filter", compact=True
         )
@@ -108,7 +104,6 @@ class RunsScreen(Screen[None]):
             yield Static(_NO_RUNS)
             yield Button("Begin a run", id="begin", variant="primary")
         yield Static(id="run-details", markup=False)
-        yield Footer()
 
     def on_mount(self) -> None:
         """Show neither the table nor the empty page until the folder has been read."""
@@ -116,7 +111,9 @@ class RunsScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Read the runs now, and repeatedly while this screen is shown."""
-        self._look()
+        if self.is_current:
+            # A screen that is made beforehand reads nothing: its cursor would stay on the newest run of that time.
+            self._look()
 
     def on_screen_suspend(self) -> None:
         """Stop reading the disk."""
@@ -259,7 +256,7 @@ class RunsScreen(Screen[None]):
 
     @on(Button.Pressed, "#begin")
     def _begin(self) -> None:
-        cast("ChordlessApp", self.app).action_show_new()
+        self.dashboard.action_show_new()
 
     # Actions
 
@@ -270,7 +267,7 @@ class RunsScreen(Screen[None]):
     def action_filter(self) -> None:
         """Ask for letters of the graph's name."""
         self.add_class("-filtering")
-        self.query_one("#runs-filter").focus()
+        self.set_focus(self.query_one("#runs-filter"))
 
     @on(Input.Changed, "#runs-filter")
     def _filter_typed(self, event: Input.Changed) -> None:
@@ -284,7 +281,7 @@ class RunsScreen(Screen[None]):
     def action_back(self) -> None:
         """Undo the filter. Without one, go back to the screen before this one."""
         if not self.has_class("-filtering"):
-            self.call_later(cast("ChordlessApp", self.app).action_back)
+            self.call_later(self.dashboard.action_back)
             return
         self.remove_class("-filtering")
         self.query_one("#runs-filter", Input).value = ""

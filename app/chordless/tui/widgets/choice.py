@@ -68,8 +68,17 @@ class Choice(RadioSet):
             self.action_toggle_button()
 
     def choose(self, name: str) -> None:
-        """Select another option."""
-        self.query(_Mark)[self._names.index(name)].value = True
+        """Select another option; `chosen` tells it at once."""
+        mark, before = self.query(_Mark)[self._names.index(name)], self.pressed_button
+        if mark is before:
+            return
+        # `RadioSet` would learn of it from a message later. Until then `chosen` would tell the option before.
+        with self.prevent(RadioButton.Changed):
+            mark.value = True
+            if before is not None:
+                before.value = False
+        self._pressed_button = mark
+        self.post_message(self.Changed(self, mark))
 
     def relabel(self, name: str, label: str, *, disabled: bool = False) -> None:
         """Change the label of an option. A disabled option cannot be selected."""

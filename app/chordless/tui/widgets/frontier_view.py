@@ -22,6 +22,8 @@ _AREA, _ASCII_AREA = " ▁▂▃▄▅▆▇█", " ._-=+*%#"
 _ASCII_HEAT = " .:-=+*#"
 _HALF = "▀"
 _LEVELS = 8
+# The first paths of a search, and all of a tiny one, are no glaring block.
+_FEWEST_AT_ITS_BRIGHTEST = 10_000
 _COOLEST, _WARM = 0.2, 0.6
 _MARGIN, _NOW = 7, 18
 _HIGHEST_AREA = 3
@@ -170,7 +172,8 @@ def bands_of(lengths: range, rows: int) -> list[range]:
 def heat_levels(course: PathCourse, columns: int, rows: int) -> list[list[int]]:
     """Return how hot each place of the strip is: a level of 0 to 7 for each column of each row, on a logarithmic scale.
 
-    Time goes from left to right, and the longest paths are at the top. A level is 0 only where no path was looked at.
+    Time goes from left to right, and the longest paths are at the top. A level is 0 only where no path was looked at,
+    and 7 only where many were.
     """
     lengths = course.lengths
     span = max(len(lengths), 1)
@@ -184,7 +187,7 @@ def heat_levels(course: PathCourse, columns: int, rows: int) -> list[list[int]]:
         pieces = course.pieces[first:last]
         counts[first, last] = [sum(piece.get(length, 0) for piece in pieces for length in band) for band in bands]
     most = max((max(column) for column in counts.values()), default=0)
-    full = math.log1p(most) or 1.0
+    full = math.log1p(max(most, _FEWEST_AT_ITS_BRIGHTEST))
     return [[_level(counts[span][row], full) for span in spans] for row in range(rows)]
 
 

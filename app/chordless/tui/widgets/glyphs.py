@@ -31,6 +31,22 @@ class AsciiFilter(LineFilter):
         ]
 
 
+# The dots of a braille character that each quadrant of a block stands for.
+_QUADRANTS, _DOTS_OF_QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█", (0x03, 0x18, 0x44, 0xA0)
+_BLOCKS = {
+    0x2800 + dots: _QUADRANTS[sum(bool(dots & some) << i for i, some in enumerate(_DOTS_OF_QUADRANTS))]
+    for dots in range(256)
+}
+
+
+class BlockFilter(LineFilter):
+    """Replaces braille by blocks, for a browser: the dots of its fonts do not touch, so that lines would fall apart."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Return the segments of a line with unchanged width."""
+        return [Segment(segment.text.translate(_BLOCKS), segment.style, segment.control) for segment in segments]
+
+
 class NoControls(LineFilter):
     """Removes control characters from names and file contents. Textual does not, and a terminal would obey them.
 

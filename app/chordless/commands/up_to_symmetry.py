@@ -1,0 +1,129 @@
+"""``--up-to-symmetry`` of ``chordless count`` and ``chordless list``: the orbits of the cycles."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kernels_ti import CycleOrbits
+
+_WITH_OTHER_SEARCHES = (
+    *("avoid_edge", "part", "limit", "timeout", "arch", "threads", "memory", "cluster", "gpus", "expansion"),
+    *("checkpoint", "checkpoint_every", "events", "proof", "sorted", "per_vertex", "per_edge", "method", "total_only"),
+    *("order", "write_order", "symmetry", "directed", "multigraph"),
+)
+"""Options that a search for orbits does not have."""
+
+
+def add(group: Any, what: str) -> None:
+    """Add the option; `what` says what is done with an orbit."""
+    group.add_argument(
+        "--up-to-symmetry",
+        action="store_true",
+        help=f"{what} under the automorphisms of the graph, for some million cycles at the most "
+        "(pip install 'chordless[symmetry]')",
+    )
+
+
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for options that cannot be combined with it; the lengths are settled."""
+    for name in _WITH_OTHER_SEARCHES:
+        if getattr(options, name, None) != parser.get_default(name):
+            option = f"--{name.replace('_', '-')}"
+            parser.error(f"--up-to-symmetry finds all orbits of a simple graph in one piece: leave {option} out")
+    if PurePath(getattr(options, "output", "-")).suffix.lower() not in ("", ".txt", ".jsonl"):
+        parser.error(f"-o {options.output}: orbits are written as text or JSON lines; name it .txt or .jsonl")
+
+
+def count(options: argparse.Namespace) -> int:
+    """Print the number of orbits and of cycles by length, return the exit code."""
+    import json
+
+    from chordless.words.numbers import seconds_text
+    from chordless.words.shown import on_terminal
+
+    began = time.perf_counter()
+    title, size, found = _found(options)
+    seconds = time.perf_counter() - began
+    if options.json:
+        result = {
+            "graph": title,
+            **size,
+            "automorphisms": found.automorphisms,
+            "orbits": len(found.sizes),
+            "orbits_by_length": found.orbits_by_length,
+            "total": sum(found.sizes),
+            "by_length": found.by_length,
+            "seconds": round(seconds, 6),
+        }
+        print(json.dumps(result))
+        return 0
+    rows = [("length", "orbits", "cycles")]
+    rows += [(f"{length:,}", f"{found.orbits_by_length[length]:,}", f"{k:,}") for length, k in found.by_length.items()]
+    rows += [("total", f"{len(found.sizes):,}", f"{sum(found.sizes):,}")]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    print(on_terminal(title, sys.stdout))
+    for row in rows:
+        print("  " + "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)))
+    print(f"  {seconds_text(seconds)}, {found.automorphisms:,} automorphisms")
+    return 0
+
+
+def list_orbits(options: argparse.Namespace) -> int:
+    """Write the size and one cycle of each orbit, return the exit code."""
+    from chordless.commands.writing import THE_GRAPH, require_other_files
+    from chordless.files import whole_file
+
+    if options.output == "-":
+        for line in _lines(_found(options)[2], as_json=False, is_terminal=sys.stdout.isatty()):
+            sys.stdout.write(line)
+        sys.stdout.flush()
+        return 0
+    require_other_files([(THE_GRAPH, options.graph)], {"-o": options.output})
+    as_json = PurePath(options.output).suffix.lower() == ".jsonl"
+    found = _found(options)[2]
+    with whole_file(options.output) as stream:
+        for line in _lines(found, as_json=as_json, is_terminal=False):
+            stream.write(line.encode())
+    return 0
+
+
+def _found(options: argparse.Namespace) -> tuple[str, dict[str, int], CycleOrbits]:
+    """Return the title of the graph, its numbers of vertices and edges, and the orbits of its cycles."""
+    from chordless.commands.session import graph_asked_for, print_notes
+    from chordless.graphs.vertex_names import restriction_named
+    from kernels_ti import cycle_orbits
+
+    loaded = graph_asked_for(options)
+    if not options.quiet:
+        print_notes(loaded.notes)
+    graph = loaded.graph
+    through, avoid = restriction_named(graph, options.through, options.through_edge, options.avoid)
+    found = cycle_orbits(
+        graph,
+        min_length=options.min_length,
+        max_length=options.max_length,
+        parity=options.parity,
+        through=[graph.names[v] for v in through],
+        avoid=[graph.names[v] for v in avoid],
+    )
+    return loaded.title, {"n": graph.n, "m": graph.m}, found
+
+
+def _lines(found: CycleOrbits, *, as_json: bool, is_terminal: bool) -> Iterator[str]:
+    import json
+
+    from chordless.cycles.participation import json_name
+    from chordless.words.shown import visible
+
+    for size, cycle in zip(found.sizes, found.cycles, strict=True):
+        if as_json:
+            yield json.dumps({"orbit": size, "cycle": [json_name(v) for v in cycle]}) + "\n"
+        else:
+            names = " ".join(map(str, cycle))
+            yield f"{size}\t{visible(names) if is_terminal else names}\n"

@@ -1,0 +1,82 @@
+"""Cycles from files of names: what `list`, `sample`, `export`, `longest` and `first` print, or anybody else writes."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from chordless.cycles.columns import require_columns
+from chordless.cycles.export import open_file
+from chordless.graphs.readers.incoming import read_bytes, shown_name
+from kernels_ti import Graph, GraphError
+
+
+def named_cycles(path: str, graph: Graph, title: str, **reading: Any) -> Iterator[list[int]]:
+    """Yield the cycles of a file as vertices of a graph, in cycle order.
+
+    The file has bit rows (``.npy``, of the graph that `title` names and that is read with `reading`), columns
+    (``.parquet``, ``.arrow``) or lines: names separated by tabs or blanks, a JSON array, or a JSON object with a
+    ``cycle``. ``-`` is standard input. A GraphError names the line that is not a chordless cycle of the graph.
+    """
+    suffix = PurePath(path).suffix.lower()
+    if suffix == ".npy":
+        for cycles in open_file(path, title, **reading).ordered():
+            for cycle in np.split(cycles.vertices, cycles.offsets[1:-1]):
+                yield cycle.tolist()
+        return
+    index = {str(name): v for v, name in enumerate(graph.names)}
+    rows = _columns(path, suffix) if suffix in (".parquet", ".arrow") else _lines(path)
+    for number, names in rows:
+        yield _checked(graph, index, [str(name) for name in names], f"{shown_name(path)}:{number}")
+
+
+def _columns(path: str, suffix: str) -> Iterator[tuple[int, Sequence[Any]]]:
+    require_columns("parquet" if suffix == ".parquet" else "arrow")
+    data = io.BytesIO(read_bytes(path))
+    try:
+        if suffix == ".parquet":
+            table = importlib.import_module("pyarrow.parquet").read_table(data)
+        else:
+            table = importlib.import_module("pyarrow.ipc").open_file(data).read_all()
+        column = table.column("vertices")
+    except (KeyError, ValueError, OSError) as error:
+        raise GraphError(f"{path}: no column `vertices` of cycles: {error}") from None
+    for number, row in enumerate(column, 1):
+        yield number, row.as_py()
+
+
+def _lines(path: str) -> Iterator[tuple[int, Sequence[Any]]]:
+    for number, line in enumerate(read_bytes(path).decode("utf-8", "backslashreplace").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if line[0] not in "[{":
+            yield number, line.split("\t") if "\t" in line else line.split()
+            continue
+        try:
+            value = json.loads(line)
+            names = value["cycle"] if isinstance(value, dict) else value
+        except (ValueError, KeyError, RecursionError):
+            names = None
+        if not isinstance(names, list):
+            raise GraphError(f"{shown_name(path)}:{number}: a line of JSON is an array of names, or has a `cycle`")
+        if names:
+            yield number, names
+
+
+def _checked(graph: Graph, index: dict[str, int], names: Sequence[str], place: str) -> list[int]:
+    if missing := [name for name in names if name not in index]:
+        raise GraphError(f"{place}: there is no vertex {missing[0]!r} in the graph")
+    cycle = [index[name] for name in names]
+    if len(cycle) < 3 or len(set(cycle)) < len(cycle):
+        raise GraphError(f"{place}: a cycle has three vertices or more, each once")
+    within = set(cycle)
+    for before, v, after in zip([cycle[-1], *cycle[:-1]], cycle, [*cycle[1:], cycle[0]], strict=True):
+        if within.intersection(graph.neighbours(v).tolist()) != {before, after}:
+            raise GraphError(f"{place}: not a chordless cycle of this graph, see the vertex {graph.names[v]}")
+    return cycle

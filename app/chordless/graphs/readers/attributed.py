@@ -1,0 +1,129 @@
+"""Formats whose edges have attributes, such as lengths: node-link JSON, GeoJSON, tables of edges, TNTP."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from chordless.graphs.readers.source import Source
+
+_ENDS = (("u", "v"), ("init_node", "term_node"), ("source", "target"), ("from", "to"), ("tail", "head"))
+_END_OF_METADATA = "<END OF METADATA>"
+TABLE = re.compile(
+    rb"\s*<NUMBER OF |(?i:[\"']?(?:"
+    + b"|".join(f"{u}[\"']?[,;\t][\"']?{v}".encode() for u, v in _ENDS)
+    + rb")[\"']?[,;\t][^\n]*[,;\t])"
+)
+"""The beginning of a table of edges: the metadata of TNTP, or a heading of four columns or more."""
+
+
+def json_graph(source: Source) -> Any:
+    """Return the networkx graph of node-link JSON, as networkx and D3 write it, or of GeoJSON.
+
+    The lines of a GeoJSON are edges between the properties ``u`` and ``v``, as OSMnx writes them, or else between the
+    coordinates of their ends; its points place vertices.
+    """
+    data = json.loads(source.text)
+    if isinstance(data, dict) and data.get("type") == "FeatureCollection":
+        if not isinstance(data.get("features"), list):
+            raise source.error("the `features` of GeoJSON are a list")
+        return _graph_of_features(source, data["features"])
+    edges = next((name for name in ("edges", "links") if isinstance(data, dict) and name in data), None)
+    if edges is None or "nodes" not in data:
+        raise source.error("not a graph: node-link JSON has `nodes` and `edges`, or `links`; GeoJSON has `features`")
+    import networkx as nx
+
+    names = Counter(str(node["id"]) for node in data["nodes"])
+    if repeated := [name for name, times in names.items() if times > 1]:
+        raise source.error(f"node {repeated[0]} is listed twice; list each node once")
+    # An end may be written as a text where its node is a number.
+    listed = {str(node["id"]): node["id"] for node in data["nodes"]}
+    joined = []
+    for edge in data[edges]:
+        ends = {side: listed.get(str(edge[side])) for side in ("source", "target")}
+        for side, end in ends.items():
+            if end is None:
+                raise source.error(f"an edge ends in a node that the file does not list: {edge[side]}")
+        joined.append({**edge, **ends})
+    return nx.node_link_graph({**data, "multigraph": True, edges: joined}, edges=edges)
+
+
+def _graph_of_features(source: Source, features: Iterable[dict[str, Any]]) -> Any:
+    import networkx as nx
+
+    graph = nx.MultiGraph()
+    for number, feature in enumerate(features, 1):
+        properties, shape = feature.get("properties") or {}, feature["geometry"]
+        if shape is None:
+            raise source.error(f"feature {number} has no geometry; the lines of GeoJSON are edges")
+        kind, places = shape["type"], shape["coordinates"]
+        if kind == "Point":
+            name = feature.get("id", properties.get("osmid", properties.get("id")))
+            graph.add_node(_named(name, places), **{**properties, "x": places[0], "y": places[1]})
+            continue
+        if kind not in ("LineString", "MultiLineString"):
+            raise source.error(f"feature {number} is a {kind}; the lines of GeoJSON are edges, its points are vertices")
+        lines = [places] if kind == "LineString" else places
+        for line in lines:
+            ends = []
+            for name, place in ((properties.get("u"), line[0]), (properties.get("v"), line[-1])):
+                ends.append(_named(name if len(lines) == 1 else None, place))
+                graph.add_node(ends[-1], x=place[0], y=place[1])
+            graph.add_edge(*ends, **properties)
+    return graph
+
+
+def _named(name: Any, place: list[float]) -> str:
+    return f"{place[0]},{place[1]}" if name is None else str(name)
+
+
+def table_graph(source: Source) -> Any:
+    """Return the networkx graph of a table with a row for each edge and a heading, as OSMnx's, or of a TNTP network.
+
+    The ends are in the columns ``u`` and ``v``, ``source`` and ``target`` or the like; the others are attributes. Each
+    edge leads from the first to the second, but the file need not mean that.
+    """
+    import networkx as nx
+
+    rows = _rows(source)
+    _, heading = next(rows, (0, []))
+    if not heading:
+        raise source.error("no heading: the columns of a table of edges have names")
+    names = [cell.strip().lower().replace(" ", "_") for cell in heading]
+    ends = next(((u, v) for u, v in _ENDS if u in names and v in names), None)
+    if ends is None:
+        known = ", ".join(f"{u} and {v}" for u, v in _ENDS)
+        raise source.error(f"no columns with the ends of the edges; they are called {known}", 1)
+    graph = nx.MultiDiGraph()
+    for number, cells in rows:
+        if len(cells) != len(names):
+            raise source.error(f"{len(cells)} cells, and the heading has {len(names)}", number)
+        values = dict(zip(names, map(str.strip, cells), strict=True))
+        tail, head = (values.pop(end) for end in ends)
+        if not tail or not head:
+            raise source.error("an edge without an end", number)
+        values.pop("key", None)
+        graph.add_edge(tail, head, **values)
+    return graph
+
+
+def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each row, the heading first."""
+    lines = source.text.split("\n")
+    is_tntp = lines[0].lstrip().startswith("<")
+    if is_tntp:
+        begin = next((i for i, line in enumerate(lines) if line.strip().startswith(_END_OF_METADATA)), len(lines))
+        for number, line in enumerate(lines[begin + 1 :], begin + 2):
+            row = line.strip().lstrip("~").rstrip(";").strip()
+            if row:
+                yield number, row.split("\t") if "\t" in row else row.split()
+        return
+    delimiter = max(",;\t", key=lines[0].count)
+    reader = csv.reader(lines, delimiter=delimiter)
+    for cells in reader:
+        if any(cells):
+            yield reader.line_num, cells
