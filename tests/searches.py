@@ -7,6 +7,7 @@ import itertools
 from hypothesis import strategies as st
 
 from kernels_ti import Graph
+from kernels_ti.options import Lengths
 from kernels_ti.reference.algorithm import chordless_cycles
 
 
@@ -23,6 +24,7 @@ def searches(draw):
     graph = draw(graphs())
     shortest = draw(st.integers(3, 5))
     longest = draw(st.none() | st.integers(shortest, shortest + 4))
+    parity = draw(st.sampled_from([None, None, "odd", "even"]))
     through = draw(st.sets(st.integers(0, graph.n - 1), max_size=2))
     avoid = draw(st.sets(st.integers(0, graph.n - 1), max_size=2)) - through
     edges = [edge for edge in graph.edges().tolist() if not set(edge) <= through]
@@ -30,13 +32,13 @@ def searches(draw):
     wanted = [
         cycle
         for cycle in chordless_cycles(graph)
-        if shortest <= len(cycle) <= (longest or graph.n)
+        if len(cycle) in Lengths(shortest, longest, parity)
         and through <= set(cycle)
         and not avoid & set(cycle)
         and not any(set(edge) <= set(cycle) for edge in avoid_edges)
     ]
     bounds = {
-        "min_length": shortest, "max_length": longest, "through": sorted(through), "avoid": sorted(avoid),
-        "avoid_edges": avoid_edges,
+        "min_length": shortest, "max_length": longest, "parity": parity, "through": sorted(through),
+        "avoid": sorted(avoid), "avoid_edges": avoid_edges,
     }  # fmt: skip
     return graph, bounds, wanted

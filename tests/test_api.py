@@ -153,9 +153,14 @@ def test_a_part_is_a_pair(part) -> None:
         Options(part=part)
 
 
-def test_a_count_along_a_boundary_has_no_limit() -> None:
-    with pytest.raises(OptionError, match="are for the method search"):
-        count_cycles(grid(2, 2), method="boundary", limit=5)
+@pytest.mark.parametrize("reason", [{"method": "boundary"}, {"order": range(4)}])
+@pytest.mark.parametrize("option", [{"limit": 5}, {"threads": 2}, {"expansion": "paper"}, {"arch": "reference"}])
+def test_an_option_of_a_search_is_named_beside_what_asks_for_a_boundary(option, reason) -> None:
+    why = "order" if "order" in reason else 'method="boundary"'
+    with pytest.raises(
+        OptionError, match=rf"^{next(iter(option))}.* is for the method search: leave it out, or {why}$"
+    ):
+        count_cycles(grid(2, 2), **option, **reason)
 
 
 def test_a_count_that_cannot_fit_is_refused_before_it_begins() -> None:

@@ -335,7 +335,7 @@ def test_a_table_that_cannot_be_made_leaves_nothing_and_says_where_the_lines_are
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("chordless.batch.tables.write_csv", full)
+        patch.setattr("chordless.batch.tables.write_csv_rows", full)
         assert main(["batch", "petersen", "cycle:5", "-o", "counts.csv"]) == 1
     assert (
         "cannot write counts.csv: No space left on device; nothing is lost: the lines are in counts.csv.jsonl, and the "

@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 from benches import REFERENCE, TIMES, no_nauty, probed_once, python, report, run, script
-from chordless.bench import programs
-from chordless.bench.measure import Outcome, Series, take_turns
+from chordless import generate
+from chordless.bench import peers, programs
+from chordless.bench.graphs import BenchGraph
+from chordless.bench.measure import Outcome, Series, count_once, take_turns
 from patience import PATIENCE
 
-from kernels_ti import GraphError
+from kernels_ti import DeviceError, GraphError
+from kernels_ti.taichi_door import LIBRARIES, library
 
 __all__ = ["no_nauty", "probed_once"]
 
@@ -223,3 +226,16 @@ def test_another_program_can_be_the_sequential_one_of_table1(capsys, said, exit_
     assert row["here"]["times"][0]["seconds"] == [0.5]
     assert row["here"]["by_length"] == {"3": 100, "100": 1}
     assert bool(result["problems"]) == bool(exit_code)
+
+
+def test_the_fork_of_taichi_is_measured_beside_it_where_both_are_here(monkeypatch):
+    """The engine is told which library compiles; one that is not installed is an error, no other in its place."""
+    other = next(each for each in LIBRARIES if each is not library())
+    monkeypatch.setattr(peers, "others", lambda: [other])
+    several, one, forked, boundary = peers.our_programs("cpu", 2, {"arch": "cpu", "cores": 2})
+    assert (several.library, one.library, boundary.library) == (None, None, None)
+    assert (forked.name, forked.threads, forked.library) == (f"{several.name}, {other.title}", 2, other.package)
+    graph = BenchGraph("cycle:5", generate("cycle:5"), "cycle.txt")
+    assert peers._our_command(graph, forked).startswith(f"CHORDLESS_TAICHI={other.package} chordless count cycle:5")
+    with pytest.raises(DeviceError, match="CHORDLESS_TAICHI is taichi or quadrants, not 'tachi'"):
+        count_once("grid:4x4", "cpu", 1, library="tachi")

@@ -5,12 +5,12 @@ import pytest
 from chordless import generate
 
 from kernels_ti import Graph, open_device
+from kernels_ti.boundary.executors.launches import spec_on_device
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.orders.walk import steps_of
 from kernels_ti.boundary.spec.changes import ChangesOfSteps
 from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.spec.transitions import children_of
-from kernels_ti.boundary.tables.tables import spec_on_device
 from kernels_ti.taichi_door import ti
 
 STATES = 3000

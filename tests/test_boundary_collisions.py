@@ -13,14 +13,15 @@ from kernels_ti import open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.forward_and_back import device_optimum
-from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
-from kernels_ti.boundary.forward_and_back.gains import Gains
-from kernels_ti.boundary.forward_and_back.optimum import best_cycle
+from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.kernels import count as count_kernel
 from kernels_ti.boundary.kernels import optimum as optimum_kernels
 from kernels_ti.boundary.kernels import tables as kernels
-from kernels_ti.boundary.tables.on_device import DeviceBlock
+from kernels_ti.boundary.values.gains import Gains
+from kernels_ti.boundary.way_back import device_optimum
+from kernels_ti.boundary.way_back.blocks import planned_blocks
+from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.boundary.way_back.optimum import best_cycle
 
 # The kernels are compiled anew.
 pytestmark = pytest.mark.slow
@@ -73,7 +74,7 @@ def test_the_longest_cycle_is_found_again(alike, monkeypatch):
     graph = generate(SPEC)
     planned = planned_blocks(SearchSpace(graph))
     expected = best_cycle(planned, Gains())
-    best = best_cycle(planned, Gains(), device=open_device("cpu"))
+    best = best_cycle(planned, Gains(), Means(device=open_device("cpu")))
     assert (best.value, best.ways, best.states) == (expected.value, expected.ways, expected.states)
     assert len(best.cycle) == best.value
     check_cycles(graph, [best.cycle])

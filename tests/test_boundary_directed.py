@@ -24,7 +24,7 @@ from kernels_ti import (
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.tables.on_device import DeviceBlock
+from kernels_ti.boundary.executors.on_device import DeviceBlock
 
 
 def counted(graph, *, each_length=True, **options):

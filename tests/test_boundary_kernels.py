@@ -15,13 +15,13 @@ from oracles import small_graphs
 from kernels_ti import Graph, OptionError, Options, SizeError, count_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
-from kernels_ti.boundary.cores import parts
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
-from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
-from kernels_ti.boundary.forward_and_back.layers import layer_of
+from kernels_ti.boundary.executors import parts
+from kernels_ti.boundary.executors import tables as device_tables
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.spec.packing import Packing
-from kernels_ti.boundary.tables import tables as device_tables
+from kernels_ti.boundary.way_back.blocks import planned_blocks
+from kernels_ti.boundary.way_back.layers import layer_of
 from kernels_ti.reference.algorithm import chordless_cycles
 
 
@@ -249,7 +249,7 @@ def test_nothing_depends_on_how_a_stretch_is_cut(spec, shortage, monkeypatch):
     expected = planned(generate(spec))
     expected.advance(math.inf)
     for name, value in SHORTAGES[shortage].items():
-        monkeypatch.setattr(f"kernels_ti.boundary.cores.{name}", value)
+        monkeypatch.setattr(f"kernels_ti.boundary.executors.{name}", value)
     monkeypatch.setattr(parts, "_FEWEST_STATES_TO_A_PART", 8)
     for by_length in (True, False):
         count = count_of(generate(spec), by_length=by_length)

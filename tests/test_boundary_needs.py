@@ -13,10 +13,10 @@ from kernels_ti import Graph, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
+from kernels_ti.boundary.executors import tables as device_tables
+from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.needs import Needs, needs_of
 from kernels_ti.boundary.orders.plan import plan_of
-from kernels_ti.boundary.tables import tables as device_tables
-from kernels_ti.boundary.tables.on_device import DeviceBlock
 
 GIB = 1 << 30
 GRID = plan_of(generate("grid:14x14"), order=range(196))

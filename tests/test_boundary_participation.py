@@ -12,11 +12,12 @@ from searches import searches
 
 from kernels_ti import EngineError, Graph, OptionError, Options, SizeError, TimeIsUpError, count_participation
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.participation import Shares, shares_of
-from kernels_ti.boundary.states.states import GivenUp
-from kernels_ti.boundary.tables.residues import primes_beyond
+from kernels_ti.boundary.values.residues import primes_beyond
+from kernels_ti.boundary.values.states import GivenUp
+from kernels_ti.boundary.way_back.blocks import planned_blocks
+from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.reference.algorithm import chordless_cycles
 
 
@@ -127,7 +128,7 @@ def test_it_says_what_memory_it_lacks_and_ends_when_it_is_enough():
     planned = planned_blocks(space)
     asked = []
     (block,) = planned.blocks
-    steps = Shares(block, None, lambda: bool(asked), lambda step, states: None).passing(lambda step, states: None)
+    steps = Shares(block, Means(enough=lambda: bool(asked))).passing(lambda step, states: None)
     next(steps)
     asked.append(True)
     with pytest.raises(GivenUp):

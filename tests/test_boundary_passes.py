@@ -18,13 +18,12 @@ from shortage import counts_with_a_failed_allocation
 from kernels_ti import Graph, Options, SizeError, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
-from kernels_ti.boundary.cores import parts
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.states.saved import SavedCount
-from kernels_ti.boundary.tables import in_passes
-from kernels_ti.boundary.tables import tables as device_tables
-from kernels_ti.boundary.tables.on_device import DeviceBlock
-from kernels_ti.boundary.tables.residues import coefficients, combined, primes_beyond
+from kernels_ti.boundary.executors import in_passes, parts
+from kernels_ti.boundary.executors import tables as device_tables
+from kernels_ti.boundary.executors.on_device import DeviceBlock
+from kernels_ti.boundary.values.residues import coefficients, combined, primes_beyond
+from kernels_ti.boundary.values.saved import SavedCount
 from kernels_ti.reference.algorithm import chordless_cycles
 
 FEW = settings(max_examples=30, deadline=None)

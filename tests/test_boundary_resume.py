@@ -20,9 +20,7 @@ from test_killed import Killed, sessions_in
 
 from kernels_ti import ChordlessError, EngineError, SizeError
 from kernels_ti.boundary import count as count_of_boundary
-from kernels_ti.boundary import in_python
-from kernels_ti.boundary.cores import parts
-from kernels_ti.boundary.tables import in_passes
+from kernels_ti.boundary.executors import in_passes, in_python, parts
 from kernels_ti.errors import CheckpointError
 
 GRAPH = "grid:6x7"

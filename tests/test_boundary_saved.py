@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import cycle
 
+import numpy as np
 import pytest
 from chordless import generate
 from hypothesis import given, settings
@@ -132,3 +134,38 @@ def test_each_allocation_may_fail_and_the_count_goes_on():
 def test_orders_of_another_graph_are_refused(orders):
     with pytest.raises(CheckpointError, match="the order of the vertices that was kept does not fit the graph"):
         plan_of(generate("grid:3x3"), orders=orders)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        lambda saved: replace(saved, blocks_done=1),
+        lambda saved: replace(saved, blocks_done=-1),
+        lambda saved: replace(saved, block=replace(saved.block, place=43)),
+        lambda saved: replace(saved, block=replace(saved.block, states=of_words(saved, 0))),
+        lambda saved: replace(saved, block=replace(saved.block, states=of_words(saved, 2))),
+        lambda saved: replace(saved, block=replace(saved.block, states=of_lengths(saved, 44))),
+    ],
+    ids=["more blocks", "fewer blocks", "more vertices", "no words", "more words", "longer cycles"],
+)
+def test_states_that_do_not_fit_the_graph_are_refused(forged):
+    """Kernels do not check what they are given: states in other words than those of the block would end the process."""
+    graph = generate("grid:6x7")
+    count = BoundaryCount(graph)
+    for _ in range(20):
+        count.advance(0.0)
+    saved = count.saved()
+    assert saved.block.states.words.shape[0] == 1
+    assert BoundaryCount(graph, saved=saved).share == count.share
+    with pytest.raises(CheckpointError, match="the count that was kept does not fit the blocks of the graph"):
+        BoundaryCount(graph, saved=forged(saved))
+
+
+def of_words(saved, words):
+    states = saved.block.states
+    return replace(states, words=np.repeat(states.words, words, axis=0))
+
+
+def of_lengths(saved, lengths):
+    states = saved.block.states
+    return replace(states, counts=np.zeros((len(states.counts), 1, lengths), np.uint64))

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import os
 import random
 import resource
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from chordless.runs import checkpoint as checkpoint_module
 from chordless.runs.checkpoint import CHECKPOINT_FORMAT, Checkpoint, Sessions, open_checkpoint, write_checkpoint
+from oracles import grid
 
 from kernels_ti import EngineError
+from kernels_ti.blocks.groups import block_batches
+from kernels_ti.blocks.resumed import resumed_groups
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import CheckpointError
 from kernels_ti.state import Frames, GroupState, Layout, RunState
@@ -215,14 +220,44 @@ def test_a_header_that_has_not_what_its_run_needs_is_refused(tmp_path, full):
 
 
 def test_a_state_of_another_search_is_refused():
-    state = RunState(Layout(), 3, (GroupState(9, 4), GroupState(0, 0)))
-    assert len(state.groups_of([9, 0])) == 2
+    groups = block_batches(grid(4, 5), Layout(), 64)[0]
+    seeds = len(groups[0].seed_entries)
+    state = RunState(Layout(), 3, (GroupState(seeds, seeds),))
+    assert len(resumed_groups(state, groups, members=False)) == 1
     state.require_batch(3)
-    for seeds in ([9], [8, 0], [9, 0, 0]):
-        with pytest.raises(CheckpointError, match="does not fit the graph"):
-            state.groups_of(seeds)
+    for kept in ((), (GroupState(), GroupState()), (GroupState(seeds + 1, 0),), (GroupState(0, seeds + 1),)):
+        with pytest.raises(CheckpointError, match="does not fit the graph: it has other groups"):
+            resumed_groups(replace(state, groups=kept), groups, members=False)
     with pytest.raises(CheckpointError, match="batch 3 of 2"):
         state.require_batch(2)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"end": np.array([20], np.int32)},
+        {"end": np.array([-1], np.int32)},
+        {"length": np.array([21], np.int32)},
+        {"extensions": np.array([[1 << 20]], np.uint64)},
+        {"members": np.array([[1 << 63]], np.uint64)},
+        {"members": None},
+        dict.fromkeys(("allowed", "extensions", "members"), np.array([[1, 0]], np.uint64)),
+    ],
+    ids=lambda forged: "+".join(forged),
+)
+def test_a_path_that_leads_out_of_its_block_is_refused(forged):
+    """The grid is one block of 20 vertices, in rows of one word; kernels do not check what they are given."""
+    groups = block_batches(grid(4, 5), Layout(), 64)[0]
+    row = np.array([[1 << 19]], np.uint64)
+    whole = Frames(row, row, row, np.array([19], np.int32), np.array([20], np.int32), np.ones(1))
+
+    def read(frames):
+        (group,) = resumed_groups(RunState(Layout(), 0, (GroupState(frames=(frames,)),)), groups, members=True)
+        return list(group.frames)
+
+    assert read(whole) == [whole]
+    with pytest.raises(CheckpointError, match="does not fit the graph: a path leads out of its block"):
+        read(replace(whole, **forged))
 
 
 def test_another_version_of_the_program_is_refused(tmp_path, full):
@@ -256,6 +291,52 @@ def test_a_missing_member_is_refused(tmp_path, full):
             if name != "groups/0/1/end.npy":
                 archive.writestr(name, data)
     assert "something is missing" in refusal(path)
+
+
+def npy(array, **more):
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, array, **more)
+    return stream.getvalue()
+
+
+def all_frames(path):
+    with open_checkpoint(path, "abc", OPTIONS) as found:
+        return [list(group.frames) for group in found.state.groups]
+
+
+FORGERIES = {
+    "another type": lambda array: npy(array.astype(np.float32)),
+    "one axis": lambda array: npy(array.reshape(-1)[:-1]),
+    "twice as many": lambda array: npy(np.concatenate([array, array])),
+    "out of range": lambda array: npy(np.full_like(array, 2**31 - 1)),
+    "other numbers": lambda array: npy(array[::-1] + array.dtype.type(1)),
+    "objects": lambda array: npy(np.array([1, "a", None], object), allow_pickle=True),
+    "more than any memory": lambda array: npy(array).replace(b"'shape': (", b"'shape': (9999999999"),
+    "no array": lambda array: b"junk",
+}
+
+
+@pytest.mark.parametrize("kind", FORGERIES)
+@pytest.mark.parametrize("program", [None, "0.5.0"])
+def test_an_array_that_was_forged_is_refused(tmp_path, full, kind, program):
+    """A zip that is whole: its checksums are those of the forged array. Version 0.5.0 kept none beside them."""
+    path = tmp_path / "checkpoint"
+    write_checkpoint(path, full[1])
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(members.pop("header.json"))
+    if program is not None:
+        header |= {"program": program, "members": [*members, "header.json"]}
+    for name in members:
+        is_frame = name.startswith("groups/")
+        if program is not None and (not is_frame or kind in ("out of range", "other numbers")):
+            continue
+        forged = FORGERIES[kind](np.lib.format.read_array(io.BytesIO(members[name])))
+        with zipfile.ZipFile(path, "w") as archive:
+            for each, data in {**members, name: forged, "header.json": json.dumps(header)}.items():
+                archive.writestr(each, data)
+        with pytest.raises(CheckpointError, match="is damaged or cut short"):
+            all_frames(path)
 
 
 @pytest.mark.parametrize("room", [1, 100, 5000])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import subprocess
 
 import pytest
 from chordless.cli import main, make_parser
 from chordless.commands.options import ARCHES, EXPANSIONS
+from chordless.graphs.generators import known_kinds
 from chordless.graphs.load import FORMATS
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails, on_full_disk
@@ -273,3 +275,16 @@ def test_closed_streams_are_not_mistaken_for_the_pipes_of_the_engine(tmp_path):
 def test_the_topics_of_help_are_completed(shell):
     script = chordless("completion", shell).stdout
     assert any("specs formats cluster exit-codes environment count" in line for line in script.splitlines())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_specs_of_graphs_are_completed(shell, tmp_path):
+    script = chordless("completion", shell).stdout
+    assert {kind.example for kind in known_kinds()} <= set(re.split("[ '\";]", script))
+    if shell == "bash":
+        (tmp_path / "kingdom.txt").touch()
+        asked = 'COMP_WORDS=(chordless count kin); COMP_CWORD=2; _shtab_chordless; echo "${COMPREPLY[@]}"'
+        done = subprocess.run(
+            ["bash", "-c", script + asked], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=True
+        )
+        assert done.stdout == "kingdom.txt king:6x6\n"

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from oracles import grid
 
-from kernels_ti import CycleTable, Graph, OptionError, as_graph, collect_cycles, enumerate_cycles, open_device
+from kernels_ti import (
+    CycleTable,
+    EngineError,
+    Graph,
+    OptionError,
+    as_graph,
+    collect_cycles,
+    enumerate_cycles,
+    open_device,
+)
 from kernels_ti.cycles import Cycles
 from kernels_ti.found import cycle_order
 from kernels_ti.found.cycle_order import CycleOrder
@@ -63,6 +72,41 @@ def test_kernel_and_tables_put_rows_in_the_same_order(device, monkeypatch):
         made.append(vertices)
     assert np.array_equal(*made)
     assert np.array_equal(made[0], CycleWalker(table.graph).order(table.rows()).vertices)
+
+
+def test_a_kernel_refuses_each_row_that_is_no_chordless_cycle(device, kernels_always):
+    """All sets of vertices of a small graph, each in a table of its own behind a right row."""
+    graph = as_graph(nx.wheel_graph(5))
+    right = {sum(1 << v for v in cycle) for cycle in nx.chordless_cycles(nx.wheel_graph(5))}
+    order, good = CycleOrder(graph), min(right)
+    for row in range(1 << 5):
+        rows = np.array([[good], [row], [good]], np.uint64)
+        offsets = np.cumsum([0, *(int(each).bit_count() for each in rows[:, 0])])
+        vertices = np.zeros(offsets[-1], np.int32)
+        if row in right:
+            order(rows, offsets, vertices)
+            assert sorted(vertices[offsets[1] : offsets[2]]) == [v for v in range(5) if row >> v & 1]
+        else:
+            with pytest.raises(EngineError, match="not a chordless cycle"):
+                order(rows, offsets, vertices)
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (1, 5)],  # a chord beside the start
+        [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (2, 4)],  # before the end
+        [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3)],  # from the start to the end
+        [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 0), (1, 4)],  # across
+        [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)],  # two cycles
+        [(0, 1), (0, 2), (1, 3), (2, 4), (5, 6)],  # no cycle
+    ],
+)
+def test_a_kernel_refuses_a_cycle_with_a_chord(edges, device, kernels_always):
+    graph = as_graph(nx.Graph(edges))
+    rows = np.array([[(1 << graph.n) - 1]], np.uint64)
+    with pytest.raises(EngineError, match="not a chordless cycle"):
+        CycleOrder(graph)(rows, np.array([0, graph.n]), np.zeros(graph.n, np.int32))
 
 
 def test_a_table_is_used_after_another_arch_was_opened_and_while_none_is(kernels_always):

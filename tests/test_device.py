@@ -17,6 +17,7 @@ from kernels_ti.blocks.groups import block_batches
 from kernels_ti.device import memory
 from kernels_ti.device.device import ARCHES
 from kernels_ti.device.machine import cores
+from kernels_ti.device.memory import host_budget
 from kernels_ti.device.selftest import LEAST_LOOP, failures
 from kernels_ti.search import require_loops
 from kernels_ti.state import Layout
@@ -282,3 +283,9 @@ assert said == ["[T 11/23/26 05:12:27.647 1] a line of the log\\n"], said
 """
     done = run_python(code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "a line of another thread\n", "and of its errors\n")
+
+
+def test_a_limit_that_the_process_has_outgrown_is_told_from_what_a_search_needs():
+    told = r"1\.0 MiB is too small: this process holds [\d.]+ \wiB itself, and a search needs 40\.0 MiB more at least$"
+    with pytest.raises(OptionError, match=rf"^memory {told}"):
+        host_budget(1 << 20)

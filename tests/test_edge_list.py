@@ -109,7 +109,7 @@ def test_positions_are_by_index(tmp_path):
         (b"1 2\n\xff\xfe 3\n", "a.txt:2: byte 0xff is not UTF-8 text"),
         (b"\x7fELF\0\0\1", "a.txt: this is a binary file"),
         ("1 2\n".encode("utf-16"), "a.txt: this is UTF-16 text: say so with --encoding utf-16, or save the file as"),
-        ("Source,Target,Type,Id\n1,2,,0\n", "a.txt:1: an edge list has two columns, or three with weights; found 4"),
+        ("A,B,Type,Id\n1,2,x,0\n", "a.txt:1: an edge list has two columns, or three with weights; found 4"),
         (gzip.compress(b"1 2\n" * 99, mtime=0)[:-12], "a.txt: the gzip file is damaged or cut short"),
         (b"\x1f\x8bnonsense", "a.txt: the gzip file is damaged or cut short"),
     ],

@@ -70,6 +70,7 @@ def test_a_matrix_may_be_that_of_a_multigraph(tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "part"),
     [
+        ("a->b\n", {}, "a.txt:1: edge needs two vertices, found 1 word: 'a->b' (an arrow has blanks on both sides)"),
         ("a -> b\nb c\n", {}, "a.txt:2: the edges are arcs `u -> v` (see line 1), and this line is none: 'b c'"),
         ("a -> b\nb -> c d\n", {}, "a.txt:2: the edges are arcs"),
         ("1 -> 2\n1 -> 2\n", {}, "a.txt:2: edge 1 -> 2 is already in line 1; a simple graph has each edge once"),

@@ -42,6 +42,13 @@ WHOLE = {
     "s6": nx.to_sparse6_bytes(nx.petersen_graph()),
     "mtx": b"%%MatrixMarket matrix coordinate real symmetric\n% c\n3 3 2\n2 1 1.5\n3 2 1\n",
     "adjlist": b"# c\n1 2 3\n2 3\n",
+    "json": b'{"directed": false, "nodes": [{"id": 1, "x": 0}, {"id": 2}, {"id": 3}], '
+    b'"links": [{"source": 1, "target": 2}]}',
+    "geojson": b'{"type": "FeatureCollection", "features": [{"type": "Feature", "properties": {"u": 1, "v": 2}, '
+    b'"geometry": {"type": "LineString", "coordinates": [[0, 0], [1, 1]]}}, '
+    b'{"type": "Feature", "geometry": {"type": "Point", "coordinates": [2, 2]}}]}',
+    "tntp": b"<NUMBER OF NODES> 2\n<END OF METADATA>\n"
+    b"~\tinit_node\tterm_node\tlength\t;\n\t1\t2\t0.5\t;\n\t2\t3\t1\t;\n",
     "smi": b"CC(=O)Oc1ccccc1C(=O)O aspirin\n",
 }
 TOKENS = (

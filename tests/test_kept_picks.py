@@ -20,14 +20,14 @@ from program import ENVIRONMENT, command
 from kernels_ti import open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count
-from kernels_ti.boundary.forward_and_back import device_optimum
-from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
-from kernels_ti.boundary.forward_and_back.gains import Gains
-from kernels_ti.boundary.forward_and_back.keeping import Keeping
-from kernels_ti.boundary.forward_and_back.optimum import best_cycle
 from kernels_ti.boundary.sample import drawn
-from kernels_ti.boundary.states.saved import SavedPick
-from kernels_ti.boundary.states.states import GivenUp
+from kernels_ti.boundary.values.gains import Gains
+from kernels_ti.boundary.values.saved import SavedPick
+from kernels_ti.boundary.values.states import GivenUp
+from kernels_ti.boundary.way_back import device_optimum
+from kernels_ti.boundary.way_back.blocks import planned_blocks
+from kernels_ti.boundary.way_back.keeping import Keeping, Means
+from kernels_ti.boundary.way_back.optimum import best_cycle
 
 GRAPH, NUMBERED = "grid:5x6", "gnp:26,0.2,2"
 
@@ -79,12 +79,11 @@ WEIGHTS = Gains(of_vertices={v: v * v % 7 for v in range(64)})
 @pytest.mark.parametrize(("gains", "least"), [(Gains(), False), (Gains(), True), (WEIGHTS, False)])
 def test_a_best_cycle_is_that_of_an_uninterrupted_search(device, gains, least, memory):
     planned = planned_blocks(SearchSpace(generate("grid:6x7")))
-    whole = best_cycle(planned, gains, least=least, memory=memory, device=device)
+    whole = best_cycle(planned, gains, Means(memory, device=device), least=least)
 
     def work(keeping, enough):
-        return best_cycle(
-            planned, gains, least=least, memory=memory, device=device, keeping=keeping, enough=enough
-        )  # fmt: skip
+        means = Means(memory, enough, device=device, keeping=keeping)
+        return best_cycle(planned, gains, means, least=least)
 
     found, sessions = in_sessions(work, random.Random(1))
     assert found == whole
@@ -97,7 +96,7 @@ def test_a_sample_is_that_of_an_uninterrupted_one(device, memory):
     planned = planned_blocks(SearchSpace(graph))
 
     def work(keeping, enough):
-        cycles, total = drawn(graph, planned, 30, 5, memory, device=device, keeping=keeping, enough=enough)
+        cycles, total = drawn(graph, planned, 30, 5, Means(memory, enough, device=device, keeping=keeping))
         return cycles.offsets.tolist(), cycles.vertices.tolist(), total
 
     whole = work(None, lambda: False)
@@ -118,12 +117,12 @@ def test_blocks_that_are_done_are_not_done_again():
     planned = planned_blocks(SearchSpace(graph))
 
     def sampled(keeping, enough):
-        cycles, total = drawn(graph, planned, 20, 1, keeping=keeping, enough=enough)
+        cycles, total = drawn(graph, planned, 20, 1, Means(enough=enough, keeping=keeping))
         return cycles.offsets.tolist(), cycles.vertices.tolist(), total
 
     assert len(planned.blocks) == 2
     for work in (
-        lambda keeping, enough: best_cycle(planned, Gains(), keeping=keeping, enough=enough),
+        lambda keeping, enough: best_cycle(planned, Gains(), Means(enough=enough, keeping=keeping)),
         sampled,
     ):
         found, sessions = in_sessions(work, random.Random(4))

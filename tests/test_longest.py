@@ -6,6 +6,7 @@ import io
 import itertools
 import json
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -27,6 +28,7 @@ from kernels_ti import (
     GraphError,
     OptionError,
     Options,
+    Run,
     SizeError,
     TimeIsUpError,
     count_cycles,
@@ -35,15 +37,18 @@ from kernels_ti import (
     open_device,
     sample_cycles,
 )
+from kernels_ti.best_by_search import longest_by_search
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count
-from kernels_ti.boundary.forward_and_back import device_optimum, optimum
-from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
-from kernels_ti.boundary.forward_and_back.device_optimum import DeviceOptimum
-from kernels_ti.boundary.forward_and_back.gains import Gains
-from kernels_ti.boundary.forward_and_back.numbers import Numbers, sums_of
-from kernels_ti.boundary.forward_and_back.optimum import best_cycle
 from kernels_ti.boundary.longest import longest_in
+from kernels_ti.boundary.values.gains import Gains
+from kernels_ti.boundary.values.numbers import Numbers, sums_of
+from kernels_ti.boundary.way_back import device_optimum, optimum
+from kernels_ti.boundary.way_back.blocks import planned_blocks
+from kernels_ti.boundary.way_back.device_optimum import DeviceOptimum
+from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.boundary.way_back.optimum import GivenUpWithBestError, best_cycle
+from kernels_ti.cycles import Cycles
 from kernels_ti.longest import longest_possible
 from kernels_ti.watch import Watch
 
@@ -161,7 +166,7 @@ def test_layers_leave_the_device_where_the_tables_need_the_room(memory, alike, m
 
     monkeypatch.setattr(optimum, "DeviceOptimum", Noted)
     planned = planned_blocks(SearchSpace(generate("grid:9x9")))
-    best = best_cycle(planned, Gains(), device=open_device("cpu"), device_memory=memory)
+    best = best_cycle(planned, Gains(), Means(device=open_device("cpu"), device_memory=memory))
     assert (best.value, best.ways, len(best.cycle)) == (50, 6840, 50)
     assert any(layer.on_host for layer in made[0].layers) == (memory is not None)
 
@@ -172,7 +177,7 @@ def test_on_a_cpu_tables_and_layers_share_one_memory():
     planned = planned_blocks(SearchSpace(generate("grid:9x9")))
     allowed = 3 << 19
     with pytest.raises(SizeError, match=r"1.5 MiB allowed"):
-        best_cycle(planned, Gains(), device=open_device("cpu"), memory=allowed, device_memory=allowed)
+        best_cycle(planned, Gains(), Means(allowed, device=open_device("cpu"), device_memory=allowed))
 
 
 @pytest.mark.usefixtures("_every_block_in_kernels")
@@ -181,7 +186,7 @@ def test_states_that_do_not_fit_on_the_device_are_told():
     with pytest.raises(
         SizeError, match=r"may need [\d.]+ [KM]iB, .* largest boundary about [\d.]+ [KM]iB: memory allows more$"
     ):
-        best_cycle(planned, Gains(), device=open_device("cpu"), device_memory=1 << 19)
+        best_cycle(planned, Gains(), Means(device=open_device("cpu"), device_memory=1 << 19))
 
 
 # Grids: OEIS A357357; king graphs: A357501.
@@ -202,12 +207,12 @@ def test_the_least_memory_finds_the_same_cycle():
     space = SearchSpace(generate("grid:8x20"))
     planned = planned_blocks(space)
     roomy = best_cycle(planned, Gains())
-    tight = best_cycle(planned, Gains(), memory=3 << 19)
+    tight = best_cycle(planned, Gains(), Means(3 << 19))
     assert (tight.cycle, tight.value, tight.ways) == (roomy.cycle, roomy.value, roomy.ways)
     with pytest.raises(
         SizeError, match=r"more than the 0 MiB that are left, and the largest boundary may need \d+ MiB"
     ):
-        best_cycle(planned, Gains(), memory=1 << 16)
+        best_cycle(planned, Gains(), Means(1 << 16))
 
 
 def test_many_ways_are_counted_exactly():
@@ -311,6 +316,17 @@ def test_no_cycle_has_more_vertices_than_are_possible(search):
     assert max(map(len, wanted), default=0) <= longest_possible(SearchSpace(graph, options))
 
 
+def test_a_search_that_is_stopped_before_it_meets_a_longest_cycle_is_not_complete(monkeypatch) -> None:
+    """All cycles are counted by then, so that the greatest length is known."""
+    monkeypatch.setattr(kernels_ti.best_by_search, "_some_cycle", lambda space, device: [0, 1, 6, 5])
+    asked = []
+    monkeypatch.setattr(Run, "take_cycles", lambda run: asked.append(run) or Cycles.of_lists([]))
+    monkeypatch.setattr(Watch, "too_late", lambda watch: bool(asked))
+    with pytest.raises(TimeIsUpError, match="the best one so far has 4 vertices") as error:
+        longest_by_search(SearchSpace(generate("grid:5x5")), "cpu", Watch(), None)
+    assert (error.value.best.length, error.value.best.complete) == (4, False)
+
+
 def test_the_bound_of_a_cube_counts_the_edges_that_leave_a_cycle():
     assert longest_possible(SearchSpace(generate("hypercube:6"))) == 38  # 4 l <= 6 (64 - l)
 
@@ -369,10 +385,11 @@ def test_where_the_kernels_cannot_run(capsys):
     assert "64-bit atomics, which Taichi does not have on Vulkan" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["longest", "sample"])
-def test_the_time_can_be_up(command, capsys):
-    assert main([command, "grid:14x14", "--timeout", "0.05"]) == 4
+def test_the_time_can_be_up(capsys):
+    assert main(["sample", "grid:14x14", "--timeout", "0.05"]) == 4
     assert "the 0.05 s allowed were up before the" in capsys.readouterr().err
+    assert main(["longest", "grid:14x14", "--timeout", "0.05"]) == 4
+    assert re.search(r"longest +\d+ vertices so far\n", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("command", ["longest", "sample"])
@@ -424,6 +441,22 @@ def test_the_search_for_an_order_is_reported():
     ]
 
 
+def test_the_best_cycles_of_a_block_that_is_given_up_count_with_those_of_other_blocks() -> None:
+    """Two equal blocks: the search is given up at each of its questions in turn."""
+    edges = generate("grid:4x4").edges().tolist()
+    two = Graph.from_edges(32, [*edges, *([u + 16, v + 16] for u, v in edges)])
+    (alone, planned) = (planned_blocks(SearchSpace(graph)) for graph in (generate("grid:4x4"), two))
+    expected, found = best_cycle(alone, Gains()), []
+    for questions in range(32, 80):
+        left = iter(range(questions))
+        try:
+            best_cycle(planned, Gains(), Means(enough=lambda left=left: next(left, None) is None))
+        except GivenUpWithBestError as given_up:
+            found.append(given_up.best)
+    assert {one.value for one in found} == {expected.value}
+    assert min(one.ways for one in found) == expected.ways < max(one.ways for one in found) < 2 * expected.ways
+
+
 @pytest.mark.parametrize("shortest", [False, True])
 def test_an_error_for_a_time_that_is_up_has_the_best_cycle_so_far(monkeypatch, shortest) -> None:
     """The search is given up at each of its vertices in turn."""
@@ -439,8 +472,7 @@ def test_an_error_for_a_time_that_is_up_has_the_best_cycle_so_far(monkeypatch, s
         try:
             answer = longest_cycle(graph, shortest=shortest, method="boundary", timeout=5)
         except TimeIsUpError as error:
-            if error.best is not None:
-                found.append((error.best, str(error)))
+            found.append((error.best, str(error)))
         else:
             assert answer.cycle == best.cycle
             break
@@ -450,7 +482,9 @@ def test_an_error_for_a_time_that_is_up_has_the_best_cycle_so_far(monkeypatch, s
         assert one.length in lengths
         assert len(graph.subgraph(one.cycle).edges) == one.length
         assert one.length >= best.length if shortest else one.length <= best.length
-    sizes = [one.length for one, _ in found]
+    # Before one was met, it is any cycle.
+    assert all(one.length == 4 for one, _ in found if one.method == "search")
+    sizes = [one.length for one, _ in found if one.method == "boundary"]
     assert sizes == sorted(sizes, reverse=shortest)
     assert len(set(sizes)) > 1
 
@@ -473,8 +507,8 @@ class Impatient(Watch):
 
 def test_where_a_search_has_met_a_cycle_the_error_has_one() -> None:
     graph = generate("grid:10x10")
-    with pytest.raises(TimeIsUpError, match=r"a cycle of \d+ vertices was met$") as late:
-        kernels_ti.longest._longest_by_search(SearchSpace(graph), "cpu", Impatient(1.0), None)
+    with pytest.raises(TimeIsUpError, match=r"the best one so far has \d+ vertices$") as late:
+        longest_by_search(SearchSpace(graph), "cpu", Impatient(1.0), None)
     best = late.value.best
     assert best.length >= 4
     assert best.ways >= 1

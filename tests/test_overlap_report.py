@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import json
 import random
@@ -11,7 +12,9 @@ from pathlib import PurePath
 
 import networkx as nx
 import pytest
+from chordless.batch.tables import write_csv_rows
 from chordless.cli import main
+from chordless.commands.overlap_table import COLUMNS
 from chordless.graphs.asteroidal import asteroidal_triple
 from chordless.graphs.overlap import read_food_web
 from chordless.graphs.overlap_report import report_without_holes
@@ -49,6 +52,27 @@ def test_a_web_of_a_ring_has_a_hole(web, capfd):
     assert (found["holes"], found["holes_by_length"]) == (1, {"5": 1})
     assert [one["name"] for one in found["species"]] == ["a b", "c", "d", "e", "f"]
     assert all((one["holes"], one["holes_by_length"]) == (1, {"5": 1}) for one in found["species"])
+
+
+def test_the_holes_of_each_species_are_a_table(web, tmp_path, capfd):
+    rings = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (5, 6), (6, 7), (7, 8), (8, 5), (8, 0))
+    first, table = web(*rings), tmp_path / "species.csv"
+    other = write_web(tmp_path / "other.net", (0, 1), (1, 2), (2, 3), (3, 0))
+    assert "holes" in report(capfd, first, other, "--species", table, *REFERENCE)
+    found = [json.loads(report(capfd, path, "--json", *REFERENCE)) for path in (first, other)]
+    with open(table, newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {(row["web"], row["species"], row["length"], int(row["holes"])) for row in rows} == {
+        (one["web"], species["name"], length, holes)
+        for one in found
+        for species in one["species"]
+        for length, holes in species["holes_by_length"].items()
+    }
+    assert [len({row["length"] for row in rows if row["web"] == str(path)}) for path in (first, other)] == [2, 1]
+    assert {row["complete"] for row in rows} == {"true"}
+    assert main(["overlap", str(first), "--species", str(tmp_path / "species.txt")]) == 2
+    assert "is written to a .csv or a .parquet file" in capfd.readouterr().err
+    assert main(["overlap", str(first), "--species", str(first)]) == 2
 
 
 def test_the_report_for_people(web, capfd):
@@ -264,10 +288,15 @@ def test_options_that_do_not_go_together(web, capfd, arguments, words):
 
 
 def test_a_cell_of_the_table_of_webs_is_no_formula():
-    from chordless.commands.overlap_table import COLUMNS, cells
-
     row = {**dict.fromkeys(COLUMNS), "web": "=web.net", "n": -1, "error": "@caf\udce9", "interval": True}
-    assert [cell for cell in cells(row) if cell != ""] == ["'=web.net", -1, "true", "'@caf\\xe9"]
+    text = io.StringIO()
+    write_csv_rows([row], COLUMNS, text)
+    assert [cell for cell in text.getvalue().splitlines()[1].split(",") if cell] == [
+        "'=web.net",
+        "-1",
+        "true",
+        "'@caf\\xe9",
+    ]
 
 
 @given(small_graphs())
@@ -275,7 +304,8 @@ def test_a_triple_is_found_where_there_is_one(graph):
     whole = nx.Graph()
     whole.add_nodes_from(range(graph.n))
     whole.add_edges_from(graph.edges().tolist())
-    found = asteroidal_triple(graph)
+    whole, _ = nx.complete_to_chordal_graph(whole)
+    found = asteroidal_triple(Graph.from_edges(graph.n, sorted(whole.edges)))
     assert (found is None) == (nx.find_asteroidal_triple(whole) is None)
     for third in found or ():
         one, other = (v for v in found if v != third)
@@ -291,3 +321,12 @@ def test_the_triple_of_a_large_chordal_web_is_found_at_once():
         path = [branch, *range(middle + branch * long, middle + (branch + 1) * long)]
         edges += itertools.pairwise(path)
     assert asteroidal_triple(Graph.from_edges(middle + 3 * long, edges)) is not None
+
+
+def test_the_triple_of_a_web_with_many_ends_is_found_at_once():
+    """A path of 900 vertices, each with a leaf: an interval graph but for one leaf that is two edges long."""
+    n = 900
+    edges = [*itertools.pairwise(range(n)), *((v, n + v) for v in range(n))]
+    x, y, z = asteroidal_triple(Graph.from_edges(2 * n + 1, [*edges, (n + 450, 2 * n)]))
+    assert z == 2 * n
+    assert {x % n < 449, y % n < 449} == {True, False}

@@ -6,7 +6,10 @@ import ast
 import fnmatch
 import importlib
 import re
+import shutil
+import subprocess
 import sys
+import tarfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -92,6 +95,22 @@ def test_every_other_file_is_package_data():
         if path.suffix in (".py", ".pyc") or "__pycache__" in parts:
             continue
         assert any(fnmatch.fnmatch("/".join(parts), pattern) for pattern in data[package]), f"{path} is not shipped"
+
+
+def test_the_source_distribution_has_the_tests_and_what_they_read(tmp_path):
+    """What a packager needs to run the tests, and nothing compiled."""
+    source = tmp_path / "source"
+    passed = shutil.ignore_patterns(".*", "*.egg-info", "__pycache__", "build", "dist")
+    shutil.copytree(ROOT, source, ignore=passed)
+    build = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
+    done = subprocess.run([sys.executable, "-c", build, tmp_path], cwd=source, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        found = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("*.py")}
+    wanted |= {"CHANGELOG.md", "assets/schemas/count.json", "assets/tutorial.py", "tests/data/known_counts.json"}
+    assert wanted <= found
+    assert not [name for name in found if name.endswith(".pyc")]
 
 
 def test_every_entry_point_leads_somewhere():

@@ -36,7 +36,6 @@ from kernels_ti import (
 )
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
 from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.options import Lengths
 
@@ -185,11 +184,12 @@ def test_a_manifest_and_a_table(tmp_path):
     ("arguments", "words"),
     [
         (["count", "petersen", "--odd", "--even"], "--even: not allowed with argument --odd"),
-        (["count", "petersen", "--odd", "--total-only"], "--total-only counts all lengths together: leave --odd out"),
-        (["count", "petersen", "--odd", "--per-edge", "--method", "boundary"], "is for --method search"),
-        (["paths", "petersen", "0", "1", "--even", "--longest"], "--even is for counts and lists"),
-        (["batch", "petersen", "--odd", "--keep", "odd > 0"], "cycles of all lengths: leave --odd out"),
-        (["longest", "petersen", "--odd"], "there is no option --odd"),
+        (["count", "petersen", "--odd", "--total-only"], "counts all lengths together: for --odd leave it out"),
+        (
+            ["batch", "petersen", "--odd", "--keep", "m > 0"],
+            "write odd and even in the expression, and leave --odd out",
+        ),
+        (["batch", "petersen", "--even", "--bfile", "m"], "write --bfile odd or --bfile even, and leave --even out"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(arguments, words, capfd):
@@ -206,10 +206,38 @@ def test_there_are_two_parities():
         command_from_json(command_to_json(RunCommand("karate", 0.0, parity="both")))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "length", "ways"),
+    [(["--odd"], 5, 20), (["--even"], 6, 2), (["--even", "--shortest"], 4, 36), (["--odd", "--shortest"], 5, 20)],
+)
+@pytest.mark.parametrize("method", ["search", "boundary"])
+def test_the_longest_and_the_shortest_of_a_parity_by_command(arguments, length, ways, method, capfd):
+    _, printed, _ = said(capfd, "longest", "karate", *arguments, "--method", method, "--json")
+    found = json.loads(printed)
+    assert (found["length"], found["ways"], found["method"]) == (length, ways, method)
+    assert f"--{found['parity']}" in arguments
+
+
+def test_a_sample_of_a_parity_goes_on(tmp_path, capfd):
+    _, printed, _ = said(capfd, "sample", "karate", "--odd", "-k", "40", "--checkpoint", tmp_path / "run")
+    lengths = {len(line.split()) for line in printed.splitlines()}
+    assert (lengths, len(printed.splitlines())) == ({3, 5}, 40)
+    assert said(capfd, "resume", tmp_path / "run")[1] == printed
+
+
+@pytest.mark.parametrize("parity", PARITIES)
+def test_cycles_through_each_vertex_by_both_methods(parity, capfd):
+    told = []
+    for method in ("search", "boundary"):
+        options = (f"--{parity}", "--per-vertex", "--method", method, "--json")
+        found = json.loads(said(capfd, "count", "karate", *options)[1])
+        told.append([entry["cycles"] for entry in found["vertices"]])
+    assert told[0] == told[1]
+    assert any(told[0])
+
+
 def test_the_boundary_does_not_count_what_it_cannot_tell():
     space = SearchSpace(KARATE, Options(parity="odd"))
-    with pytest.raises(OptionError, match="a parity is for counts and searches"):
-        planned_blocks(space)
     with pytest.raises(OptionError, match="need counts by length"):
         BoundaryCount(space, by_length=False)
 

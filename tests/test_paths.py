@@ -9,12 +9,14 @@ from collections import Counter
 
 import networkx as nx
 import pytest
+from chordless import generate
 from chordless.cli import main
 from directed_graphs import KINDS, random_graph
 from json_schemas import is_promised
 
 from kernels_ti import (
     OptionError,
+    TimeIsUpError,
     count_paths,
     enumerate_paths,
     longest_path,
@@ -51,6 +53,64 @@ def test_paths_are_those_of_networkx(kind, seed):
     assert sorted(map(tuple, enumerate_paths(graph, s, t, **bounds))) == passing
     assert count_paths(graph, s, t, **bounds).total == len(passing)
     assert shortest_path(graph, s, t, **bounds).length == min(map(len, passing), default=0)
+    odd = [path for path in expected if len(path) % 2]
+    assert longest_path(graph, s, t, parity="odd").length == max(map(len, odd), default=0)
+    assert {tuple(path) for path in sample_paths(graph, s, t, 20, parity="odd")} <= set(odd)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(6))
+def test_all_paths_are_those_of_networkx(kind, seed):
+    graph = random_graph(kind, seed, 7, 0.35, loops=0.05)
+    of_pairs = [path for s, t in itertools.permutations(graph, 2) for path in chordless_paths(graph, s, t)]
+    expected = {path for path in of_pairs if graph.is_directed() or path[0] < path[-1]}
+    for options in ({"method": "search"}, {"method": "boundary"}, {"order": list(graph)[::-1]}):
+        assert count_paths(graph, **options).by_length == dict(sorted(Counter(map(len, expected)).items()))
+    assert sorted(map(tuple, enumerate_paths(graph))) == sorted(expected)
+    assert longest_path(graph).length == max(map(len, expected), default=0)
+    assert {tuple(path) for path in sample_paths(graph, k=20)} <= expected
+    even = {path for path in expected if len(path) % 2 == 0 and 3 in path and len(path) < 6}
+    assert count_paths(graph, parity="even", through=[3], max_length=5).total == len(even)
+
+
+@pytest.mark.parametrize("of_edges", [False, True])
+def test_the_weight_of_any_path(of_edges):
+    graph = random_graph(nx.Graph, 3, 8, 0.35, loops=0)
+    things = graph.edges if of_edges else graph.nodes
+    for number, thing in enumerate(things):
+        things[thing]["metres"] = (number * 7) % 5 + 1
+
+    def weight(path):
+        return nx.path_weight(graph, path, "metres") if of_edges else sum(graph.nodes[v]["metres"] for v in path)
+
+    expected = [weight(path) for s, t in itertools.combinations(graph, 2) for path in chordless_paths(graph, s, t)]
+    best = longest_path(graph, weight="metres", k=3)
+    assert best.weights == sorted(expected, reverse=True)[:3]
+    assert [weight(path) for path in best.paths] == best.weights
+    assert shortest_path(graph, weight="metres").weight == min(expected)
+
+
+@pytest.mark.parametrize(
+    ("spec", "total"),
+    [
+        *[(f"grid:2x{n}", total) for n, total in enumerate([1, 8, 25, 58, 117, 218, 387], 1)],  # A360201
+        *[(f"rook:{n}x{n}", total) for n, total in enumerate([8, 126, 2208, 55700], 2)],  # A360852
+    ],
+)
+def test_published_numbers_of_all_paths(spec, total):
+    assert count_paths(generate(spec)).total == total
+
+
+def test_published_lengths_of_the_longest_paths_of_grids():
+    published = {2: 3, 3: 7, 4: 11, 5: 17, 6: 24, 7: 33, 8: 42}  # A331968
+    found = {n: longest_path(generate(f"grid:{n}x{n}")) for n in published}
+    assert {n: best.length for n, best in found.items()} == published
+    assert found[4].ways == 84
+
+
+def test_names_of_new_vertices_are_told_apart():
+    assert count_paths(nx.path_graph("abcd")).by_length == {2: 3, 3: 2, 4: 1}
+    assert longest_path(nx.path_graph("dcba")).path == ["d", "c", "b", "a"]
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
@@ -105,6 +165,7 @@ def test_names_of_any_kind_are_ends():
     [
         ((0, 0), {}, "two different ends"),
         ((0, 9), {}, "no vertex 9"),
+        ((0,), {}, "name both, or none of them"),
         ((0, 2), {"min_length": 1}, "2 vertices or more: 1 is no minimum"),
         ((0, 2), {"max_length": 1}, "maximum length 1 of a path is less than the minimum 2"),
     ],
@@ -160,3 +221,17 @@ def test_paths_come_in_batches_too():
     next(taken)
     with pytest.raises(OptionError, match="taken one by one"):
         next(taken.batches())
+
+
+def test_paths_that_are_not_found_in_time_are_called_paths():
+    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 12))
+    expected = r"^the 1e-06 s allowed were up before the best path was found; the best one so far has \d+ vertices$"
+    for weight in (None, dict.fromkeys(graph, 3)):
+        with pytest.raises(TimeIsUpError, match=expected) as late:
+            longest_path(graph, 0, 143, weight=weight, timeout=1e-6)
+        best = late.value.best
+        assert (best.path[0], best.path[-1]) == (0, 143)
+        assert len(graph.subgraph(best.path).edges) == best.length - 1
+        assert best.weight == (None if weight is None else 3 * best.length)
+    with pytest.raises(TimeIsUpError, match=r"^the 1e-06 s allowed were up before the paths were drawn$"):
+        sample_paths(graph, 0, 143, 1, timeout=1e-6)

@@ -22,8 +22,8 @@ from chordless.runs.history import list_runs
 from chordless.tui.run_list import details, title
 
 from kernels_ti.boundary import sample
-from kernels_ti.boundary.forward_and_back import optimum
 from kernels_ti.boundary.in_one_call import annealed_blocks
+from kernels_ti.boundary.way_back import optimum
 from kernels_ti.reference.algorithm import chordless_cycles
 
 
@@ -74,9 +74,9 @@ def test_cycles_are_picked_on_the_arch_that_was_chosen(tmp_path, monkeypatch, pi
     threads = []
 
     class Noted(getattr(*worker)):
-        def __init__(self, device, *more, **options):
-            threads.append(device.threads)
-            super().__init__(device, *more, **options)
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            threads.append(self._device.threads)
 
     monkeypatch.setattr(*worker, Noted)
     python = carried_out(picking(tmp_path / "python", pick=pick, limit=9 if pick == "sample" else None))[-1]

@@ -18,7 +18,8 @@ from chordless.graphs.load import load_graph
 from chordless.runs.command_words import command_line
 from program import chordless, count
 
-from kernels_ti import SizeError
+import kernels_ti.proof
+from kernels_ti import CycleTable, SizeError, collect_cycles
 from kernels_ti.cycles import Cycles
 
 PAGE = Path(__file__).parent.parent / "assets" / "docs" / "output.md"
@@ -60,6 +61,19 @@ def test_others_make_the_same_proof(tmp_path, spec, graph, arch):
         assert listed_proof(spec, "--arch", arch, "-o", f"{tmp_path}/{file}") == expected
     assert documented_program(tmp_path / "cycles.txt") == expected
     assert f"  proof  {expected}\n" in chordless("count", spec, "--proof", "--arch", arch).stdout
+
+
+@pytest.mark.parametrize("arch", ["auto", "cpu"])
+@pytest.mark.parametrize(
+    "graph", [nx.petersen_graph(), nx.cycle_graph(600), nx.relabel_nodes(nx.karate_club_graph(), str)]
+)
+def test_a_table_has_a_proof(arch, graph, monkeypatch):
+    monkeypatch.setattr(kernels_ti.proof, "_HASHED_AT_ONCE", 7)
+    table = collect_cycles(graph, arch=arch)
+    assert table.proof() == proof_of(graph)
+    assert table[:0].proof() == "0" * 64
+    turned = CycleTable(table.graph, table.offsets, table.vertices)
+    assert turned.proof() == table.proof()
 
 
 def test_names_with_blanks(tmp_path):

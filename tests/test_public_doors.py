@@ -184,7 +184,7 @@ class Question:
         self.asked["progress"] = self._generator.choice((True, print_nothing))
 
     def _symmetry(self) -> None:
-        if self.is_simple and len(self._restriction.get("through", ())) < 2:
+        if self.is_simple:
             self.asked["symmetry"] = True
 
     def _limit(self) -> None:
@@ -246,10 +246,6 @@ class PathQuestion(Question):
 
     def _shortest(self) -> None:
         self.asked["shortest"] = True
-
-    def _symmetry(self) -> None:
-        if not self._restriction.get("through"):
-            super()._symmetry()
 
 
 def listed(question: Question, cycles: Any) -> list[tuple[int, ...]]:
@@ -470,7 +466,7 @@ DOORS_OF_PATHS = {
 }
 EXCLUDED = (
     *({"order", name} for name in ("threads", "limit", "expansion", "arch", "symmetry")),
-    *({"symmetry", name} for name in ("expansion", "avoid_edges", "arch")),
+    {"symmetry", "arch"},
 )
 """Options that contradict each other."""
 

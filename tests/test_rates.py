@@ -142,6 +142,13 @@ def test_a_count_in_kernels_is_told_with_their_rate_and_the_memory_of_the_device
     assert list(boundary_lines(plan, cheap, 1.0)) == []
     assert "out of reach" in next(boundary_lines(plan, [replace(kernels, seconds=1e9)], None))
     assert max(map(len, lines)) <= 80
+    # What `count` chooses by itself: a search takes 10 s or more, and the boundary a tenth of that.
+    taken = "  chordless count takes this method by itself; --method search meets every cycle"
+    assert [lines[-1], list(boundary_lines(plan, cheap, 40.0))[-1]] == [taken, taken]
+    assert taken not in list(boundary_lines(plan, cheap, 39.0))
+    short = [replace(each, seconds=0.1, seconds_by_length=0.2) for each in cheap]
+    assert taken not in list(boundary_lines(plan, short, 9.0))
+    assert taken not in list(boundary_lines(plan, [replace(each, fits_by_length=False) for each in cheap], None))
 
 
 def said_of(**more):
@@ -224,3 +231,13 @@ def test_the_count_in_python_is_told_before_rates_are_measured(monkeypatch, caps
 def test_a_device_that_is_not_there_is_not_told():
     with pytest.raises(DeviceError):
         boundary_rates("cuda")
+
+
+@pytest.mark.parametrize(
+    ("spec", "least", "most"),
+    [("grid:12x12", 1, 1), ("king:9x9", 1, 1), ("torus:8x8", 1.1, 1.5), ("gnp:60,0.08,1", 2, 3), ("fibonacci:9", 3, 5)],
+)
+def test_where_paths_must_cross_more_states_are_expected(spec, least, most):
+    """Counts met 1.3, 1.6, 1.2, 2.3 and 9.4 times as many as the costs of the order."""
+    plan = plan_of(generate(spec))
+    assert least <= plan.states / plan.cost <= most

@@ -19,11 +19,12 @@ from searches import searches
 
 from kernels_ti import Graph, OptionError, Options, SizeError, count_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
-from kernels_ti.boundary.forward_and_back.device_ways import DeviceWays
-from kernels_ti.boundary.forward_and_back.numbers import Numbers
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.sample import Draws, drawn
+from kernels_ti.boundary.values.numbers import Numbers
+from kernels_ti.boundary.way_back.blocks import planned_blocks
+from kernels_ti.boundary.way_back.device_ways import DeviceWays
+from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.device.memory import resident_bytes
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.reference.algorithm import chordless_cycles
@@ -82,7 +83,7 @@ def test_a_seed_and_the_memory_do_not_change_what_is_drawn():
     planned = planned_blocks(space)
     graph = space.graph
     roomy, total = drawn(graph, planned, 50, 3)
-    again, total_again = drawn(graph, planned, 50, 3, memory=1 << 21)
+    again, total_again = drawn(graph, planned, 50, 3, Means(1 << 21))
     assert (lists(again), total_again) == (lists(roomy), total)
     assert lists(drawn(graph, planned, 50, 4)[0]) != lists(roomy)
     assert total == count_cycles(generate("grid:8x12"), method="boundary").total
@@ -106,10 +107,11 @@ def test_lengths_are_those_of_all_cycles():
         ("grid:4x6", 1, {}),
         ("grid:4x6", 1, {"min_length": 12, "max_length": 14}),
         ("king:4x5", 1, {"through": (3,)}),
+        ("king:4x5", 1, {"parity": "odd"}),
         # An order with a boundary of 17 vertices: states of two words.
         ("grid:4x8", 7, {"max_length": 12}),
     ],
-    ids=["grid", "bounds", "through", "wide"],
+    ids=["grid", "bounds", "through", "parity", "wide"],
 )
 def test_each_number_is_a_cycle_of_its_own_in_kernels(arch, spec, step, bounds, host_memory):
     graph = generate(spec)
@@ -118,12 +120,12 @@ def test_each_number_is_a_cycle_of_its_own_in_kernels(arch, spec, step, bounds, 
     assert planned.plan.width > (14 if step > 1 else 3)
     found = [frozenset(ring) for ring in planned.rings]
     for block in planned.blocks:
-        ways = DeviceWays(open_device(arch), block, None, host_memory)
-        assert (ways.nbytes < DeviceWays(open_device(arch), block, None, None).nbytes) == (host_memory is not None)
+        ways = DeviceWays(block, Means(host_memory, device=open_device(arch)))
+        assert (ways.nbytes < DeviceWays(block, Means(device=open_device(arch))).nbytes) == (host_memory is not None)
         rows = ways.members(Numbers.of(range(ways.total)), block.vertices, graph.n)
         found += [frozenset(cycle) for cycle in lists(CycleWalker(graph).order(rows))]
     cycles = {frozenset(cycle) for cycle in chordless_cycles(graph)}
-    lengths, through = range(space.options.min_length, space.longest + 1), set(bounds.get("through", ()))
+    lengths, through = space.options.lengths, set(bounds.get("through", ()))
     wanted = {cycle for cycle in cycles if len(cycle) in lengths and through <= cycle}
     assert len(found) == len(wanted) > 10
     assert set(found) == wanted
@@ -204,7 +206,7 @@ def test_rounds_of_a_few_cycles_draw_what_one_round_draws(monkeypatch):
     whole, total = drawn(graph, planned, 24, 3)
     assert total > 1 << 96
     monkeypatch.setattr("kernels_ti.boundary.sample._FEWEST_AT_ONCE", 10)
-    rounds = list(Draws(graph, planned, 24, 1 << 21).rounds(3))
+    rounds = list(Draws(graph, planned, 24, Means(1 << 21)).rounds(3))
     assert len(rounds) > 1
     assert (numpy.concatenate(rounds) == whole.rows(graph.n)).all()
 

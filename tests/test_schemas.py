@@ -53,6 +53,7 @@ def test_a_count_up_to_symmetry():
     pytest.importorskip("igraph")
     (found,) = obeys("count", "count", "hypercube:4", "--json", "--symmetry")
     assert {"automorphisms", "orbits_begun"} <= found.keys()
+    obeys("orbits", "count", "hypercube:4", "--json", "--up-to-symmetry")
 
 
 def test_a_count_that_is_stopped():

@@ -1,6 +1,8 @@
 """Graphs of third parties, which are not part of the project: food webs, roads, power systems and others."""
 
 import json
+import math
+from fractions import Fraction
 from itertools import combinations
 from pathlib import Path, PurePath
 
@@ -217,3 +219,24 @@ def test_a_food_web_is_searched_as_it_is(path):
     cycles = by_counting_arcs(map(tuple, web.edges().tolist()))
     found = collect_cycles(web, arch="cpu", min_length=1).lists()
     assert sorted(found) == sorted([web.names[v] for v in cycle] for cycle in cycles)
+
+
+def test_the_lightest_hole_of_chicago_is_measured_by_its_coordinates(capsys):
+    path = str(DATA / "roads" / "ChicagoSketch.txt")
+    assert main(["longest", path, "--shortest", "--weight", "distance", "--json"]) == 0
+    lightest = json.loads(capsys.readouterr().out)
+    loaded = load_graph(path)
+    assert loaded.positions is not None
+    names = [str(name) for name in loaded.graph.names]
+    lengths = {
+        (u, v): Fraction(f"{math.dist(loaded.positions[u], loaded.positions[v]):.3f}")
+        for u, v in loaded.graph.edges().tolist()
+    }
+    # It has four streets, and no hole of at most eight is lighter.
+    table = collect_cycles(loaded.graph, arch="cpu", min_length=4, max_length=8)
+    holes = [[names.index(str(name)) for name in hole] for hole in table.lists()]
+    weights = [
+        sum(lengths[min(pair), max(pair)] for pair in zip(hole, [*hole[1:], hole[0]], strict=True)) for hole in holes
+    ]
+    assert Fraction(str(lightest["weight"])) == min(weights)
+    assert weights.count(min(weights)) == lightest["ways"]

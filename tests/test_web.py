@@ -15,6 +15,7 @@ from pathlib import Path
 import chordless as chordless_package
 import psutil
 import pytest
+from chordless.termination import SAME_SIGNAL_SECONDS
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless, command, wait_for_end
 
@@ -62,6 +63,12 @@ async def seen(address, interrupt):
             return page, one_too_many, drawn, browser.close_code
 
 
+async def root_of(session, address):
+    """Follow the address with the token to that of the page."""
+    async with session.get(address) as answer:
+        return str(answer.url)
+
+
 async def status_and_text(session, url, **more):
     async with session.get(url, **more) as answer:
         return answer.status, await answer.text()
@@ -104,13 +111,13 @@ def test_a_page_that_asks_for_an_endless_screen_gets_a_large_one_and_goes_when_i
 
     async def ask(address):
         async with aiohttp.ClientSession() as session:
-            async with session.get(address) as answer:
-                root = str(answer.url)
+            root = await root_of(session, address)
             drawn = b""
             async with session.ws_connect(f"{root}ws?width=20000&height=20000") as browser:
                 async for message in browser:
                     drawn += message.data if message.type is aiohttp.WSMsgType.BINARY else b""
-                    if b"A chordless cycle" in drawn:
+                    # The foot of the screen is drawn after the rest.
+                    if b"A chordless cycle" in drawn and b"\x1b[200;" in drawn:
                         break
                 await browser.send_json(["resize", {"width": 10**9, "height": 10**9}])
                 await browser.send_str("{")
@@ -128,6 +135,30 @@ def test_a_page_that_asks_for_an_endless_screen_gets_a_large_one_and_goes_when_i
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0
         assert process.stderr.read() == ""
+
+
+@pytest.mark.slow
+def test_a_second_signal_ends_a_server_whose_dashboard_does_not_answer(tmp_path):
+    pytest.importorskip("textual_serve")
+    import aiohttp
+
+    async def ask(address):
+        async with aiohttp.ClientSession() as session:
+            root = await root_of(session, address)
+            browser = await session.ws_connect(f"{root}ws?width=80&height=24")
+            await browser.receive()
+            family = psutil.Process(process.pid).children(recursive=True)
+            for child in family:
+                child.suspend()
+            process.send_signal(signal.SIGTERM)
+            await asyncio.sleep(2 * SAME_SIGNAL_SECONDS)
+            process.send_signal(signal.SIGTERM)
+            await asyncio.to_thread(process.wait, PATIENCE)
+            return family
+
+    with served(tmp_path, free_port()) as (process, address):
+        wait_for_end(asyncio.run(asyncio.wait_for(ask(address), PATIENCE)))
+        assert (process.returncode, process.stderr.read()) == (1, "")
 
 
 @pytest.mark.slow
@@ -150,8 +181,7 @@ def test_no_request_makes_the_server_print_and_no_end_of_it_leaves_a_dashboard(t
 
     async def ask(address):
         async with aiohttp.ClientSession() as session:
-            async with session.get(address) as answer:
-                root = str(answer.url)
+            root = await root_of(session, address)
             cookie = "; ".join(f"{one.key}={one.value}" for one in session.cookie_jar)
             known = f"Host: localhost:{port}\r\nCookie: {cookie}\r\n".encode()
             for request, expected in HOSTILE_REQUESTS:

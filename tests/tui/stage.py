@@ -92,7 +92,7 @@ def play(app, size, steps):
     """Run `steps` once the screen is put together."""
 
     async def when_ready(pilot):
-        await until(pilot, lambda: app.screen.query("Footer"))
+        await until(pilot, lambda: app.screen.query("KeyBar"))
         # What is asked of a screen that has not met its run yet is not asked of the run.
         await until(pilot, lambda: app.run_state is None or app.screen._newest is not None)
         await pilot.pause()

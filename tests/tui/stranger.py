@@ -66,7 +66,7 @@ JOURNEYS = {
     "triangle": (
         _START,
         Step("typed", ("C-u",), "complete:3", ("3 vertices",)),
-        Step("listing", ("C-r",), shows=("complete",)),
+        Step("run", ("C-r",), shows=("✔ complete",)),
         Step("cycles", ("3",), shows=("1 cycle",)),
     ),
     "other-way": (
@@ -78,7 +78,7 @@ JOURNEYS = {
     "list": (
         _START,
         Step("typed", ("C-u",), "petersen", ("10 vertices",)),
-        Step("run", ("C-r",), shows=("complete",)),
+        Step("run", ("C-r",), shows=("✔ complete",)),
         Step("offer", ("3",), shows=("List the cycles",)),
         Step("listed", ("Enter",), shows=("as found",)),
         Step("longest", ("o",), shows=("longest first",)),
@@ -88,13 +88,13 @@ JOURNEYS = {
     "compare": (
         _START,
         Step("first", ("C-u",), "grid:4x4", ("16 vertices",)),
-        Step("first-run", ("C-r",), shows=("complete",)),
+        Step("first-run", ("C-r",), shows=("✔ complete",)),
         Step("new", ("1", ":", "C-u"), "grid:4x5", ("20 vertices",)),
-        Step("second-run", ("C-r",), shows=("complete", "grid:4x5")),
+        Step("second-run", ("C-r",), shows=("✔ complete", "grid:4x5")),
         Step("runs", ("4",), shows=("grid:4x4", "grid:4x5")),
         Step("marked", ("m",), shows=("marked",)),
         Step("compared", ("j", "m"), shows=("paths T",)),
-        Step("back", ("q",), shows=("grid:4x4", "Started")),
+        Step("back", ("q",), shows=("grid:4x4", "State")),
     ),
     "batch": (
         _START,
@@ -151,7 +151,7 @@ def travel(name: str, size: tuple[int, int], folder: Path) -> bool:
     with tempfile.TemporaryDirectory(prefix="stranger") as home:
         terminal = Terminal(Path(home), size)
         try:
-            terminal.type(f"clear; {shlex.quote(sys.executable)} -m chordless")
+            terminal.type(f"cd {shlex.quote(home)}; clear; {shlex.quote(sys.executable)} -m chordless")
             terminal.press("Enter")
             for number, step in enumerate(JOURNEYS[name], 1):
                 if step.keys:

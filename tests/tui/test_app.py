@@ -20,6 +20,7 @@ from chordless.tui.settings import Settings, load_settings
 from chordless.tui.widgets.graph_panel import GraphPanel
 from program import SOURCE_PATH, chordless, fails
 from textual.containers import VerticalScroll
+from textual.events import Key
 from textual.widgets import Input
 
 from tui.pilots import LARGE, SIZES, SMALL, drive, text_of, until
@@ -112,7 +113,7 @@ def test_every_screen_has_the_tabs_with_a_key_that_works_and_its_own_is_lit():
             assert tabs == ["chordless", "1", "New", "2", "Run", "3", "Cycles", "f9", "Runs", "5", "Batch"]
         app.screen.query(Input).first().focus()
         await until(pilot, lambda: "alt+  1 New" in text_of(app).splitlines()[0])
-        await pilot.click(app.screen.query("TabBar > Static")[3])
+        await pilot.click("TabBar", offset=(text_of(app).splitlines()[0].index("Cycles"), 0))
         await until(pilot, lambda: app.current_mode == "cycles")
 
     drive(ChordlessApp(Settings(keys={"everywhere.show_runs": "f9"})), (60, 20), steps)
@@ -307,3 +308,59 @@ def test_without_a_terminal_it_says_so(finished):
     for arguments in (["tui"], ["replay", finished]):
         assert fails(chordless(*arguments, **more), 2, "the dashboard needs a terminal")
     assert "is not a speed" in chordless("replay", finished, "--speed", "-1", **more).stderr
+
+
+def test_a_click_on_a_key_presses_it():
+    async def steps(pilot):
+        app = pilot.app
+        await until(pilot, lambda: "Help" in text_of(app).splitlines()[-1])
+        last = text_of(app).splitlines()[-1]
+        await pilot.click("KeyBar", offset=(last.index("Help"), 0))
+        await until(pilot, lambda: app.current_mode == "help")
+
+    drive(ChordlessApp(Settings()), (60, 20), steps)
+
+
+def test_a_screen_that_is_shown_again_keeps_its_styles():
+    async def steps(pilot):
+        app, styled = pilot.app, []
+        for name in ("run", "runs", "run"):
+            app.show(name)
+            await until(pilot, lambda name=name: app.current_mode == name and app.screen.query("KeyBar"))
+            await pilot.pause()
+        apply = app.stylesheet.apply
+        app.stylesheet.apply = lambda node, **more: (styled.append(node), apply(node, **more))
+        app.show("runs")
+        await until(pilot, lambda: "[4 Runs]" in text_of(app))
+        app.show("run")
+        await until(pilot, lambda: "[2 Run]" in text_of(app))
+        assert len(styled) < len(app.screen.query("*")) / 2
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+def test_letters_that_follow_a_key_at_once_go_where_it_leads():
+    async def steps(pilot):
+        app = pilot.app
+        for tab, field, graph in (("5", "#batch-graphs", "grid:3x3"), ("1", "#graph", "4:3x5")):
+            app.screen.set_focus(None)
+            for letter in (tab, ":", *graph):
+                app.post_message(Key("colon" if letter == ":" else letter, letter))
+            await until(
+                pilot, lambda field=field, graph=graph: app.screen.query_one(field, Input).value.endswith(graph)
+            )
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+def test_a_screen_that_is_made_beforehand_reads_no_runs(finished):
+    async def steps(pilot):
+        app = pilot.app
+        for _ in range(5):
+            app.prepare()
+            await pilot.pause()
+        runs = app.get_screen_stack("runs")[0]
+        assert not [worker for worker in app.workers if worker.node is runs]
+        assert not runs._runs
+
+    drive(ChordlessApp(Settings(runs_folder=finished.parent)), SMALL, steps)

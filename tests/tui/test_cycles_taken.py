@@ -30,7 +30,7 @@ def test_the_cycles_that_are_shown_are_written_in_their_order(folder, monkeypatc
         await press(pilot, "o")
         await pilot.press("e")
         await until(pilot, lambda: isinstance(app.screen, ExportQuestion))
-        field = app.screen.query_one("#file", Input)
+        field = app.screen.query_one("#asked", Input)
         # A free name is offered; one that is taken is not accepted.
         assert field.value == "cycles-2.txt"
         for name, fault in (
@@ -40,7 +40,7 @@ def test_the_cycles_that_are_shown_are_written_in_their_order(folder, monkeypatc
             (str(folder), "this is a folder"),
         ):
             field.value = name
-            await until(pilot, lambda fault=fault: fault in str(app.screen.query_one("#file-mistake", Static).content))
+            await until(pilot, lambda fault=fault: fault in str(app.screen.query_one("#mistake", Static).content))
             await pilot.press("enter")
             assert isinstance(app.screen, ExportQuestion)
         field.value = "all.txt"
@@ -51,7 +51,7 @@ def test_the_cycles_that_are_shown_are_written_in_their_order(folder, monkeypatc
         await until(pilot, lambda: "length 4" in text_of(app))
         await pilot.press("e")
         await until(pilot, lambda: isinstance(app.screen, ExportQuestion))
-        app.screen.query_one("#file", Input).value = "squares.jsonl"
+        app.screen.query_one("#asked", Input).value = "squares.jsonl"
         await pilot.press("enter")
         await until(pilot, lambda: len(notices(app)) == 2)
 
@@ -68,7 +68,7 @@ def test_an_export_that_fails_is_reported(folder):
     async def steps(pilot, screen):
         await pilot.press("e")
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportQuestion))
-        pilot.app.screen.query_one("#file", Input).value = "/proc/cycles.txt"
+        pilot.app.screen.query_one("#asked", Input).value = "/proc/cycles.txt"
         await pilot.press("enter")
         await until(pilot, lambda: notices(pilot.app))
         assert "/proc/cycles.txt" in notices(pilot.app)[0]

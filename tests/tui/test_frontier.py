@@ -136,7 +136,7 @@ def wave(levels):
 
 
 def test_the_heat_strip_shows_the_wave_move_to_longer_paths():
-    levels = heat_levels(wave([(3, 10), (4, 1000), (5, 50), (6, 1)]), 4, 4)
+    levels = heat_levels(wave([(3, 10), (4, 10_000), (5, 50), (6, 1)]), 4, 4)
     brightest = [[row for row in range(4) if levels[row][column]] for column in range(4)]
     assert brightest == [[3], [2], [1], [0]], "time to the right, longer paths higher"
     assert levels[2][1] == 7, "the most paths are the brightest"
@@ -148,8 +148,10 @@ def test_a_strip_may_be_larger_or_smaller_than_the_course():
     large = heat_levels(course, 8, 6)
     assert [bool(level) for level in large[5]] == [True] * 4 + [False] * 4
     assert [bool(level) for level in large[0]] == [False] * 4 + [True] * 4
-    small = heat_levels(wave([(3, 8), (4, 8), (5, 8), (6, 8)]), 2, 2)
+    small = heat_levels(wave([(3, 8000), (4, 8000), (5, 8000), (6, 8000)]), 2, 2)
     assert small == [[0, 7], [7, 0]]
+    (first,) = heat_levels(wave([(3, 121)]), 1, 1)
+    assert first[0] < 7, "the first paths of a search are no glaring block"
 
 
 def test_bands_hold_each_length_once():

@@ -111,6 +111,21 @@ def test_every_field_comes_out_in_the_command_and_all_but_the_folder_come_back(t
     fill(LARGE, look, replace(settings, last=replace(settings.last, directory=directory)))
 
 
+def test_a_choice_tells_at_once_what_was_chosen():
+    """What looks at the form before the message has come would take the option before for a choice of the user."""
+
+    async def steps(pilot):
+        what = pilot.app.screen.query_one("#what", Choice)
+        for name in ("list", "list", "count"):
+            what.choose(name)
+            assert what.chosen == name
+        await pilot.pause()
+        assert what.chosen == "count"
+        assert [mark.value for mark in what.query(RadioButton)].count(True) == 1
+
+    fill(SMALL, steps)
+
+
 def test_a_run_on_the_reference_has_no_folder_and_says_so(tmp_path):
     async def steps(pilot):
         app = pilot.app

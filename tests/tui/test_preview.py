@@ -258,6 +258,33 @@ def test_one_key_takes_the_other_way_to_count(size, monkeypatch):
     drive(ChordlessApp(Settings(last=LastChoices(graph="petersen"))), size, steps)
 
 
+@pytest.mark.parametrize(("seconds", "way"), [(299.0, "count"), (301.0, "boundary")])
+def test_a_search_of_more_than_five_minutes_begins_along_the_boundary(seconds, way, monkeypatch):
+    outlooks = {
+        16: Outlook(CycleRange(7.4e9, 6.3e9, 8.9e9), seconds, Expected(1.0, 1e6, True), 2),
+        10: Outlook(CycleRange(22, 22, 22, exact=True), 0.001, None, 2),
+    }
+    monkeypatch.setattr("chordless.tui.widgets.graph_preview.outlooks_of", lambda graph, *question: [outlooks[graph.n]])
+
+    async def steps(pilot):
+        app = pilot.app
+        what = app.screen.query_one("#what", Choice)
+        other = {"count": "boundary", "boundary": "search"}[way]
+        await until(pilot, lambda: f"f2 takes the {other}." in said(app, "#status"))
+        assert what.chosen == way
+        app.screen.query_one("#graph", Input).value = "petersen"
+        await until(pilot, lambda: "22 chordless" in said(app, "#preview-estimate"))
+        await until(pilot, lambda: what.chosen == "count")
+        app.screen.query_one("#graph", Input).value = "grid:4x4"
+        await until(pilot, lambda: f"f2 takes the {other}." in said(app, "#status"))
+        await pilot.press("f2")
+        await until(pilot, lambda: f"f2 takes the {other}." not in said(app, "#status"))
+        # The user's own way stays, for this graph.
+        assert what.chosen == {"count": "boundary", "boundary": "count"}[way]
+
+    drive(ChordlessApp(Settings(last=LastChoices(graph="grid:4x4"))), SMALL, steps)
+
+
 def test_large_numbers_in_words():
     assert [large_number(value) for value in (950, 43210, 6.94e8, 2.21e9, 3.3e14, 7.12e21, math.inf)] == [
         "950",

@@ -1,0 +1,128 @@
+"""Cycles that are read back from files of names, and drawn in their graph: every format that the program writes."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+from chordless import GraphError, OptionError
+from chordless.cli import main
+from chordless.cycles.named import named_cycles
+from chordless.graphs.load import load_graph
+from oracles import networkx_cycles
+from program import REFERENCE
+
+GRAPH = load_graph("grid:3x4").graph
+CYCLES = {frozenset(cycle) for cycle in networkx_cycles(GRAPH)}
+
+
+@pytest.mark.parametrize("suffix", ["txt", "jsonl", "npy", "parquet", "arrow"])
+def test_what_list_writes_is_read_back(suffix, tmp_path):
+    if suffix in ("parquet", "arrow"):
+        pytest.importorskip("pyarrow")
+    path = tmp_path / f"cycles.{suffix}"
+    assert main(["list", "grid:3x4", "-q", "-o", str(path), *REFERENCE]) == 0
+    read = list(named_cycles(str(path), GRAPH, "grid:3x4"))
+    assert len(read) == len(CYCLES)
+    assert {frozenset(cycle) for cycle in read} == CYCLES
+    for cycle in read:
+        assert all(GRAPH.has_edge(u, v) for u, v in zip(cycle, [*cycle[1:], cycle[0]], strict=True))
+
+
+@pytest.mark.parametrize("command", ["longest", "first"])
+def test_the_json_of_an_answer_is_a_cycle(command, tmp_path, capsys):
+    assert main([command, "grid:3x4", "--json", "-q"]) == 0
+    path = tmp_path / "answer.json"
+    path.write_text(capsys.readouterr().out)
+    answer = json.loads(path.read_text())["cycle"]
+    (cycle,) = named_cycles(str(path), GRAPH, "grid:3x4")
+    assert [GRAPH.names[v] for v in cycle] == answer
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("0,0 0,1 9,9 1,0", "cycles.txt:2: there is no vertex '9,9' in the graph"),
+        ("0,0 0,1", "cycles.txt:2: a cycle has three vertices or more"),
+        ("0,0 0,1 1,1 0,1", "cycles.txt:2: a cycle has three vertices or more, each once"),
+        ("0,0 0,1 1,0 1,1", "cycles.txt:2: not a chordless cycle of this graph, see the vertex 0,0"),
+        ("0,0 0,1 0,2 1,2 1,1 1,0", "cycles.txt:2: not a chordless cycle of this graph, see the vertex 0,1"),
+        ('["0,0", 3', "cycles.txt:2: a line of JSON is an array of names"),
+        ('{"cycles": []}', "cycles.txt:2: a line of JSON is an array of names, or has a `cycle`"),
+    ],
+)
+def test_lines_that_are_no_cycles_are_named(line, message, tmp_path):
+    path = tmp_path / "cycles.txt"
+    path.write_text(f"# a comment\n{line}\n")
+    with pytest.raises(GraphError, match=message):
+        list(named_cycles(str(path), GRAPH, "grid:3x4"))
+
+
+def test_a_cycle_of_a_file_is_drawn_in_its_graph(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    from chordless.pictures.cycle_drawing import cycle_of_file
+
+    path = tmp_path / "cycles.txt"
+    path.write_text("0,0 0,1 1,1 1,0\n0,0 0,1 0,2 1,2 2,2 2,1 2,0 1,0\n0,1 0,2 1,2 1,1\n")
+    second = cycle_of_file(str(path), "grid:3x4", 2)
+    assert (second.number, second.names()[2], second.source) == (2, "0,2", str(path))
+    assert cycle_of_file(str(path), "grid:3x4", None).number == 2
+    with pytest.raises(OptionError, match="there is no cycle 4; it has 3"):
+        cycle_of_file(str(path), "grid:3x4", 4)
+    pictures = []
+    for chosen in ([], ["--cycle", "2"], ["--longest"]):
+        output = tmp_path / "picture.svg"
+        assert main(["plot", str(path), "--graph", "grid:3x4", *chosen, "-o", str(output)]) == 0
+        pictures.append(output.read_bytes())
+    assert pictures[0] != pictures[1] == pictures[2]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    assert main(["plot", "-", "--graph", "grid:3x4", "-o", str(tmp_path / "picture.png")]) == 0
+
+
+def test_a_cycle_with_coordinates_becomes_a_line_on_a_map(tmp_path, capsys):
+    city = tmp_path / "city.txt"
+    city.write_text("# xy 1 8.5 47.25\n# xy 2 8.75 47.25\n# xy 3 8.75 47.5\n# xy 4 8.5 47.5\n1 2\n2 3\n3 4\n4 1\n")
+    cycle, output = tmp_path / "cycle.txt", tmp_path / "hole.geojson"
+    cycle.write_text("2 3 4 1\n")
+    assert main(["plot", str(cycle), "--graph", str(city), "-o", str(output)]) == 0
+    (feature,) = json.loads(output.read_text())["features"]
+    assert feature["geometry"]["coordinates"] == [[8.75, 47.25], [8.75, 47.5], [8.5, 47.5], [8.5, 47.25], [8.75, 47.25]]
+    assert feature["properties"] == {"graph": str(city), "length": 4, "vertices": ["2", "3", "4", "1"]}
+    cycle.write_text("0 1 2 3\n")
+    assert main(["plot", str(cycle), "--graph", "cycle:4", "-o", str(output)]) == 2
+    assert "no coordinates for these vertices" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--graph", "petersen", "--histogram", "-o", "a.svg"], "--histogram is drawn of runs"),
+        (["--graph", "petersen", "--log", "-o", "a.svg"], "--graph draws a graph, which has no scale"),
+        (["--simplify", "-o", "a.svg"], "--graph is missing"),
+        (["-o", "a.geojson"], "the name of a picture ends in"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(arguments, message, capsys):
+    assert main(["plot", "cycles.txt", *arguments]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_molecules_stand_as_a_chemist_draws_them():
+    pytest.importorskip("rdkit")
+    from chordless.graphs.molecules import read_only_molecule
+    from chordless.graphs.readers.source import Source
+    from rdkit.Chem import MolFromSmiles, MolToMolBlock, rdDepictor
+
+    graph, places = read_only_molecule(Source("a.smi", b"c1ccccc1O phenol\n"), "smiles")
+    lengths = [
+        sum((a - b) ** 2 for a, b in zip(places[u], places[v], strict=True)) ** 0.5 for u, v in graph.edges().tolist()
+    ]
+    assert lengths == pytest.approx(7 * [1.5], abs=0.01)  # all bonds alike: rings are regular
+    assert read_only_molecule(Source("long.smi", b"C" * 201 + b"\n"), "smiles")[1] is None  # it would take long
+    molecule = MolFromSmiles("CC")
+    rdDepictor.Compute2DCoords(molecule)
+    molecule.GetConformer().SetAtomPosition(0, (5.0, 7.0, 0.0))
+    block = MolToMolBlock(molecule).encode()
+    assert read_only_molecule(Source("a.sdf", block), "sdf")[1][0] == (5.0, 7.0)  # those of the file are kept

@@ -1,0 +1,171 @@
+"""Cycles up to symmetry, against all automorphisms one by one, and against the transition sequences of coils."""
+
+import json
+import random
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+from oracles import networkx_cycles
+from program import chordless
+from test_symmetry import CUBE_6, converted, symmetric_graphs
+
+from kernels_ti import Graph, OptionError, Options, SizeError, cycle_orbits, orbits
+from kernels_ti.symmetry import representatives, space
+
+
+def automorphisms(graph: Graph, labels: list[int]) -> list[dict[int, int]]:
+    """Return all automorphisms that keep the labels, by a search of networkx."""
+    plain = nx.Graph(graph.pairs().tolist())
+    plain.add_nodes_from(range(graph.n))
+    nx.set_node_attributes(plain, dict(enumerate(labels)), "label")
+    return list(nx.vf2pp_all_isomorphisms(plain, plain, node_label="label"))
+
+
+def orbits_by_brute_force(graph: Graph, through: tuple[int, ...], avoid: tuple[int, ...]) -> Counter[frozenset[int]]:
+    """Return each orbit as the set of its cycles, and each of these as the set of its vertices."""
+    labels = [1 if v in through else 2 if v in avoid else 0 for v in range(graph.n)]
+    group = automorphisms(graph, labels)
+    cycles = {frozenset(cycle) for cycle in networkx_cycles(graph)}
+    left = {cycle for cycle in cycles if set(through) <= cycle and not cycle & set(avoid)}
+    found = []
+    while left:
+        cycle = left.pop()
+        orbit = frozenset(frozenset(image[v] for v in cycle) for image in group)
+        left -= orbit
+        found.append(orbit)
+    assert len(group) == cycle_orbits(graph, through=through, avoid=avoid).automorphisms
+    return Counter(found)
+
+
+def check(graph: Graph, through: tuple[int, ...] = (), avoid: tuple[int, ...] = ()) -> None:
+    wanted = orbits_by_brute_force(graph, through, avoid)
+    found = cycle_orbits(graph, through=through, avoid=avoid)
+    of_cycle = {cycle: orbit for orbit in wanted for cycle in orbit}
+    assert Counter(of_cycle[frozenset(cycle)] for cycle in found.cycles) == wanted
+    assert found.sizes == [len(of_cycle[frozenset(cycle)]) for cycle in found.cycles]
+
+
+SMALL = [
+    (name, graph)
+    for name, graph in symmetric_graphs()
+    if name.split()[0]
+    in {"circulant", "torus", "cube", "prism", "petersen", "wheel", "grid", "strong", "paley", "cycle"}
+    and converted(graph).n
+]
+
+
+@pytest.mark.parametrize(("name", "graph"), SMALL, ids=[name for name, _ in SMALL])
+def test_orbits_of_symmetric_graphs(name: str, graph: nx.Graph) -> None:
+    check(converted(graph))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_orbits_of_random_graphs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With vertices to pass and to avoid; with few stabilizers; with an invariant that tells nothing apart."""
+    drawn = random.Random(seed)
+    for _ in range(10):
+        n = drawn.randint(4, 9)
+        graph = converted(
+            nx.connected_watts_strogatz_graph(n, 4, drawn.choice((0.0, 0.2, 0.6)), seed=drawn.randrange(99))
+        )
+        monkeypatch.setattr(representatives, "MOST_STABILIZERS", drawn.choice((0, 3, 4000)))
+        with monkeypatch.context() as patch:
+            if drawn.random() < 0.5:
+                patch.setattr(orbits._Invariants, "__call__", lambda self, cycles: np.zeros(len(cycles), np.uint64))
+            vertices = drawn.sample(range(n), 3)
+            passed = drawn.randint(0, 2)
+            check(graph, tuple(vertices[:passed]), tuple(vertices[passed : drawn.randint(passed, 3)]))
+
+
+def transitions(cycle: list[int]) -> tuple[int, ...]:
+    """Return the first of all transition sequences of a coil, coordinates numbered as they come.
+
+    Two coils have the same one if, and only if, an automorphism of the cube maps one to the other.
+    """
+    steps = [u ^ v for u, v in zip(cycle, [*cycle[1:], cycle[0]], strict=True)]
+    return min(
+        tuple(map(list(dict.fromkeys(turned)).index, turned))
+        for way in (steps, steps[::-1])
+        for turned in (way[start:] + way[:start] for start in range(len(way)))
+    )
+
+
+def cube(dimension: int) -> Graph:
+    """Return a hypercube whose vertices are numbered by their coordinates."""
+    n = 1 << dimension
+    return Graph.from_edges(n, [(v, v | 1 << k) for v in range(n) for k in range(dimension) if not v >> k & 1])
+
+
+def test_coils_of_the_5_cube() -> None:
+    """The classes of all its coils by their transition sequences, and how many coils each has."""
+    wanted = Counter(transitions(cycle) for cycle in networkx_cycles(cube(5)))
+    found = cycle_orbits(cube(5))
+    sizes = dict(zip(map(transitions, found.cycles), found.sizes, strict=True))
+    assert len(found.sizes) == len(wanted) == 23
+    assert sizes == wanted
+
+
+def test_coils_of_the_6_cube() -> None:
+    """No two are equivalent, and the orbits together are all coils."""
+    found = cycle_orbits(cube(6))
+    assert len({transitions(cycle) for cycle in found.cycles}) == len(found.sizes) == 3632
+    assert found.by_length == CUBE_6
+    assert found.orbits_by_length[26] == 4
+    assert found.automorphisms == 46080
+
+
+def test_bounds_and_parity() -> None:
+    whole = cycle_orbits(cube(5))
+    some = cycle_orbits(cube(5), min_length=8, max_length=12)
+    assert some.orbits_by_length == {8: 3, 10: 10, 12: 5}
+    assert some.by_length == {length: k for length, k in whole.by_length.items() if 8 <= length <= 12}
+    assert cycle_orbits(cube(4), parity="odd").sizes == []
+    assert cycle_orbits(nx.path_graph(4)).sizes == []
+
+
+def test_too_many_cycles_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(orbits, "MOST_CYCLES", 20)
+    with pytest.raises(SizeError, match="more than 20 cycles are met"):
+        cycle_orbits(cube(5))
+
+
+def test_directed_graphs_are_refused() -> None:
+    with pytest.raises(OptionError, match="simple undirected"):
+        cycle_orbits(nx.DiGraph([(0, 1), (1, 2), (2, 0)]))
+
+
+def test_isomorphic_blocks_are_searched_once() -> None:
+    """The canonical form is the same whatever the numbers of the vertices."""
+    one = nx.petersen_graph()
+    order = list(range(10))
+    random.Random(1).shuffle(order)
+    other = nx.relabel_nodes(one, {v: 10 + order[v] for v in one})
+    options = Options(symmetry=True)
+    begun = [space.space_of(converted(graph), options).representatives for graph in (one, nx.union(one, other))]
+    assert begun[0] == begun[1] > 0
+
+
+def test_the_commands(tmp_path) -> None:
+    done = chordless("count", "hypercube:4", "--up-to-symmetry", "--json")
+    result = json.loads(done.stdout)
+    assert (result["orbits"], result["total"], result["orbits_by_length"]) == (5, 224, {"4": 1, "6": 1, "8": 3})
+    printed = chordless("count", "hypercube:4", "--up-to-symmetry").stdout.splitlines()
+    assert [line.split() for line in printed[1:6]] == [
+        ["length", "orbits", "cycles"], ["4", "1", "24"], ["6", "1", "32"], ["8", "3", "168"], ["total", "5", "224"],
+    ]  # fmt: skip
+    lines = chordless("list", "hypercube:4", "--up-to-symmetry").stdout.splitlines()
+    assert sum(int(line.split("\t")[0]) for line in lines) == 224
+    target = tmp_path / "orbits.jsonl"
+    chordless("list", "hypercube:4", "--up-to-symmetry", "-o", target)
+    assert [json.loads(line)["orbit"] for line in target.read_text().splitlines()] == [24, 32, 48, 96, 24]
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [("count", ("--part", "1/2")), ("list", ("--sorted",)), ("list", ("-o", "x.npy"))]
+)
+def test_the_commands_refuse_in_one_line(command: str, option: tuple[str, ...]) -> None:
+    done = chordless(command, "hypercube:3", "--up-to-symmetry", *option)
+    assert done.returncode == 2
+    assert option[0] in done.stderr.splitlines()[0]
