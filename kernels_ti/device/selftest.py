@@ -31,7 +31,7 @@ from kernels_ti.device.placing import (
     placed_by_warp,
     placed_together,
 )
-from kernels_ti.taichi_door import settings, ti
+from kernels_ti.taichi_door import kernel, settings, ti
 
 ITEMS = 3000
 """Work items; not a multiple of any group size, so that incomplete groups are tested."""
@@ -50,7 +50,7 @@ _MULTIPLIER, _INCREMENT = 1664525, 1013904223  # of a linear congruential genera
 array = ti.types.ndarray
 
 
-@ti.kernel
+@kernel
 def exercise(
     word: ti.template(),
     items: ti.i32,

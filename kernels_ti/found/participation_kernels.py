@@ -5,12 +5,12 @@ says whether cycle i passes the vertex. The cycles through an edge are those thr
 """
 
 from kernels_ti.bits import population, word_of
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 array = ti.types.ndarray
 
 
-@ti.kernel
+@kernel
 def turn(
     bits: ti.template(),
     words: ti.i32,
@@ -61,7 +61,7 @@ def turn(
             mask = mask ^ (mask << word_of(half, bits))
 
 
-@ti.kernel
+@kernel
 def tally(
     bits: ti.template(),
     turned: array(ndim=1),

@@ -1,12 +1,12 @@
 """Kernels that turn bit rows of a block into vertices of the graph: in cycle order, or as bit rows."""
 
 from kernels_ti.bits import lowest_bit, population, without_lowest, word_of
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 array = ti.types.ndarray
 
 
-@ti.kernel
+@kernel
 def measure(
     bits: ti.template(),
     words: ti.i32,
@@ -37,7 +37,7 @@ def measure(
         first_rows[i] = ti.cast(cycles[at + words * word_stride], ti.i32)
 
 
-@ti.kernel
+@kernel
 def trace(
     bits: ti.template(),
     words: ti.i32,
@@ -110,7 +110,7 @@ def trace(
             vertices[place] = least
 
 
-@ti.kernel
+@kernel
 def relabel(
     bits: ti.template(),
     words: ti.i32,

@@ -5,12 +5,12 @@ They do the work of `relabel` and `trace` in `kernels_ti.found.trace`, which kno
 """
 
 from kernels_ti.bits import bits_of, lowest_bit, lowest_taken, population, row_of, size_of, word_of
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 array = ti.types.ndarray
 
 
-@ti.kernel
+@kernel
 def relabel_by_tables(
     row: ti.template(),
     words: ti.i32,
@@ -89,7 +89,7 @@ def vertex_of(v, in_bytes: ti.template()):
     return ti.cast(v, ti.u8) if ti.static(in_bytes) else ti.cast(v, ti.i32)
 
 
-@ti.kernel
+@kernel
 def trace_rows(
     row: ti.template(),
     in_bytes: ti.template(),

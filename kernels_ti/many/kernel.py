@@ -12,7 +12,7 @@ from kernels_ti.bits import above, bits_of, lowest_taken, population, row_of, si
 from kernels_ti.step.certificate import connected_extensions, reachable_extensions
 from kernels_ti.step.choice_of_end import other_grows, parted, tried
 from kernels_ti.sweep.kernel import ITERATIONS_PER_WORKER
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 GRAPH, FRESH, ROOT, HEIGHT, SPENT, BARREN, NEXT, LAST = range(8)
 """Cells of a slot: its graph or -1, whether the graph has not begun, the root or -1, frames on the stack, steps made
@@ -114,7 +114,7 @@ def kept(words: ti.template(), on_cpu: ti.template(), stack: ti.template(), slot
     return allowed, waiting, extensions, ti.cast(stack[word_at(on_cpu, at + 3 * words.n, slot, slots, size)], ti.i32)
 
 
-@ti.kernel
+@kernel
 def lay_rows(
     words: ti.template(),
     graphs: ti.i32,
@@ -150,7 +150,7 @@ def lay_rows(
             edge += 1
 
 
-@ti.kernel
+@kernel
 def sweep_many(
     words: ti.template(),
     on_cpu: ti.template(),

@@ -5,12 +5,12 @@ The triplets themselves are not stored: a worker of the sweep makes those of a s
 
 from kernels_ti.bits import lowest_bit, population, single, without_lowest
 from kernels_ti.step.triplets import triplets_of_seed
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 array = ti.types.ndarray
 
 
-@ti.kernel
+@kernel
 def survey(
     words: ti.i32,
     chorded: ti.template(),
@@ -41,7 +41,7 @@ def survey(
         triplets[item] = apart
 
 
-@ti.kernel
+@kernel
 def store_triangles(
     words: ti.i32,
     chorded: ti.template(),

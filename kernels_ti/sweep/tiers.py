@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernels_ti.device.compilation import compiled_quickly
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel
 
 
 class Tiered:
@@ -19,8 +19,8 @@ class Tiered:
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
-        self._quick = ti.kernel(function)
-        self.thorough = ti.kernel(function)
+        self._quick = kernel(function)
+        self.thorough = kernel(function)
 
     def quick(self, **arguments: Any) -> None:
         """Launch the kernel as it is compiled in a third of the time; its searches take about 6% longer."""

@@ -114,6 +114,14 @@ def hurry() -> None:
     _in_a_hurry = True
 
 
+def kernel(function: Callable[..., Any]) -> Any:
+    """Make a function a kernel of the library below, as ``ti.kernel`` does, with the shortest way to its launch."""
+    if library().package != "taichi":
+        return _imported().kernel(function)
+    _imported()
+    return import_module(f"{__name__}.launching").Kernel(function)
+
+
 def __getattr__(name: str) -> Any:
     """Import the library below when one of its names is first asked for."""
     if name == "ti":
@@ -125,6 +133,7 @@ def __getattr__(name: str) -> Any:
     return globals()[name]
 
 
+@cache
 def _private(name: str) -> Any:
     """Return a private module of the library below."""
     return import_module(f"{library().package}.{name}")

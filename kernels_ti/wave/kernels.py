@@ -19,7 +19,7 @@ from kernels_ti.device.placing import (
     placed,
 )
 from kernels_ti.step.triplets import triplets_of_seed
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 from kernels_ti.wave.one_record import expand_record, store_children, store_cycles
 from kernels_ti.wave.warp_batch import WARPS, cells_of, cells_of_rows, expand_batch, load_rows, most_batches
 
@@ -34,7 +34,7 @@ array = ti.types.ndarray
 def triplets_kernel(words: Any, collect: bool) -> Any:
     """Return stage 1 for one kind of record, see `expand_kernel`."""
 
-    @ti.kernel
+    @kernel
     def triplets(
         rows: array(ndim=1),
         first_row: array(ti.i32, 1),
@@ -119,7 +119,7 @@ def expand_kernel(
     """
     first_corner, cells = cells_of_rows(words.n, resident), cells_of(words.n, resident, collect)
 
-    @ti.kernel
+    @kernel
     def expand(
         launch: ti.i32,
         meeting: ti.i32,

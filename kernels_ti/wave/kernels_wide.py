@@ -10,7 +10,7 @@ from kernels_ti.step.choice_of_end import choice_of_end_wide, parted
 from kernels_ti.step.chords import first_of_block, open_word, rows_of_ends
 from kernels_ti.step.required import keep_completing, lacked, passing, required_word
 from kernels_ti.step.triplets import triplets_of_seed
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 from kernels_ti.wave.kernels import array
 
 SCRATCH_ROWS = 5
@@ -69,7 +69,7 @@ def store_children_wide(
             at += 1
 
 
-@ti.kernel
+@kernel
 def triplets_wide(
     bits: ti.template(),
     words: ti.i32,
@@ -153,7 +153,7 @@ def triplets_wide(
             )  # fmt: skip
 
 
-@ti.kernel
+@kernel
 def expand_wide(
     bits: ti.template(),
     words: ti.i32,

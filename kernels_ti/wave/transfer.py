@@ -1,11 +1,11 @@
 """Kernels that move records of the wave: to and from the host through a small buffer, and to a larger arena."""
 
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 array = ti.types.ndarray
 
 
-@ti.kernel
+@kernel
 def gather(
     words: ti.i32,
     collect: ti.template(),
@@ -41,7 +41,7 @@ def gather(
         pairs[2 * i + 1] = ends[capacity + p]
 
 
-@ti.kernel
+@kernel
 def scatter(
     words: ti.i32,
     collect: ti.template(),
@@ -67,7 +67,7 @@ def scatter(
         ends[capacity + p] = pairs[2 * i + 1]
 
 
-@ti.kernel
+@kernel
 def transplant(
     words: ti.i32,
     collect: ti.template(),

@@ -22,7 +22,7 @@ from kernels_ti.device.placing import (
     rank_of,
 )
 from kernels_ti.step.choice_of_end import choice_of_end_wide
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 from kernels_ti.wave.kernels import array
 from kernels_ti.wave.kernels_wide import store_cycles_wide
 from kernels_ti.wave.warp_queue import queue_label, write_queue
@@ -279,7 +279,7 @@ def expand_wide_batch(
 def expand_wide_kernel(words: int, collect: bool) -> Any:
     """Return stage 2 for blocks of `words` words, see `kernels_ti.wave.kernels.expand_kernel`."""
 
-    @ti.kernel
+    @kernel
     def expand_levels(
         launch: ti.i32,
         meeting: ti.i32,

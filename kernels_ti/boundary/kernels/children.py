@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from kernels_ti.boundary.kernels.tables import MOST_KEY_BITS, array
 from kernels_ti.boundary.spec.changes import AFTER, BEFORE, CLOSE, FAR, FIRST_HEAD, HEADER, SLOT
 from kernels_ti.boundary.spec.packing import FIRST_END
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 
 class Symbols(NamedTuple):
@@ -118,7 +118,7 @@ def tabulating_kernel(words: int, bits: int) -> Any:
     vector, entry_cells = ti.types.vector(words, ti.u64), 1 + 2 * words
     put_together = joining(words, bits)
 
-    @ti.kernel
+    @kernel
     def tabulate(entries: ti.i32, step_of: array(ti.i32, 1), first: array(ti.i32, 1), spec: array(ti.u64, 1)):
         """Write what a vertex changes, for one combination of its neighbours' symbols for each work item.
 

@@ -12,7 +12,7 @@ from typing import Any
 from kernels_ti.bits import lowest_bit, population
 from kernels_ti.boundary.kernels.children import symbols
 from kernels_ti.boundary.kernels.tables import TALLIES, row_functions
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 NODES, DEEP, SLOTS = 0, 1, 2
 """Cells of the tables before the rows: all nodes, the deep ones, and the number of slots."""
@@ -250,7 +250,7 @@ def completion_kernel(words: int, bits: int) -> Any:
     vector = ti.types.vector(words, ti.u64)
     cannot_be_completed = completion_test(words, bits)
 
-    @ti.kernel
+    @kernel
     def mark(
         first: ti.i32, last: ti.i32, stride: ti.i32, word_stride: ti.i32,
         states: array(ti.u64, 1), ahead: array(ti.u64, 1),
@@ -275,7 +275,7 @@ def dropping_kernel(words: int, bits: int) -> Any:
     state_at = row_functions(words).state_at
     cannot_be_completed = completion_test(words, bits)
 
-    @ti.kernel
+    @kernel
     def drop(
         first: ti.i32, last: ti.i32, stride: ti.i32, numbers: ti.i32, table: array(ti.u64, 1), ahead: array(ti.u64, 1),
         spread: ti.i32, tallies: array(ti.u64, 1),

@@ -5,7 +5,7 @@ from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions
 from kernels_ti.boundary.kernels.tables import FOUND, FULL, TALLIES, add_ways, array, row_functions
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 
 @lru_cache
@@ -17,7 +17,7 @@ def count_kernel(words: int, bits: int, cells: int) -> Any:
     bounded = child_functions(words, bits, cells).bounded
     state_at, row_of, _found_at = row_functions(cells)
 
-    @ti.kernel
+    @kernel
     def advance(
         first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32, lengths: ti.i32, digits: ti.i32,
         new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32, new_lengths: ti.i32, new_digits: ti.i32,

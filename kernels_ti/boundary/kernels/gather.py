@@ -1,10 +1,10 @@
 """A kernel that copies the rows of a table of `kernels_ti.boundary.kernels.tables` to a place without gaps."""
 
 from kernels_ti.boundary.kernels.tables import array
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 
-@ti.kernel
+@kernel
 def gather(
     size: ti.i32, stride: ti.i32, kept: ti.i32, together: ti.i32, table: array(ti.u64, 1), met: array(ti.u64, 1),
     rows: array(ti.u64, 1),

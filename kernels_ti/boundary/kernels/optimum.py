@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from kernels_ti.boundary.kernels.children import child_functions, symbols
 from kernels_ti.boundary.kernels.tables import FOUND, FULL, TALLIES, add_ways, array, row_functions
 from kernels_ti.boundary.spec.changes import HEADER
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 BIAS = 1 << 62
 """Added to a value in a row, so that it is above zero, where a row begins."""
@@ -28,7 +28,7 @@ class OptimumKernels(NamedTuple):
     settle: Any
 
 
-@ti.kernel
+@kernel
 def matching(
     size: ti.i32, kept: ti.i32, key: ti.u64, rows: array(ti.u64, 1), most: ti.i32, met: array(ti.u64, 1),
     found: array(ti.u64, 1),
@@ -69,7 +69,7 @@ def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
     gained, bounded = gaining(words, bits), child_functions(words, bits, cells).bounded
     state_at, row_of, _found_at = row_functions(cells)
 
-    @ti.kernel
+    @kernel
     def improve(
         first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32,
         new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32,
@@ -100,7 +100,7 @@ def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
                 if flags >> 2 == 1 and joined > tallies[2 * TALLIES + mine]:
                     ti.atomic_max(tallies[2 * TALLIES + mine], joined)
 
-    @ti.kernel
+    @kernel
     def settle(
         first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32, digits: ti.i32,
         new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32, new_digits: ti.i32,

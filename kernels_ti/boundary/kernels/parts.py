@@ -14,7 +14,7 @@ takes. Numbers of ways have digits of 64 bits, the lowest first.
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 ITERATIONS_PER_WORKER = 512
 """Taichi hands out the iterations of a CPU loop in blocks of 512: a worker is the first of these."""
@@ -102,7 +102,7 @@ def rearranging_kernel(words: int, bits: int) -> Any:
             seen[w] = ends << ti.u64(1) | state[w] & lowest & ~ends
         return ti.i32((mixed(seen) >> ti.u64(32)) * ti.cast(buckets, ti.u64) >> ti.u64(32))
 
-    @ti.kernel
+    @kernel
     def rearrange(
         workers: ti.i32, parts: array(ti.i32, 1), count: ti.i32, groups: array(ti.i32, 1), queue: array(ti.i64, 1),
         stride: ti.i32, rows: array(ti.u64, 1), masks: array(ti.u64, 1), buckets: ti.i32, places: array(ti.i32, 1),

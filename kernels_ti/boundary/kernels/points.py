@@ -10,7 +10,7 @@ from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions
 from kernels_ti.boundary.kernels.tables import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TALLIES, array, row_functions
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 _HALF = (1 << 32) - 1
 
@@ -23,7 +23,7 @@ def reduced(cell, below):
     return ti.select(folded >= prime, folded - prime, folded)
 
 
-@ti.kernel
+@kernel
 def reduce(size: ti.i32, stride: ti.i32, before: ti.i32, values: ti.i32, below: ti.u64, table: array(ti.u64, 1)):
     """Replace the values, which begin `before` cells after the row, by their remainders; one row for each work item."""
     for i in range(size):
@@ -38,7 +38,7 @@ def points_kernel(words: int, bits: int) -> Any:
     children = child_functions(words, bits, words).children
     state_at, row_of, _found_at = row_functions(words)
 
-    @ti.kernel
+    @kernel
     def evaluate(
         first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32,
         new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32, values: ti.i32, first_point: ti.i32, below: ti.u64,

@@ -26,7 +26,7 @@ from kernels_ti.boundary.kernels.parts import (
     array,
     part_functions,
 )
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 _CLOSES = 1 << 30
 _HALF = (1 << 32) - 1
@@ -234,7 +234,7 @@ def stretch_kernel(words: int, bits: int, *, by_length: bool) -> Any:
     """Return the kernel for states of a number of words and symbols of a number of bits."""
     link = _linking(words, bits, by_length=by_length)
 
-    @ti.kernel
+    @kernel
     def go_through(
         workers: ti.i32, parts: array(ti.i32, 1), end: ti.i32, queue: array(ti.i64, 1),
         spec: array(ti.u64, 1), vertices: ti.i32, bases: array(ti.i32, 1),

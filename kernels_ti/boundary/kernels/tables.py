@@ -16,7 +16,7 @@ The ways that lead to a state are numbers of any size, one for each number of ve
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 DIGIT_BITS = 48
 DIGIT_LIMIT = 1 << DIGIT_BITS
@@ -61,7 +61,7 @@ def initial_row(cells: int, beside: int) -> list[int]:
     return [TAKEN | WRITTEN] + [TAKEN] * (cells - 1) + [0] * beside + [1]
 
 
-@ti.kernel
+@kernel
 def clear(cells: ti.i32, table: array(ti.u64, 1), tallied: ti.i32, tallies: array(ti.u64, 1)):
     """Set the first cells of a table and of the tallies to zero; one cell for each work item."""
     for i in range(cells):
@@ -70,7 +70,7 @@ def clear(cells: ti.i32, table: array(ti.u64, 1), tallied: ti.i32, tallies: arra
         tallies[i] = ti.u64(0)
 
 
-@ti.kernel
+@kernel
 def carry(size: ti.i32, stride: ti.i32, words: ti.i32, lengths: ti.i32, digits: ti.i32, table: array(ti.u64, 1)):
     """Make all digits small; one row for each work item."""
     for i in range(size):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from kernels_ti.boundary.kernels.children import child_functions
 from kernels_ti.boundary.kernels.tables import DIGIT_BITS, DIGIT_LIMIT, array, row_functions
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 
 class WaysKernels(NamedTuple):
@@ -34,7 +34,7 @@ def _going_back(cells: int) -> Any:
                 is_known, is_before = 1, ti.cast(mine < theirs, ti.i32)
         return is_before
 
-    @ti.kernel
+    @kernel
     def go_back(
         walks: ti.i32, at: array(ti.i32, 1), where: array(ti.i32, 1), ends: array(ti.i32, 1), parents: array(ti.i32, 1),
         layer: array(ti.u64, 1), stride: ti.i32, rest: array(ti.u64, 1), digits: ti.i32,
@@ -100,7 +100,7 @@ def ways_kernels(words: int, bits: int, cells: int) -> WaysKernels:
     bounded = child_functions(words, bits, cells).bounded
     state_at, row_of, found_at = row_functions(cells)
 
-    @ti.kernel
+    @kernel
     def put_down(
         walks: ti.i32, at: array(ti.i32, 1), following: array(ti.u64, 1), stride: ti.i32,
         wanted: array(ti.u64, 1), size: ti.i32, where: array(ti.i32, 1), full: array(ti.u64, 1),
@@ -116,7 +116,7 @@ def ways_kernels(words: int, bits: int, cells: int) -> WaysKernels:
             else:
                 where[i] = row // cells
 
-    @ti.kernel
+    @kernel
     def find_parents(
         first: ti.i32, last: ti.i32, layer: array(ti.u64, 1), stride: ti.i32,
         spec: array(ti.u64, 1), base: ti.i32,
@@ -146,7 +146,7 @@ def ways_kernels(words: int, bits: int, cells: int) -> WaysKernels:
     return WaysKernels(put_down, find_parents, _going_back(cells))
 
 
-@ti.kernel
+@kernel
 def begin(
     first: ti.i32, last: ti.i32, rows: array(ti.i32, 1), left: array(ti.u64, 1), digits: ti.i32, at: array(ti.i32, 1),
     rest: array(ti.u64, 1), members: array(ti.u64, 1), words_of_row: ti.i32, word: ti.i32, bit: ti.u64,
@@ -159,7 +159,7 @@ def begin(
         members[i * words_of_row + word] = bit
 
 
-@ti.kernel
+@kernel
 def copy_rows(count: ti.i32, which: array(ti.i32, 1), stride: ti.i32, layer: array(ti.u64, 1), rows: array(ti.u64, 1)):
     """Copy some rows of a layer; one for each work item."""
     for i in range(count):

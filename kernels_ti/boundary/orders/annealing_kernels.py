@@ -8,7 +8,7 @@ All numbers are integers of 32 bits, and the random ones are hashes of the chain
 on each arch, for any number of threads, and however the moves are parted into launches.
 """
 
-from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door import kernel, ti
 
 WEIGHTS = 32
 """Sizes that have a weight of their own. All smaller ones have the least, all larger ones the largest weight."""
@@ -47,7 +47,7 @@ def weight(size, middle, weights: ti.template()):
     return weights[ti.min(ti.max(size - middle + WEIGHTS - 1 - LARGEST_ABOVE, 0), WEIGHTS - 1)]
 
 
-@ti.kernel
+@kernel
 def weigh(
     chains: ti.i32, spread: ti.i32, n: ti.i32, sizes: array(ti.i32, 1), weights: array(ti.i32, 1),
     facts: array(ti.i32, 1),
@@ -75,7 +75,7 @@ def tolerated_gain(energy, gain):
     return (energy >> GAIN_BITS) * gain + ((energy & ((1 << GAIN_BITS) - 1)) * gain >> GAIN_BITS)
 
 
-@ti.kernel
+@kernel
 def anneal(
     chains: ti.i32, spread: ti.i32, n: ti.i32, window: ti.i32, first_move: ti.i32, moves: ti.i32, seed: ti.u32,
     first: array(ti.i32, 1), neighbours: array(ti.i32, 1), weights: array(ti.i32, 1), gains: array(ti.i32, 1),
