@@ -164,3 +164,11 @@ def test_a_tiny_graph_is_searched_from_python_without_taichi():
     )
     _, printed = loaded_by(code)
     assert printed.splitlines()[-1] == "{5: 12, 6: 10} 22 22 22 False"
+
+
+def test_vertices_without_an_edge_cost_next_to_nothing():
+    graph = Graph.from_edges(300_000, [(0, 1), (1, 2), (2, 0)])
+    space = SearchSpace(graph, Options())
+    started = time.process_time()
+    assert found_at_once(space, collect=False).by_length == {3: 1}
+    assert time.process_time() - started < 1  # a step for each vertex, with a bit row of all, takes ten seconds

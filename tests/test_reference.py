@@ -1,12 +1,14 @@
 """The sequential algorithm: the oracle must itself be right."""
 
 import networkx as nx
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import by_length, check_cycles, grid, networkx_cycles
 
 from kernels_ti import Graph
-from kernels_ti.reference.algorithm import canonical, chordless_cycles, levels_of
+from kernels_ti.errors import SizeError
+from kernels_ti.reference.algorithm import MOST_VERTICES, canonical, chordless_cycles, levels_of
 
 
 @given(st.integers(0, 12), st.floats(0, 1), st.integers(0, 10**6))
@@ -35,3 +37,8 @@ def test_levels_of_grid_5x6_are_those_of_the_paper_s_search() -> None:
 def test_canonical_starts_at_the_smallest_vertex_then_its_smaller_neighbour() -> None:
     assert canonical([5, 2, 9, 4]) == [2, 5, 4, 9]
     assert canonical([7, 3, 1]) == [1, 3, 7]
+
+
+def test_a_graph_whose_bit_rows_are_too_large_is_refused_in_one_line() -> None:
+    with pytest.raises(SizeError, match=r"^the search in plain Python is for at most 65,536 vertices, .* use another"):
+        next(chordless_cycles(Graph.from_edges(MOST_VERTICES + 1, [(0, 1)])))

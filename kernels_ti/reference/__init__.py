@@ -1,4 +1,4 @@
-"""Searches in plain Python: the paper's sequential algorithm, the oracle of the tests, and the search of a tiny graph.
+"""The search in plain Python: the paper's algorithm, the oracle of the tests, and the search of a tiny graph.
 
-Nothing here loads Taichi. `algorithm` stays as close to the paper as can be; what is to be fast belongs elsewhere.
+Nothing here loads Taichi. `algorithm` is the search, `search` cuts it into slices, `at_once` tries it on a tiny graph.
 """

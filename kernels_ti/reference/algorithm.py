@@ -1,17 +1,23 @@
-"""The sequential algorithm of Dias et al. in plain Python: slow, clear, and the oracle for everything else.
+"""The search in plain Python: slow, clear, and the oracle for everything else.
 
-It shares only the graph and the degree labelling with the code for devices.
+A bit row is a whole number. It shares only the graph and the degree labelling with the code for devices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from kernels_ti.adjacency import bits_of
 from kernels_ti.blocks.degree_labelling import degree_labelling, relabelled
+from kernels_ti.blocks.passable import ways_of
+from kernels_ti.errors import SizeError, parameter, vertices_text
 from kernels_ti.graph import Graph
+
+MOST_VERTICES = 1 << 16
+"""Vertices of the largest graph whose bit rows are made: they take up to a GiB then."""
 
 
 @dataclass
@@ -24,8 +30,69 @@ class Levels:
     cycles: dict[int, int] = field(default_factory=dict)
 
 
+def expansions(
+    graph: Graph, order: Iterable[int], longest: int, *, two_ended: bool
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Expand every chordless path of a graph, depth first from every initial triplet.
+
+    A path goes from its tail to its head: along arcs in a directed graph, along edges that are the only one between
+    their ends in a multigraph. No vertex joins that has another edge to the path. `order` are all vertices
+    that have neighbours; the first one of a cycle, with its two neighbours, begins the path. With `two_ended` a path
+    grows at the end with fewer extensions, and not at all if an end has none, as in `kernels_ti.step`. Without, it
+    grows at its head as in the paper.
+
+    Yields each path of two or more vertices, with bits for the vertices that close a cycle of at most `longest` with
+    it. Those of two vertices are the seeds; the triangles belong to them.
+    """
+    onward, back, adjacent = _rows(graph)
+    later = (1 << graph.n) - 1
+    for u in order if longest > 2 else ():
+        later &= ~(1 << u)
+        heads, tails = onward[u] & later, back[u] & later
+        for x in bits_of(tails) if heads else ():
+            if not graph.directed:
+                # Each pair of neighbours is taken once.
+                heads &= ~(1 << x)
+            yield (x, u), heads & back[x]
+            begins = bits_of(heads & ~adjacent[x]) if longest > 3 else ()
+            waiting: list[tuple[tuple[int, ...], int]] = [((x, u, y), later & ~adjacent[u]) for y in begins]
+            while waiting:
+                path, allowed = waiting.pop()
+                tail, head = path[0], path[-1]
+                to, fro = onward[head] & allowed, back[tail] & allowed
+                yield path, to & fro
+                to &= ~adjacent[tail]
+                fro &= ~adjacent[head]
+                if len(path) + 2 > longest or (two_ended and not fro):
+                    continue
+                # A function for the bits would take as long as all the rest.
+                if not two_ended or to.bit_count() <= fro.bit_count():
+                    allowed &= ~adjacent[head]
+                    while to:
+                        waiting.append(((*path, to.bit_length() - 1), allowed))
+                        to ^= 1 << to.bit_length() - 1
+                else:
+                    allowed &= ~adjacent[tail]
+                    while fro:
+                        waiting.append(((fro.bit_length() - 1, *path), allowed))
+                        fro ^= 1 << fro.bit_length() - 1
+
+
+def _rows(graph: Graph) -> tuple[list[int], list[int], list[int]]:
+    """Return bits for each vertex: where a cycle may go on, from where it may come, and all neighbours."""
+    onward, back, adjacent = ([0] * graph.n for _ in range(3))
+    for u, v, way in zip(graph.row_of_entry.tolist(), graph.col_idx.tolist(), ways_of(graph).tolist(), strict=True):
+        bit = 1 << v
+        adjacent[u] |= bit
+        if way & 1:
+            onward[u] |= bit
+        if way & 2:
+            back[u] |= bit
+    return onward, back, adjacent
+
+
 def search(graph: Graph, levels: Levels, *, max_length: int | None = None) -> Iterator[list[int] | None]:
-    """Enumerate the chordless cycles of three or more vertices of a graph, depth first from every initial triplet.
+    """Enumerate the chordless cycles of three or more vertices of a graph; a SizeError if it is too large.
 
     Algorithm 1 of Jradi et al. A path <v1, .., vt> that started from a triplet <x, u, y> is extended at its last vertex
     by every neighbour v with l(v) > l(u) that is adjacent to no vertex of the path but vt and perhaps v1; if v is
@@ -33,92 +100,23 @@ def search(graph: Graph, levels: Levels, *, max_length: int | None = None) -> It
     in cycle order (see `canonical`), and None after every expanded path, so that a caller can stop although the next
     cycle is far away.
     """
-    longest = graph.n if max_length is None else max_length
-    if not graph.is_simple:
-        yield from _search_with_chords(graph, levels, longest)
-        return
-    by_label, vertex_of = relabelled(graph, degree_labelling(graph))
-    neighbours = [by_label.neighbours(v).tolist() for v in range(by_label.n)]
-    adjacent = [set(row) for row in neighbours]
-    original = vertex_of.tolist()
-
-    for u in range(by_label.n):
-        later = [x for x in neighbours[u] if x > u]
-        for i, x in enumerate(later):
-            for y in later[i + 1 :]:
-                if y in adjacent[x]:
-                    if longest >= 3:
-                        _count(levels.cycles, 3)
-                        yield canonical([original[v] for v in (x, u, y)])
-                    continue
-                if longest < 4:
-                    continue
-                _count(levels.paths, 3)
-                frontier = [[x, u, y]]
-                while frontier:
-                    path = frontier.pop()
-                    first, inner, last = path[0], path[1:-1], path[-1]
-                    for v in neighbours[last]:
-                        if v <= u or v == first or any(v in adjacent[w] for w in inner):
-                            continue
-                        if v in adjacent[first]:
-                            _count(levels.cycles, len(path) + 1)
-                            yield canonical([original[w] for w in [*path, v]])
-                        elif len(path) + 2 <= longest:
-                            _count(levels.paths, len(path) + 1)
-                            frontier.append([*path, v])
-                    yield None
-
-
-def _count(counts: dict[int, int], length: int) -> None:
-    counts[length] = counts.get(length, 0) + 1
-
-
-def _search_with_chords(graph: Graph, levels: Levels, longest: int) -> Iterator[list[int] | None]:
-    """Enumerate the chordless cycles of three or more vertices of a directed graph or a multigraph.
-
-    A path x -> u -> .. -> head follows edges that are the only one between their ends, in their direction. It is
-    extended at its head. No vertex joins that has another edge to the path, whatever its direction.
-    """
+    if graph.n > MOST_VERTICES:
+        raise SizeError(
+            f"the search in plain Python is for at most {MOST_VERTICES:,} vertices, and this graph has "
+            f"{vertices_text(graph.n)}: use another {parameter('arch')}"
+        )
     without_loops = graph if graph.loops is None else graph.among(graph.loops == 0)
     by_label, vertex_of = relabelled(without_loops, degree_labelling(without_loops))
-    ways = np.full(len(by_label.col_idx), 3) if by_label.ways is None else by_label.ways
-    original, directed = vertex_of.tolist(), graph.directed
-    adjacent: list[set[int]] = []
-    heads: list[list[int]] = []
-    tails: list[list[int]] = []
-    for v in range(by_label.n):
-        near, way = by_label.neighbours(v), ways[by_label.row_ptr[v] : by_label.row_ptr[v + 1]]
-        adjacent.append(set(near.tolist()))
-        heads.append(near[(way & 1) > 0].tolist())
-        tails.append(near[(way & 2) > 0].tolist())
-    for u in range(by_label.n):
-        for x in (x for x in tails[u] if x > u):
-            # Without directions each pair of neighbours is taken once.
-            for y in (y for y in heads[u] if y > (u if directed else x)):
-                if y in adjacent[x]:
-                    if x in heads[y] and longest >= 3:
-                        _count(levels.cycles, 3)
-                        yield canonical([original[v] for v in (x, u, y)], directed=directed)
-                    continue
-                if longest < 4:
-                    continue
-                _count(levels.paths, 3)
-                frontier = [[x, u, y]]
-                while frontier:
-                    path = frontier.pop()
-                    inner, head = path[1:-1], path[-1]
-                    for v in heads[head]:
-                        if v <= u or v == x or any(v in adjacent[w] for w in inner):
-                            continue
-                        if v in adjacent[x]:
-                            if x in heads[v]:
-                                _count(levels.cycles, len(path) + 1)
-                                yield canonical([original[w] for w in [*path, v]], directed=directed)
-                        elif len(path) + 2 <= longest:
-                            _count(levels.paths, len(path) + 1)
-                            frontier.append([*path, v])
-                    yield None
+    original = vertex_of.tolist()
+    longest = graph.n if max_length is None else max_length
+    for path, closers in expansions(by_label, np.flatnonzero(by_label.degrees).tolist(), longest, two_ended=False):
+        length = len(path)
+        if length > 2:
+            levels.paths[length] = levels.paths.get(length, 0) + 1
+        for v in bits_of(closers):
+            levels.cycles[length + 1] = levels.cycles.get(length + 1, 0) + 1
+            yield canonical([original[w] for w in (*path, v)], directed=graph.directed)
+        yield None
 
 
 def canonical(cycle: list[int], *, directed: bool = False) -> list[int]:
