@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from kernels_ti.cycles import Cycles
+from kernels_ti.device.buffers import LARGEST_BUFFER
+from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES
 from kernels_ti.estimate.host_step import HostBlocks, labels_of, singles
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.found.to_host import cycles_of, rows_of
-from kernels_ti.graph import IntArray
 from kernels_ti.state import Rows, Totals, populations
-from kernels_ti.sweep.stage_1 import store_triangles, survey
+from kernels_ti.step.stage_1 import triplets_kernel
 
 SEEDS_AT_ONCE = 1 << 18
 """Seeds of one launch."""
@@ -25,8 +26,8 @@ HOST_WORDS = 1 << 16
 """Up to this many words in the bit rows of a group's seeds, stage 1 is done in numpy. That takes a few milliseconds; to
 load the compiled kernels takes a tenth of a second."""
 
-_compiled: set[tuple[bool, bool]] = set()
-"""The kinds of kernels that this process has compiled. After Taichi is closed they are compiled again, unannounced."""
+_compiled: set[Any] = set()
+"""The kernels that this process has compiled. After Taichi is closed they are compiled again, unannounced."""
 
 
 class SurveySearch:
@@ -57,8 +58,10 @@ class SurveySearch:
         self._skip_done()
         self._found: list[tuple[ResidentBlocks, StoredCycles]] = []
         self._host: HostBlocks | None = None
-        self._for_kernels = [group for group in blocks if not _is_for_host(group)]
-        self.compiling = any(self._kind(group) not in _compiled for group in self._for_kernels)
+        self._for_kernel = [group for group in blocks if not _is_for_host(group)]
+        # All groups of a graph have the same kernel.
+        self._kernel = triplets_kernel(64, collect, any(group.group.chords is not None for group in blocks))
+        self.compiling = bool(self._for_kernel) and self._kernel not in _compiled
 
     @property
     def finished(self) -> bool:
@@ -93,9 +96,8 @@ class SurveySearch:
     def advance(self, seconds: float) -> None:
         """Count the triangles and triplets of seeds for about `seconds`; compile alone where that is due."""
         if self.compiling:
-            group = self._for_kernels[0]
-            self._survey(group, 0, 0)  # over nothing
-            _compiled.add(self._kind(group))
+            self._survey(self._for_kernel[0], 0, 0)  # over nothing
+            _compiled.add(self._kernel)
             self.compiling = False
             return
         deadline = time.perf_counter() + seconds
@@ -105,10 +107,6 @@ class SurveySearch:
             self._skip_done()
             if time.perf_counter() >= deadline or self._stored >= CYCLE_BYTES:
                 return
-
-    def _kind(self, blocks: ResidentBlocks) -> tuple[bool, bool]:
-        """Return the key that tells the kernels apart; all groups of a graph have the same."""
-        return blocks.group.chords is not None, self._collect
 
     def _skip_done(self) -> None:
         """Continue with the next group that has seeds left."""
@@ -130,22 +128,18 @@ class SurveySearch:
 
     def _survey(self, blocks: ResidentBlocks, first: int, seeds: int) -> int:
         """Look at some seeds, fewer if their triangles might not fit; return how many."""
-        words = blocks.group.words
-        each = max(8 * (words + 1), blocks.bytes_out(3))
+        each = max(8 * (blocks.group.words + 1), blocks.bytes_out(3))
         capacity = max(CYCLE_BYTES // each, blocks.group.longest_block)
         if self._collect and seeds:
             pairs = blocks.pairs_before
             fitting = int(np.searchsorted(pairs, pairs[first] + capacity, side="right")) - 1 - first
             seeds = min(seeds, max(fitting, 1))
-        counts = self._count_on_host if _is_for_host(blocks) else _count_on_device
-        triangles, triplets = counts(blocks, first, seeds)
-        found = int(triangles.sum(dtype=np.int64))
+        survey = self._on_host if _is_for_host(blocks) else self._on_device
+        triplets, triangles = survey(blocks, first, seeds)
         if self._collect:
-            store = self._stored_on_host if _is_for_host(blocks) else _stored_on_device
-            self._stored += found * each
-            self._found.append((blocks, StoredCycles(store(blocks, first, triangles), words + 1, 1, 0, found)))
-        triplets_found = int(triplets.sum(dtype=np.int64)) if self._max_length > 3 else 0
-        self.totals.add({3: triplets_found}, {3: found})
+            self._stored += triangles.count * each
+            self._found.append((blocks, triangles))
+        self.totals.add({3: triplets if self._max_length > 3 else 0}, {3: triangles.count})
         return seeds
 
     def _host_blocks(self, blocks: ResidentBlocks) -> HostBlocks:
@@ -154,41 +148,36 @@ class SurveySearch:
             self._host = HostBlocks(blocks.group)
         return self._host
 
-    def _count_on_host(self, blocks: ResidentBlocks, first: int, seeds: int) -> tuple[IntArray, IntArray]:
-        host, chosen = self._host_blocks(blocks), np.arange(first, first + seeds)
-        return populations(host.triangles(chosen)), host.triplets(chosen)
+    def _on_host(self, blocks: ResidentBlocks, first: int, seeds: int) -> tuple[int, StoredCycles]:
+        """Count the triplets of some seeds in numpy; return their number and the triangles, stored with `collect`."""
+        host, group, chosen = self._host_blocks(blocks), blocks.group, np.arange(first, first + seeds)
+        triangles, triplets = host.triangles(chosen), int(host.triplets(chosen).sum())
+        count, cycles = int(populations(triangles).sum()), np.empty(0, np.uint64)
+        if self._collect:
+            of_seed, last = labels_of(triangles)
+            u = group.seed_roots[first + of_seed].astype(np.int64)
+            x = group.neighbour[group.seed_entries[first + of_seed]].astype(np.int64)
+            start, start_of_x = (group.first_row_of_end[row].astype(np.int64) for row in (u, x))
+            members = [singles(label, host.words) for label in (u - start, x - start_of_x, last)]
+            cycles = np.column_stack((np.bitwise_or.reduce(members), start.astype(np.uint64))).reshape(-1)
+        return triplets, StoredCycles(cycles, group.words + 1, 1, 0, count)
 
-    def _stored_on_host(self, blocks: ResidentBlocks, first: int, triangles: IntArray) -> Rows:
-        host, group = self._host_blocks(blocks), blocks.group
-        seeds, last = labels_of(host.triangles(np.arange(first, first + len(triangles))))
-        u = group.seed_roots[first + seeds].astype(np.int64)
-        x = group.neighbour[group.seed_entries[first + seeds]].astype(np.int64)
-        start, start_of_x = (group.first_row_of_end[row].astype(np.int64) for row in (u, x))
-        members = [singles(label, host.words) for label in (u - start, x - start_of_x, last)]
-        return np.column_stack((np.bitwise_or.reduce(members), start.astype(np.uint64))).reshape(-1)
+    def _on_device(self, blocks: ResidentBlocks, first: int, seeds: int) -> tuple[int, StoredCycles]:
+        """Do the same in a kernel."""
+        group, control, none = blocks.group, np.zeros(CELLS_PER_LEVEL, np.uint32), np.empty(1, np.uint64)
+        pairs = int(blocks.pairs_before[first + seeds] - blocks.pairs_before[first])
+        capacity = max(pairs, 1) if self._collect else LARGEST_BUFFER
+        cycles = np.empty((group.words + 1) * capacity, np.uint64) if self._collect else none
+        self._kernel(
+            words=group.words, rows=blocks.rows, first_row=blocks.first_row, neighbour=blocks.neighbour,
+            seed_entry=blocks.seed_entry, seed_root=blocks.seed_root, first_seed=first, last_seed=first + seeds,
+            surveyed=first, max_length=self._max_length, control=control,
+            allowed=none, ends=np.empty(1, np.int32), members=none, capacity=1, start=0, direction=1, room=0,
+            cycles=cycles, cycle_capacity=capacity, cycle_start=0,
+        )  # fmt: skip
+        counters = control.view(np.uint64)
+        return int(counters[CHILDREN // 2]), StoredCycles(cycles, 1, capacity, 0, int(counters[CYCLES // 2]))
 
 
 def _is_for_host(blocks: ResidentBlocks) -> bool:
     return blocks.seeds * blocks.group.words <= HOST_WORDS
-
-
-def _arguments(blocks: ResidentBlocks, first: int) -> tuple[Any, ...]:
-    """Return the arguments that both kernels have in common, in their order."""
-    group = blocks.group
-    rows = (group.words, group.chords is not None, blocks.rows, blocks.first_row, blocks.neighbour)
-    return (*rows, blocks.seed_entry, blocks.seed_root, first)
-
-
-def _count_on_device(blocks: ResidentBlocks, first: int, seeds: int) -> tuple[IntArray, IntArray]:
-    """Count the triangles and the triplets of each of some seeds."""
-    triangles, triplets = np.zeros(seeds, np.int32), np.zeros(seeds, np.int32)
-    survey(*_arguments(blocks, first), triangles, triplets)
-    return triangles.astype(np.int64), triplets.astype(np.int64)
-
-
-def _stored_on_device(blocks: ResidentBlocks, first: int, triangles: IntArray) -> Rows:
-    """Return the triangles of some seeds as cycles; `triangles` has the number of each."""
-    ends = np.cumsum(triangles)
-    cycles = np.empty(max(int(triangles.sum()), 1) * (blocks.group.words + 1), np.uint64)
-    store_triangles(*_arguments(blocks, first), (ends - triangles).astype(np.int32), cycles)
-    return cycles

@@ -1,26 +1,15 @@
 """The wave: one work item for each path of a slice of the frontier, with its children placed side by side.
 
-Stage 1 (`triplets`) and stage 2 (`expand`) of the paper for bit rows in registers.
+Stage 2 (`expand`) of the paper for bit rows in registers; stage 1 is `kernels_ti.step.stage_1`.
 """
 
 from functools import lru_cache
 from typing import Any
 
-from kernels_ti.bits import bits_of, population
 from kernels_ti.device.levels import attend, note_level, opened_level, through_levels
-from kernels_ti.device.placing import (
-    CELLS_PER_LEVEL,
-    CHILDREN,
-    CYCLES,
-    GROUP,
-    WARP,
-    cycle_place,
-    padded,
-    placed,
-)
-from kernels_ti.step.triplets import triplets_of_seed
+from kernels_ti.device.placing import GROUP, WARP, padded
 from kernels_ti.taichi_door import kernel, ti
-from kernels_ti.wave.one_record import expand_record, store_children, store_cycles
+from kernels_ti.wave.one_record import expand_record
 from kernels_ti.wave.warp_batch import WARPS, cells_of, cells_of_rows, expand_batch, load_rows, most_batches
 
 THREADS = 1 << 17
@@ -28,72 +17,6 @@ THREADS = 1 << 17
 given to each; warps take batch after batch, so that no bound has to be known before."""
 
 array = ti.types.ndarray
-
-
-@lru_cache
-def triplets_kernel(words: Any, collect: bool) -> Any:
-    """Return stage 1 for one kind of record, see `expand_kernel`."""
-
-    @kernel
-    def triplets(
-        rows: array(ndim=1),
-        first_row: array(ti.i32, 1),
-        neighbour: array(ti.i32, 1),
-        seed_entry: array(ti.i32, 1),
-        seed_root: array(ti.i32, 1),
-        first_seed: ti.i32,
-        last_seed: ti.i32,
-        surveyed: ti.i32,
-        max_length: ti.i32,
-        control: array(ti.u32, 1),
-        allowed: array(ndim=1),
-        ends: array(ti.i32, 1),
-        members: array(ndim=1),
-        capacity: ti.i32,
-        start: ti.i32,
-        direction: ti.i32,
-        room: ti.i32,
-        cycles: array(ndim=1),
-        cycle_capacity: ti.i32,
-        cycle_start: ti.i32,
-    ):
-        """Stage 1: count or emit the triangles and place the initial triplets of some seeds.
-
-        One work item takes a seed, an edge from root u to x with l(u) < l(x), and handles all its pairs
-        <x, u, y> with l(x) < l(y) together. It reads two bit rows, writes a record for each triplet from place
-        ``start + direction * k`` on, a cycle for each triangle with `collect`, and the counters of level 0.
-        The triangles of seeds before `surveyed` have been counted.
-        """
-        bits = ti.static(bits_of(words))
-        for cell in range(CELLS_PER_LEVEL):
-            control[cell] = ti.u32(0)
-        for item in range(last_seed - first_seed):
-            triangles, extensions, child_allowed, path = words(0), words(0), words(0), words(0)
-            opened, closing = 0, 0
-            u = seed_root[first_seed + item]
-            x = neighbour[seed_entry[first_seed + item]]
-            first = first_row[u]
-            for w in ti.static(range(words.n)):
-                closers, later, child_allowed[w], _, path[w] = triplets_of_seed(
-                    bits, False, rows, words.n, first_row, first, u, x, w
-                )
-                if first_seed + item >= surveyed:
-                    triangles[w] = closers
-                if max_length > 3:
-                    extensions[w] = later
-                closing += population(triangles[w], bits)
-                opened += population(extensions[w], bits)
-            at = placed(control, CHILDREN, opened)
-            cycle_at = placed(control, CYCLES, closing)
-            if ti.static(collect):
-                place = cycle_place(cycle_start, cycle_at, cycle_capacity)
-                store_cycles(words, cycles, cycle_capacity, place, path, triangles, closing, first)
-            store_children(
-                words, collect, allowed, ends, members, capacity, start, direction, at, room,
-                extensions, opened, child_allowed, path, x, first,
-            )  # fmt: skip
-
-    return triplets
 
 
 @lru_cache

@@ -9,7 +9,6 @@ from kernels_ti.step.certificate_wide import reachable_extensions_wide
 from kernels_ti.step.choice_of_end import choice_of_end_wide, parted
 from kernels_ti.step.chords import first_of_block, open_word, rows_of_ends
 from kernels_ti.step.required import keep_completing, lacked, passing, required_word
-from kernels_ti.step.triplets import triplets_of_seed
 from kernels_ti.taichi_door import kernel, ti
 from kernels_ti.wave.kernels import array
 
@@ -42,13 +41,9 @@ def store_cycles_wide(
 def store_children_wide(
     bits: ti.template(), words, collect: ti.template(), allowed: ti.template(), ends: ti.template(),
     members: ti.template(), capacity, start, direction, place, room, sets: ti.template(), slots, slot, chosen,
-    members_from, other, first_row,
+    parent_at, other, first_row,
 ):  # fmt: skip
-    """Write a record for each extension in bit row `chosen` of the slot, as far as they fit.
-
-    The members of the path are read from place `members_from` of the arena. A triplet has no place there: then it is
-    -1, and the members are read from the bit row `waiting` of the slot.
-    """
+    """Write a record for each extension of the path at place `parent_at`, in bit row `chosen` of the slot."""
     at = place
     for w in range(words):
         rest = sets[(chosen * words + w) * slots + slot]
@@ -60,97 +55,11 @@ def store_children_wide(
                 for k in range(words):
                     allowed[k * capacity + p] = sets[k * slots + slot]
                     if ti.static(collect):
-                        path = sets[(words + k) * slots + slot]
-                        if members_from >= 0:
-                            path = members[k * capacity + members_from]
+                        path = members[k * capacity + parent_at]
                         members[k * capacity + p] = path | single(label, k, bits)
                 ends[p] = other
                 ends[capacity + p] = first_row + label
             at += 1
-
-
-@kernel
-def triplets_wide(
-    bits: ti.template(),
-    words: ti.i32,
-    collect: ti.template(),
-    chorded: ti.template(),
-    rows: array(ndim=1),
-    first_row: array(ti.i32, 1),
-    neighbour: array(ti.i32, 1),
-    seed_entry: array(ti.i32, 1),
-    seed_root: array(ti.i32, 1),
-    first_seed: ti.i32,
-    last_seed: ti.i32,
-    surveyed: ti.i32,
-    max_length: ti.i32,
-    control: array(ti.u32, 1),
-    allowed: array(ndim=1),
-    ends: array(ti.i32, 1),
-    members: array(ndim=1),
-    capacity: ti.i32,
-    start: ti.i32,
-    direction: ti.i32,
-    room: ti.i32,
-    cycles: array(ndim=1),
-    cycle_capacity: ti.i32,
-    cycle_start: ti.i32,
-    sets: array(ndim=1),
-    slots: ti.i32,
-):
-    """Stage 1 for bit rows in memory: make the triangles and initial triplets of at most `slots` seeds.
-
-    One work item takes a seed. It reads two bit rows, writes its slot of scratch memory, a record for each triplet, a
-    cycle for each triangle with `collect`, and the counters of level 0. The parameters are those of
-    `kernels_ti.wave.kernels.triplets_kernel`, and `sets`, shape (SCRATCH_ROWS * words * slots,), the scratch memory:
-    word w of row k of a slot lies at ``(k * words + w) * slots + slot``.
-    """
-    for cell in range(CELLS_PER_LEVEL):
-        control[cell] = ti.u32(0)
-    for item in range(last_seed - first_seed):
-        opened, closing, u, x, first = 0, 0, 0, 0, 0
-        if item < last_seed - first_seed:
-            u = seed_root[first_seed + item]
-            x = neighbour[seed_entry[first_seed + item]]
-            first = first_row[u]
-            for w in range(words):
-                triangles, extensions, may_join, _, pair = triplets_of_seed(
-                    bits, chorded, rows, words, first_row, first, u, x, w
-                )
-                if max_length <= 3:
-                    extensions = word_of(0, bits)
-                sets[w * slots + item] = may_join
-                sets[(words + w) * slots + item] = pair
-                sets[(2 * words + w) * slots + item] = extensions
-                if first_seed + item >= surveyed:
-                    closing += population(triangles, bits)
-                opened += population(extensions, bits)
-        at = placed(control, CHILDREN, opened)
-        cycle_at = placed(control, CYCLES, closing)
-        if item < last_seed - first_seed:
-            if ti.static(collect):
-                place = cycle_place(cycle_start, cycle_at, cycle_capacity)
-                if closing == 0:
-                    place = cycle_capacity
-                for w in range(words):
-                    triangles, _, _, _, _ = triplets_of_seed(bits, chorded, rows, words, first_row, first, u, x, w)
-                    place = store_cycles_wide(
-                        bits,
-                        words,
-                        cycles,
-                        cycle_capacity,
-                        place,
-                        triangles,
-                        w,
-                        sets,
-                        slots,
-                        words * slots + item,
-                        first,
-                    )
-            store_children_wide(
-                bits, words, collect, allowed, ends, members, capacity, start, direction, at, room,
-                sets, slots, item, 2, -1, x, first,
-            )  # fmt: skip
 
 
 @kernel
@@ -188,8 +97,9 @@ def expand_wide(
 
     One work item takes one record. It reads the record and the adjacency of its ends. It writes its slot of scratch
     memory, a record for each child, a cycle for each closer with `collect`, and the counters of level 0. The parameters
-    are those of the kernel of `kernels_ti.wave.kernels.expand_kernel` for a single level, `sets` as in `triplets_wide`,
-    and `fifo`, shape (longest block * slots,), the queues of the floods.
+    are those of the kernel of `kernels_ti.wave.kernels.expand_kernel` for a single level, and `sets`, shape
+    (SCRATCH_ROWS * words * slots,), the scratch memory: word w of row k of a slot lies at
+    ``(k * words + w) * slots + slot``. `fifo`, shape (longest block * slots,), has the queues of the floods.
     """
     for cell in range(CELLS_PER_LEVEL):
         control[cell] = ti.u32(0)

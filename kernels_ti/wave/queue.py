@@ -7,7 +7,7 @@ from level to level by itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -76,6 +76,14 @@ class _Launches:
             self.kernel(**given)
         for launch in self.launches:
             self.kernel(**{**given, "launch": arguments[launch]})
+
+
+def launcher(kernel: Any, device: Device, word: Any) -> Callable[[dict[str, Any]], None]:
+    """Return a function that launches a kernel with arguments by name: through a graph where that takes less time."""
+    if device.arch == "cpu":
+        return lambda arguments: kernel(**arguments)
+    run: Callable[[dict[str, Any]], None] = made_graph(kernel, word).run
+    return run
 
 
 class Queue:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.bits import LARGEST_UNROLLED
+from kernels_ti.bits import LARGEST_UNROLLED, vector_of
 from kernels_ti.cycles import Cycles
 from kernels_ti.device import resident
 from kernels_ti.device.placing import CELLS, CELLS_PER_LEVEL, CHILDREN, CYCLES
@@ -24,8 +24,10 @@ from kernels_ti.errors import EngineError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.found.to_host import cycles_of, rows_of
 from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length
+from kernels_ti.step.stage_1 import triplets_kernel
 from kernels_ti.wave.arena import Arena, Segment
 from kernels_ti.wave.found_cycles import FoundCycles
+from kernels_ti.wave.queue import launcher
 from kernels_ti.wave.stage_narrow import NarrowStage
 from kernels_ti.wave.stage_wide import WideStage
 
@@ -101,6 +103,9 @@ class WaveSearch:
         # Only the kernels for bit rows in memory know chords.
         kind = WideStage if group.words > LARGEST_UNROLLED or group.chords is not None else NarrowStage
         self._stage: WideStage | NarrowStage = kind(blocks, collect, self._bounded, memory // 8)
+        triplets = triplets_kernel(group.word_bits, collect, group.chords is not None)
+        self._launch_stage_1 = launcher(triplets, device, vector_of(1, group.word_bits).dtype)
+        self._kind = device.arch, triplets, *self._stage.kind
         memory -= self._stage.bytes + (blocks.reserve_copies(memory) if collect else 0)
         self._cycles = FoundCycles(blocks, collect, min(max_length, group.longest_block), memory // 4)
         memory -= self._cycles.bytes
@@ -114,10 +119,10 @@ class WaveSearch:
         queue_levels = SOFTWARE_FIRST_QUEUE if device.software else FIRST_QUEUE[device.arch]
         self._queue_levels = min(queue_levels, self._stage.most_levels, int(LONGEST_SHARE * group.longest_block) + 1)
         self._levels_done = self._queue_levels
-        self.compiling = (device.arch, *self._stage.kind) not in _compiled
+        self.compiling = self._kind not in _compiled
         if not self.compiling:
             # Once more where the device was closed in the meantime, so that the first slice is a search alone.
-            resident.made_once(self._stage.kind, self._compile)
+            resident.made_once(self._kind, self._compile)
 
     def restart(self, start: GroupState) -> None:
         """Drop what waits, and search something else in the same blocks with the same buffers."""
@@ -130,8 +135,8 @@ class WaveSearch:
         self._launch_triplets(0, 0, self._max_length)
         self._launch_expand(Segment(3, 0, 0.0), 0, 1)
         self._device.download(self._control)
-        _compiled.add((self._device.arch, *self._stage.kind))
-        resident.made_once(self._stage.kind, lambda: None)
+        _compiled.add(self._kind)
+        resident.made_once(self._kind, lambda: None)
         self.compiling = False
 
     @property
@@ -276,7 +281,7 @@ class WaveSearch:
         """Return the end of the range of seeds from `first` on whose pairs fit into `places` places."""
         pairs = self.blocks.pairs_before
         last = int(np.searchsorted(pairs, int(pairs[first]) + places, side="right")) - 1
-        return min(last, first + min(self._stage.seeds_at_once, self._slice_limit))
+        return min(last, first + min(self._device.items_at_once, self._slice_limit))
 
     def _seed(self) -> int | None:
         """Run stage 1 for as many seeds as are certain to fit."""
@@ -333,6 +338,7 @@ class WaveSearch:
         blocks, arena = self.blocks, self._arena
         launch = {
             **self._buffers,
+            "words": blocks.group.words,
             "neighbour": blocks.neighbour,
             "seed_entry": blocks.seed_entry,
             "seed_root": blocks.seed_root,
@@ -344,7 +350,7 @@ class WaveSearch:
             "direction": -1,
             "room": arena.capacity,
         }
-        self._stage.launch_triplets(launch)
+        self._launch_stage_1(launch)
 
     def _expand(self) -> int | None:
         """Run stage 2 for the top of the shallowest level while there is plenty of room, else of the deepest."""

@@ -8,12 +8,12 @@ from kernels_ti.bits import vector_of
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.placing import MOST_LEVELS
 from kernels_ti.found.stored import ResidentBlocks
-from kernels_ti.wave.kernels import expand_kernel, triplets_kernel
-from kernels_ti.wave.queue import Queue, made_graph
+from kernels_ti.wave.kernels import expand_kernel
+from kernels_ti.wave.queue import Queue
 
 
 class NarrowStage:
-    """Both stages for one group of narrow blocks, with the interface of `kernels_ti.wave.stage_wide.WideStage`.
+    """Stage 2 for one group of narrow blocks, with the interface of `kernels_ti.wave.stage_wide.WideStage`.
 
     It needs no scratch memory. Its slices are as large as there is room for.
 
@@ -36,18 +36,16 @@ class NarrowStage:
 
     def __init__(self, blocks: ResidentBlocks, collect: bool, bounded: bool, memory: int) -> None:
         group, arch = blocks.group, blocks.device.arch
-        self.seeds_at_once = blocks.device.items_at_once
+        self._items = blocks.device.items_at_once
         words = vector_of(group.words, group.word_bits)
         resident = arch == "cuda" and group.longest_block == group.rows
         kernel = expand_kernel(words, collect, arch, bounded, group.required is not None, resident)
         self._queue = Queue(kernel, blocks.device, words.dtype)
-        self._triplets = triplets_kernel(words, collect)
-        self.kind = kernel, self._triplets
-        self._graph = None if arch == "cpu" else made_graph(self._triplets, words.dtype)
+        self.kind = (kernel,)
 
     def most_parents(self, capacity: int, left: int, roomy: bool) -> int:
         """Return the most parents of a slice: as many as work items."""
-        return self.seeds_at_once
+        return self._items
 
     def most_places(self, left: int) -> int:
         """Return the most places of parents and children in a queue: all that are left."""
@@ -55,13 +53,6 @@ class NarrowStage:
 
     def fit(self, grown_too_far: bool) -> None:
         """Do nothing: the search chooses the size of a slice."""
-
-    def launch_triplets(self, arguments: dict[str, Any]) -> None:
-        """Launch stage 1 with the arguments of `kernels_ti.wave.kernels.triplets_kernel`, by name."""
-        if self._graph is None:
-            self._triplets(**arguments)
-        else:
-            self._graph.run(arguments)
 
     def launch(self, levels: int, arguments: dict[str, Any]) -> None:
         """Queue `levels` levels, see `Queue.launch`."""

@@ -10,7 +10,7 @@ from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.placing import MOST_LEVELS
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.taichi_door import ti
-from kernels_ti.wave.kernels_wide import SCRATCH_ROWS, expand_wide, triplets_wide
+from kernels_ti.wave.kernels_wide import SCRATCH_ROWS, expand_wide
 from kernels_ti.wave.queue import Queue
 from kernels_ti.wave.warp_batch_wide import MOST_WORDS, expand_wide_kernel
 
@@ -31,7 +31,7 @@ LEAST_GROWTH, MOST_GROWTH = 4, 256
 
 
 class WideStage:
-    """Both stages for one group of wide blocks.
+    """Stage 2 for one group of wide blocks.
 
     Parameters
     ----------
@@ -44,8 +44,6 @@ class WideStage:
     ----------
     most_levels : int
         Levels of a queue, at the most.
-    seeds_at_once : int
-        Seeds of a launch, at the most.
     frontier : int
         Records with which the search goes depth first.
     bytes : int
@@ -78,7 +76,7 @@ class WideStage:
         slots = min(memory // slot_bytes, LARGEST_BUFFER // max(SCRATCH_ROWS * group.words, group.longest_block))
         slots = min(max(slots, 1), device.items_at_once)
         self.most_levels = MOST_LEVELS if self._queue else 1
-        self.seeds_at_once = slots
+        self._slots = slots
         self._growth = LEAST_GROWTH
         word = np.uint64 if group.word_bits == 64 else np.uint32
         self._sets = device.empty(SCRATCH_ROWS * group.words * slots, word, kept=True)
@@ -94,8 +92,8 @@ class WideStage:
         if self._queue:
             return WIDE_FRONTIER if roomy else max(self.most_places(left) // self._growth, SMALLEST_SLICE)
         if roomy:
-            return self.seeds_at_once
-        return min(self.seeds_at_once, max(capacity // self._blocks.group.longest_block, SMALLEST_SLICE))
+            return self._slots
+        return min(self._slots, max(capacity // self._blocks.group.longest_block, SMALLEST_SLICE))
 
     def most_places(self, left: int) -> int:
         """Return the most places of parents and children in a queue, of those that are left.
@@ -109,13 +107,6 @@ class WideStage:
         """Make slices smaller if the last one grew beyond its places, else larger."""
         self._growth = min(2 * self._growth, MOST_GROWTH) if grown_too_far else max(self._growth // 2, LEAST_GROWTH)
 
-    def launch_triplets(self, arguments: dict[str, Any]) -> None:
-        """Launch stage 1 with the arguments of `kernels_ti.wave.kernels.triplets_kernel`, by name."""
-        group = self._blocks.group
-        kind = {"bits": group.word_bits, "words": group.words, "collect": self._collect}
-        kind["chorded"] = self._chorded
-        triplets_wide(**kind, **arguments, sets=self._sets, slots=self.seeds_at_once)
-
     def launch(self, levels: int, arguments: dict[str, Any]) -> None:
         """Launch stage 2 for `levels` levels, see `kernels_ti.wave.queue.Queue.launch`."""
         blocks, group = self._blocks, self._blocks.group
@@ -126,5 +117,5 @@ class WideStage:
         else:
             kind = {"bits": group.word_bits, "words": group.words, "collect": self._collect}
             kind["required"], kind["chorded"] = group.required is not None, self._chorded
-            scratch = {"sets": self._sets, "slots": self.seeds_at_once, "fifo": self._fifo}
+            scratch = {"sets": self._sets, "slots": self._slots, "fifo": self._fifo}
             expand_wide(**kind, **arguments, **scratch)
