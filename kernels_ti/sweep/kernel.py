@@ -4,9 +4,9 @@ A **frame** is a path that is being extended at one end, with the extensions tha
 one frame in registers. The ancestors of that frame wait below it: the latest in local memory
 (`kernels_ti.sweep.depth_first`), the others on the worker's stack. A frame is self-contained, so any frame can move to
 another worker. The initial triplets of a seed are a frame too: the path <x, u> with the extensions y. Triangles and
-triplets have been counted before, see `kernels_ti.sweep.search_stage_1`. The search changes to bit rows of one word as soon as
-one word has a bit for each vertex that the path can still use, see `kernels_ti.sweep.compact`; not where rows have
-chords, or where cycles must pass certain vertices.
+triplets have been counted before, see `kernels_ti.sweep.search_stage_1`. The search changes to bit rows of one word as
+soon as one word has a bit for each vertex that the path can still use, see `kernels_ti.sweep.compact`; not where rows
+have chords, or where cycles must pass certain vertices.
 
 Taichi hands out the iterations of a CPU loop in blocks of 512, so one worker is the first of 512.
 """

@@ -13,7 +13,7 @@ from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.errors import EngineError, SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.state import STATE_WORD_BITS, Frames, narrow_words, wide_words
-from kernels_ti.wave.transfer import gather, scatter, transplant
+from kernels_ti.wave.transfer import transfer, transplant
 
 PIECE_BYTES = 2 << 20
 """Bytes of the buffer through which records go to the host and back."""
@@ -189,7 +189,7 @@ class Arena:
 
     def _downloaded(self, segment: Segment, start: int, count: int) -> Frames:
         device, words = self.blocks.device, self.blocks.group.words
-        self._copy(gather, segment.length, start, count)
+        self._copy(segment.length, start, count, out=True)
         rows = device.download(self._rows)[: count * self._width].reshape(count, self._width)
         pairs = device.download(self._pairs)[: 2 * count].reshape(count, 2)
         other, last = pairs[:, 0], pairs[:, 1]
@@ -248,10 +248,10 @@ class Arena:
             count = min(self._piece, len(last) - first)
             self.blocks.device.upload(narrow[first : first + count].reshape(-1), self._rows)
             self.blocks.device.upload(pairs[first : first + count].reshape(-1), self._pairs)
-            self._copy(scatter, length, self.place(length % 2, self.used(length % 2)), count)
+            self._copy(length, self.place(length % 2, self.used(length % 2)), count, out=False)
             self.add(length, count, float(frames.weight[frame[first : first + count]].sum()))
 
-    def _copy(self, kernel: Any, length: int, start: int, count: int) -> None:
+    def _copy(self, length: int, start: int, count: int, *, out: bool) -> None:
+        words, direction = self.blocks.group.words, -1 if length % 2 else 1
         buffers = (self.allowed, self.ends, self.members, self.capacity)
-        direction = -1 if length % 2 else 1
-        kernel(self.blocks.group.words, self._collect, *buffers, start, direction, count, self._rows, self._pairs)
+        transfer(words, self._collect, out, *buffers, start, direction, count, self._rows, self._pairs)

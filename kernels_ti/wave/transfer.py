@@ -5,10 +5,20 @@ from kernels_ti.taichi_door import kernel, ti
 array = ti.types.ndarray
 
 
+@ti.func
+def copy(out: ti.template(), arena: ti.template(), here, buffer: ti.template(), there):
+    """Copy a cell `out` of the arena to the buffer, or back."""
+    if ti.static(out):
+        buffer[there] = arena[here]
+    else:
+        arena[here] = buffer[there]
+
+
 @kernel
-def gather(
+def transfer(
     words: ti.i32,
     collect: ti.template(),
+    out: ti.template(),
     allowed: array(ndim=1),
     ends: array(ti.i32, 1),
     members: array(ndim=1),
@@ -19,52 +29,26 @@ def gather(
     rows: array(ndim=1),
     pairs: array(ti.i32, 1),
 ):
-    """Copy records out of the arena; one work item copies one record.
+    """Copy records `out` of the arena to a buffer, or back; one work item copies one record.
 
     Parameters
     ----------
     start, direction : int
         Record i lies at place ``start + direction * i``.
     rows : shape (at least count * words, twice that with `collect`,)
-        Written: the words of `allowed`, then those of `members`, record by record.
+        The words of `allowed`, then those of `members`, record by record.
     pairs : shape (at least 2 * count,)
-        Written: both ends of each record.
+        Both ends of each record.
     """
     width = (2 if ti.static(collect) else 1) * words
     for i in range(count):
         p = start + direction * i
         for w in range(words):
-            rows[i * width + w] = allowed[w * capacity + p]
+            copy(out, allowed, w * capacity + p, rows, i * width + w)
             if ti.static(collect):
-                rows[i * width + words + w] = members[w * capacity + p]
-        pairs[2 * i] = ends[p]
-        pairs[2 * i + 1] = ends[capacity + p]
-
-
-@kernel
-def scatter(
-    words: ti.i32,
-    collect: ti.template(),
-    allowed: array(ndim=1),
-    ends: array(ti.i32, 1),
-    members: array(ndim=1),
-    capacity: ti.i32,
-    start: ti.i32,
-    direction: ti.i32,
-    count: ti.i32,
-    rows: array(ndim=1),
-    pairs: array(ti.i32, 1),
-):
-    """Copy records from the buffer into the arena: the reverse of `gather`."""
-    width = (2 if ti.static(collect) else 1) * words
-    for i in range(count):
-        p = start + direction * i
-        for w in range(words):
-            allowed[w * capacity + p] = rows[i * width + w]
-            if ti.static(collect):
-                members[w * capacity + p] = rows[i * width + words + w]
-        ends[p] = pairs[2 * i]
-        ends[capacity + p] = pairs[2 * i + 1]
+                copy(out, members, w * capacity + p, rows, i * width + words + w)
+        copy(out, ends, p, pairs, 2 * i)
+        copy(out, ends, capacity + p, pairs, 2 * i + 1)
 
 
 @kernel
