@@ -107,7 +107,7 @@ def count_cycles(
     symmetry : bool
         Search one path of each orbit under the automorphisms of the graph, see `kernels_ti.symmetry`: a simple
         undirected graph with many automorphisms is then counted far sooner. It needs igraph, from the extra
-        ``symmetry``, and is for the method search on one machine.
+        ``symmetry``, and is for the method search.
     progress : bool or callable, optional
         A function is called with a `Progress` about ten times a second, and at once when another stage begins. True
         shows a bar in a terminal or a notebook, and nothing elsewhere.
@@ -158,8 +158,6 @@ def count_cycles(
     )
     if method not in METHODS:
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
-    if symmetry and (cluster is not None or method == "boundary"):
-        raise OptionError("symmetry is for the method search on one machine, without a cluster")
     search = _asked(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
     meant_for_search = {
         "expansion": expansion != EXPANSIONS[0],

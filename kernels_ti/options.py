@@ -138,7 +138,7 @@ class Options:
         cannot be combined with `collect`.
     symmetry : bool
         Count up to the automorphisms of the graph, see `kernels_ti.symmetry`. It needs igraph, and cannot be combined
-        with `collect`, `participation` or `part`.
+        with `collect` or `participation`.
 
     Raises
     ------
@@ -196,7 +196,6 @@ class Options:
         others = {
             "a list of cycles": self.collect,
             "counts for each vertex or edge": self.participation != "none",
-            "a part of a search": self.part is not None,
         }
         for what, is_wanted in others.items():
             if is_wanted:
@@ -239,6 +238,9 @@ class Snapshot:
         Whether the next slice compiles kernels for this kind of graph instead of searching.
     waiting_by_length : dict of int to int
         Chordless paths with t vertices that wait now. Their sum is `frontier` without those pairs of neighbours.
+    directed_by_length : dict of int to int, or None
+        Of one part of a count up to symmetry: the directed cycles, each with a first vertex, of the wanted lengths. A
+        cycle of l vertices is 2 l of them. They add up over the parts, while `cycles_by_length` is rounded down.
     """
 
     paths_by_length: dict[int, int] = field(default_factory=dict)
@@ -252,6 +254,7 @@ class Snapshot:
     finished: bool = False
     waiting_by_length: dict[int, int] = field(default_factory=dict)
     compiling: bool = False
+    directed_by_length: dict[int, int] | None = None
 
     @property
     def paths_waiting(self) -> int:

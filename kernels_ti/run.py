@@ -28,6 +28,7 @@ from kernels_ti.resident_batch import BatchCache, ResidentBatch
 from kernels_ti.search import NEARLY_DONE, DeviceSearch, GroupSearch, LaterWork, Search, Weights
 from kernels_ti.short_cycles import short_cycles
 from kernels_ti.state import Frames, GroupState, Rows, RunState, Totals
+from kernels_ti.symmetry.space import space_of
 
 if TYPE_CHECKING:
     from kernels_ti.found.participation import Participation
@@ -89,7 +90,7 @@ class Run:
             raise OptionError(f"a run needs a device, such as open_device({'cpu'!r}), not {device!r}")
         require_running(device)
         self.device = device
-        space = SearchSpace.of(graph if isinstance(graph, SearchSpace) else as_graph(graph), options)
+        space = space_of(graph if isinstance(graph, SearchSpace) else as_graph(graph), options)
         self.options = options or space.options
         self.graph = space.graph
         self._space = space
@@ -172,21 +173,15 @@ class Run:
             self._batch, self._states = self._batch + 1, []
 
     def _begin(self, groups: list[BlockGroup], weights: Weights) -> None:
-        """Make the states of the groups; a part, or one through several vertices, begins with the host's frames."""
-        made = self._space.begun(self._batch, groups)
-        if made is not None:
-            self._states = list(made.groups)
-            self._totals.add(made.paths_by_length, made.cycles_by_length)
-            return
-        if self.options.part is None and all(group.required is None for group in groups):
-            self._states = [GroupState() for _ in groups]
-            return
+        """Make the states of the groups; some searches begin with frames that the host has made."""
         from kernels_ti.estimate.parts import begun_on_host
 
-        begun = begun_on_host(groups, weights, self.options.part, self._longest, self.options.members)
-        self._states = list(begun.groups)
-        self._totals.add(begun.paths_by_length, self._space.scaled(self._batch, begun.cycles_by_length))
-        self._take_lists(begun.found)
+        options = self.options
+        begun = begun_on_host(self._space, self._batch, groups, weights, options.part, options.members)
+        self._states = [GroupState() for _ in groups] if begun is None else list(begun.groups)
+        if begun is not None:
+            self._totals.add(begun.paths_by_length, begun.cycles_by_length)
+            self._take_lists(begun.found)
 
     def _sweeps(self, batch: ResidentBatch) -> Iterator[Search]:
         """Stage 1 over all groups, then stage 2 group by group, so that one set of stacks is held at a time."""
@@ -300,10 +295,9 @@ class Run:
             waiting.add(self._current.waiting_by_length, {})
             waiting.add(self._later.waiting.paths, {})
             pairs = self._current.pairs_left + self._later.pairs
-        return Snapshot.of_totals(
-            totals.paths,
-            self._space.settled(totals.cycles, finished=self.finished),
-            self.options.lengths,
+        return self._space.snapshot(
+            totals,
+            is_piece=self.options.part is not None or self._covered is not None,
             frontier=sum(waiting.paths.values()) + pairs,
             seconds=self._seconds,
             share=self._share_done(),

@@ -13,10 +13,11 @@ from program import chordless
 
 from kernels_ti import Device, Graph, Options, Run
 from kernels_ti.blocks.groups import BlockGroup, block_batches
+from kernels_ti.blocks.search_space import Begun
 from kernels_ti.estimate import parts as partition
 from kernels_ti.estimate.estimate import seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, populations
-from kernels_ti.estimate.parts import Split, seed_frames, split
+from kernels_ti.estimate.parts import seed_frames, split
 from kernels_ti.reference.algorithm import canonical, chordless_cycles, levels_of
 from kernels_ti.state import Frames, Layout
 
@@ -33,7 +34,7 @@ def groups_of(graph: Graph, **layout: object) -> list[BlockGroup]:
     return block_batches(graph, Layout(**layout), 64)[0]
 
 
-def parts_of(groups: list[BlockGroup], parts: int, max_length: int, collect: bool = True) -> list[Split]:
+def parts_of(groups: list[BlockGroup], parts: int, max_length: int, collect: bool = True) -> list[Begun]:
     weights = seed_weights(groups, max_length)
     return [split(groups, weights, part, parts, max_length, collect) for part in range(1, parts + 1)]
 

@@ -74,7 +74,7 @@ def test_symmetric_graphs_count_as_networkx_does(name: str, graph: nx.Graph) -> 
 
 
 def searched(graph: Graph, options: Options, arch: str = "cpu") -> dict[int, int]:
-    run = Run(space.space_of(graph, options), open_device(arch))
+    run = Run(graph, open_device(arch), options)
     while not run.finished:
         run.advance()
     return run.snapshot().cycles_by_length
@@ -138,7 +138,6 @@ def test_a_stopped_count_goes_on() -> None:
     [
         {"collect": True},
         {"participation": "vertices"},
-        {"part": (1, 2)},
     ],
 )
 def test_refused_with_symmetry(options: dict[str, object]) -> None:
@@ -229,7 +228,7 @@ def test_a_stopped_command_goes_on_and_prints_its_result_again(tmp_path: Path) -
         assert {int(length): count for length, count in result["by_length"].items()} == CUBE_6
 
 
-@pytest.mark.parametrize("option", [("--part", "1/2"), ("--per-vertex",), ("--cluster", "local")])
+@pytest.mark.parametrize("option", [("--per-vertex",), ("--proof",), ("--directed",)])
 def test_the_command_refuses_in_one_line(option: tuple[str, ...]) -> None:
     done = chordless("count", "hypercube:4", "--symmetry", *option)
     assert done.returncode == 2

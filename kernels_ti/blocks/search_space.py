@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,20 +13,22 @@ from kernels_ti.blocks.groups import BlockBatches, BlockGroup, LabelledBlocks
 from kernels_ti.blocks.restriction import Restricted, restricted_cases
 from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
-from kernels_ti.options import Options
-from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout
+from kernels_ti.options import Options, Snapshot
+from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout, Totals
 
 Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True, eq=False)
 class Begun:
-    """The first states of the groups of a batch, where the host has begun the search."""
+    """The first states of the groups of a batch, or of one part of it, where the host has begun the search."""
 
     groups: tuple[GroupState, ...]
-    # `paths_by_length`, `cycles_by_length`: the counts of the host, as the run keeps its totals
-    paths_by_length: dict[int, int]
-    cycles_by_length: dict[int, int]
+    # `paths_by_length`, `cycles_by_length`: the counts of the host
+    paths_by_length: dict[int, int] = field(default_factory=dict)
+    cycles_by_length: dict[int, int] = field(default_factory=dict)
+    # The cycles that were found on the way, as vertices of the input graph in canonical cycle order, if they are kept
+    found: list[list[int]] = field(default_factory=list)
 
 
 class SearchSpace:
@@ -100,7 +102,10 @@ class SearchSpace:
         return self._batches[key]
 
     def begun(self, batch: int, groups: list[BlockGroup]) -> Begun | None:
-        """Return the work of a batch where the space itself begins the search; None where the seeds begin it."""
+        """Return the work of a batch where the space itself begins the search; None where the seeds begin it.
+
+        The cycles are counted as the run keeps its totals.
+        """
         return None
 
     def scaled(self, batch: int, cycles: dict[int, Number]) -> dict[int, Number]:
@@ -111,9 +116,9 @@ class SearchSpace:
         """Return how often the totals of a run contain each cycle of this length."""
         return 1
 
-    def settled(self, cycles: dict[int, int], *, finished: bool) -> dict[int, int]:
-        """Return the numbers of cycles behind the totals of a run, by length."""
-        return cycles
+    def snapshot(self, totals: Totals, *, finished: bool, is_piece: bool = False, **more: Any) -> Snapshot:
+        """Return the snapshot of the totals of a run; `is_piece` if other runs search the rest of the same search."""
+        return Snapshot.of_totals(totals.paths, totals.cycles, self.options.lengths, finished=finished, **more)
 
 
 def _require_fitting(graph: Graph, options: Options) -> None:

@@ -7,12 +7,12 @@ import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.resumed import resumed_groups
-from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.blocks.search_space import Begun, SearchSpace
 from kernels_ti.choices import EXPANSIONS
 from kernels_ti.cluster.work import Chunk, chunks_of, groups_of
 from kernels_ti.errors import OptionError, parameter
 from kernels_ti.estimate.estimate import seed_weights
-from kernels_ti.estimate.parts import Split, seed_frames, split
+from kernels_ti.estimate.parts import begun_on_host, seed_frames
 from kernels_ti.options import Options
 from kernels_ti.state import STATE_WORD_BITS, Frames, GroupState, Layout, RunState
 
@@ -43,7 +43,7 @@ class BatchWork:
         """Whether all triangles and triplets of the batch are counted."""
         return self.surveyed == self.seeds
 
-    def begin(self, resumed: RunState | None) -> tuple[list[Chunk], Split | None]:
+    def begin(self, resumed: RunState | None) -> tuple[list[Chunk], Begun | None]:
         """Make the work of the current batch: what is left of it, or all if `resumed` is None.
 
         Returns chunks, and what was found on the way; None for a resumed batch.
@@ -56,7 +56,8 @@ class BatchWork:
             states = tuple(resumed_groups(resumed, groups, members=self._options.members))
         else:
             part = self._options.part or (1, 1)
-            begun = split(groups, weights, *part, self._space.longest, self._options.members)
+            begun = begun_on_host(self._space, self.batch, groups, weights, part, self._options.members)
+            assert begun is not None
             states = begun.groups
         self.surveyed = [state.surveyed for state in states]
         chunks = []

@@ -34,6 +34,7 @@ from kernels_ti.options import Options, Snapshot, require_arch, require_threads
 from kernels_ti.search import NEARLY_DONE
 from kernels_ti.short_cycles import short_cycles
 from kernels_ti.state import STATE_WORD_BITS, Rows, RunState, Totals
+from kernels_ti.symmetry.space import space_of
 
 WAIT_SECONDS = 0.1
 _MOST_WAITING_BYTES = 1 << 30
@@ -72,7 +73,7 @@ class ClusterRun:
     ) -> None:
         require_arch(arch)
         require_threads(threads)
-        space = SearchSpace.of(graph if isinstance(graph, SearchSpace) else as_graph(graph), options)
+        space = space_of(graph if isinstance(graph, SearchSpace) else as_graph(graph), options)
         self.options = options or space.options
         require_fit(self.options, arch)
         self.graph: Graph = space.graph
@@ -169,10 +170,9 @@ class ClusterRun:
         waiting = self._pool.paths_by_length
         for lease in self._leases:
             waiting.update(lease.work.paths_by_length)
-        return Snapshot.of_totals(
-            self._totals.paths,
-            self._totals.cycles,
-            self.options.lengths,
+        return self._space.snapshot(
+            self._totals,
+            is_piece=self.options.part is not None,
             frontier=waiting.total(),
             waiting_by_length={length: count for length, count in sorted(waiting.items()) if count},
             seconds=self._seconds,

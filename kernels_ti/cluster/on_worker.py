@@ -27,6 +27,7 @@ from kernels_ti.graph import Graph
 from kernels_ti.options import Options
 from kernels_ti.resident_batch import BatchCache
 from kernels_ti.state import Layout, Rows, RunState, Totals
+from kernels_ti.symmetry.space import space_of
 
 SEARCHES_KEPT = 2
 """Searches whose graph and device stay in the process of a worker."""
@@ -143,7 +144,7 @@ def prepare(job: Job, threads: int) -> Readiness:
     with _turn:
         began = time.perf_counter()
         try:
-            space = SearchSpace(job.graph, job.options)
+            space = space_of(job.graph, job.options)
             device = device_for(space, job.arch, threads=job.threads or threads)
             held = _Held(job, space, device)
             opened = time.perf_counter()

@@ -7,16 +7,17 @@ floating-point number, so different machines deal out the same frames.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
+from kernels_ti.blocks.search_space import Begun, SearchSpace
 from kernels_ti.estimate.host_step import HostBlocks, labels_of
 from kernels_ti.graph import IntArray
 from kernels_ti.reference.algorithm import canonical
-from kernels_ti.state import Frames, GroupState, Rows, populations
+from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length, populations
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,28 +26,16 @@ FEWEST_FRAMES = 4096
 """Frames that are dealt out in all, if a level of the search has as many. There are many because their work differs."""
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
-    """One part of a search, before any of it is done."""
-
-    groups: tuple[GroupState, ...]  # The work of the part in each group of blocks
-    # `paths_by_length`, `cycles_by_length`: counts from making the frames, without triplets and triangles; only in part
-    # 1
-    paths_by_length: dict[int, int] = field(default_factory=dict)
-    cycles_by_length: dict[int, int] = field(default_factory=dict)
-    # With `collect`, those cycles as vertices of the input graph in canonical cycle order; only in part 1
-    found: list[list[int]] = field(default_factory=list)
-
-
 def split(
     groups: list[BlockGroup], weights: list[Floats], part: int, parts: int, max_length: int, collect: bool
-) -> Split:
+) -> Begun:
     """Make part `part`, from 1, of the search of some groups of blocks. The frames of the parts are disjoint.
 
-    Together with the counts of part 1 they are the whole search. All parts must be made from the same groups, in the
-    same order, with the same bounds. The weights are the share of the search below each seed, see
-    `kernels_ti.estimate.estimate.seed_weights`; those of the part's frames add up to 1. In every group ``next_seed`` is
-    at the end: all remaining work is in frames. Only part 1 still has to count the triangles and triplets.
+    Together with the counts of part 1, which lack the triplets and triangles, they are the whole search. All parts must
+    be made from the same groups, in the same order, with the same bounds. The weights are the share of the search below
+    each seed, see `kernels_ti.estimate.estimate.seed_weights`; those of the part's frames add up to 1. In every group
+    ``next_seed`` is at the end: all remaining work is in frames. Only part 1 still has to count the triangles and
+    triplets.
     """
     made = _split(groups, weights, part, parts, max_length, collect)
     if all(group.required is None for group in groups):
@@ -55,18 +44,51 @@ def split(
 
 
 def begun_on_host(
-    groups: list[BlockGroup], weights: list[Floats], part: tuple[int, int] | None, max_length: int, collect: bool
-) -> Split:
-    """Make the first frames of a part, or without one of a search whose cycles must pass several vertices.
+    space: SearchSpace,
+    batch: int,
+    groups: list[BlockGroup],
+    weights: list[Floats],
+    part: tuple[int, int] | None,
+    collect: bool,
+) -> Begun | None:
+    """Make the first frames of a batch, or of one part of it; None where its seeds begin the search on the device.
 
-    The parameters are those of `split`; `part` is the number of the part and the number of parts.
+    The parameters are those of `split`; `part` is the number of the part and the number of parts. The cycles are
+    counted as the run keeps its totals.
     """
-    if part is None:
-        return whole_of_required(groups, weights, max_length)
-    return split(groups, weights, *part, max_length, collect)
+    made = space.begun(batch, groups)
+    if made is not None:
+        return made if part is None else _part_of_begun(space, batch, groups, made, *part)
+    if part is not None:
+        made = split(groups, weights, *part, space.longest, collect)
+    elif any(group.required is not None for group in groups):
+        made = whole_of_required(groups, weights, space.longest)
+    else:
+        return None
+    return replace(made, cycles_by_length=space.scaled(batch, made.cycles_by_length))
 
 
-def whole_of_required(groups: list[BlockGroup], weights: list[Floats], max_length: int) -> Split:
+def _part_of_begun(
+    space: SearchSpace, batch: int, groups: list[BlockGroup], whole: Begun, part: int, parts: int
+) -> Begun:
+    """Deal out the frames with which a space begins a batch, those of each length by themselves."""
+    totals, states, before = Totals(), [], 0
+    totals.add(whole.paths_by_length, whole.cycles_by_length)
+    for group, state in zip(groups, whole.groups, strict=True):
+        blocks, frames = HostBlocks(group), []
+        for piece in by_length(state.frames):
+            alive = _shared_out(piece[blocks.alive(piece)])
+            level = _grown(_Level([blocks], [alive], {}, {}, ()), _frames_wanted(parts), space.longest)
+            dealt, before = _dealt(level.paths, before, part, parts)
+            frames += dealt
+            totals.add(level.paths_by_length, space.scaled(batch, level.cycles_by_length))
+        share = sum(each.share for each in frames)
+        given = tuple(replace(each, weight=each.weight / share) for each in frames if len(each))
+        states.append(replace(state, frames=given))
+    return Begun(tuple(states)) if part > 1 else Begun(tuple(states), totals.paths, totals.cycles)
+
+
+def whole_of_required(groups: list[BlockGroup], weights: list[Floats], max_length: int) -> Begun:
     """Make the frames of a whole search whose cycles must pass several vertices.
 
     The search has one root and few seeds. So stage 1 is done here, and stage 2 begins with frames.
@@ -74,11 +96,11 @@ def whole_of_required(groups: list[BlockGroup], weights: list[Floats], max_lengt
     if max_length > 3:
         made = _dealt_seeds(groups, weights, 1, 1, True)
     else:
-        made = Split(tuple(GroupState(next_seed=len(group.seed_entries)) for group in groups))
+        made = Begun(tuple(GroupState(next_seed=len(group.seed_entries)) for group in groups))
     return _after_stage_one(made, groups, 1, max_length)
 
 
-def _after_stage_one(made: Split, groups: list[BlockGroup], part: int, max_length: int) -> Split:
+def _after_stage_one(made: Begun, groups: list[BlockGroup], part: int, max_length: int) -> Begun:
     """Do stage 1 of groups whose cycles must pass several vertices; its counts belong to part 1."""
     states = tuple(
         replace(state, surveyed=len(group.seed_entries)) for state, group in zip(made.groups, groups, strict=True)
@@ -98,35 +120,38 @@ def _after_stage_one(made: Split, groups: list[BlockGroup], part: int, max_lengt
         rows = np.column_stack((x % group.rows, u, group.first_row[u] + last))
         directed = group.roles == 2
         found += [canonical(cycle, directed=directed) for cycle in group.vertex_of_row[rows].tolist()]
-    return Split(states, paths, cycles, found)
+    return Begun(states, paths, cycles, found)
 
 
 def _split(
     groups: list[BlockGroup], weights: list[Floats], part: int, parts: int, max_length: int, collect: bool
-) -> Split:
-    wanted = max(FRAMES_PER_PART * parts, FEWEST_FRAMES)
+) -> Begun:
+    wanted = _frames_wanted(parts)
     if max_length > 3 and sum(len(group.seed_entries) for group in groups) >= wanted:
         return _dealt_seeds(groups, weights, part, parts, collect)
-    level = _first_level(groups, weights, max_length, collect)
-    largest = level
-    while 0 < level.size < wanted:
-        level = level.next(max_length)
-        if level.size > largest.size:
-            largest = level
-        elif 2 * level.size < largest.size:
-            break
-    dealt, before = [], 0
-    for paths in largest.paths:
-        dealt.append(paths[(part - 1 - before) % parts :: parts])
-        before += len(paths)
+    largest = _grown(_first_level(groups, weights, max_length, collect), wanted, max_length)
+    dealt, _ = _dealt(largest.paths, 0, part, parts)
     states = _states(groups, dealt, part)
     if part > 1:
-        return Split(states)
+        return Begun(states)
     found = [cycle for closed in largest.closed for cycle in closed.cycles()]
-    return Split(states, largest.paths_by_length, largest.cycles_by_length, found)
+    return Begun(states, largest.paths_by_length, largest.cycles_by_length, found)
 
 
-def _dealt_seeds(groups: list[BlockGroup], weights: list[Floats], part: int, parts: int, collect: bool) -> Split:
+def _frames_wanted(parts: int) -> int:
+    return max(FRAMES_PER_PART * parts, FEWEST_FRAMES)
+
+
+def _dealt(paths: list[Frames], before: int, part: int, parts: int) -> tuple[list[Frames], int]:
+    """Return the paths of a part, and the number of paths dealt out with these; `before` were dealt out already."""
+    dealt = []
+    for each in paths:
+        dealt.append(each[(part - 1 - before) % parts :: parts])
+        before += len(each)
+    return dealt, before
+
+
+def _dealt_seeds(groups: list[BlockGroup], weights: list[Floats], part: int, parts: int, collect: bool) -> Begun:
     """Deal out whole seeds, if there are many; frames are made only for the seeds of this part."""
     dealt, before = [], 0
     for group, weight in zip(groups, weights, strict=True):
@@ -134,7 +159,7 @@ def _dealt_seeds(groups: list[BlockGroup], weights: list[Floats], part: int, par
         chosen = np.arange((part - 1 - before) % parts, count, parts)
         dealt.append(seed_frames(group, chosen, collect, weight[chosen]))
         before += count
-    return Split(_states(groups, dealt, part))
+    return Begun(_states(groups, dealt, part))
 
 
 def _states(groups: list[BlockGroup], dealt: list[Frames], part: int) -> tuple[GroupState, ...]:
@@ -230,6 +255,18 @@ class _Level:
                 closed.append(_Closed(blocks, members, step.closers[closes], paths.end[closes].astype(np.int64)))
             longer.append(children)
         return _Level(self.blocks, longer, paths_by_length, cycles_by_length, tuple(closed))
+
+
+def _grown(level: _Level, wanted: int, max_length: int) -> _Level:
+    """Return the next level that has so many paths; the largest one if none has."""
+    largest = level
+    while 0 < level.size < wanted:
+        level = level.next(max_length)
+        if level.size > largest.size:
+            largest = level
+        elif 2 * level.size < largest.size:
+            break
+    return largest
 
 
 def _first_level(groups: list[BlockGroup], weights: list[Floats], max_length: int, collect: bool) -> _Level:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from kernels_ti.blocks.restriction import Restricted
 from kernels_ti.blocks.search_space import Begun, Number, SearchSpace
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph, IntArray
-from kernels_ti.options import Options
-from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout
+from kernels_ti.options import Options, Snapshot
+from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout, Totals
 from kernels_ti.symmetry.automorphisms import Automorphisms
 from kernels_ti.symmetry.representatives import frames_of, representatives
 
@@ -125,7 +126,8 @@ class SymmetricSpace(SearchSpace):
 
     def layout(self, options: Options, arch: str, word_bits: int) -> Layout:
         """Return blocks that are not nested and have no balls: the vertices of a representative have any labels."""
-        return Layout(whole=options.expansion == "paper", grain=word_bits)
+        # The parts of one search may run on different devices.
+        return Layout(whole=options.expansion == "paper", grain=word_bits if options.part is None else STATE_WORD_BITS)
 
     def batches(self, layout: Layout | None = None, word_bits: int = STATE_WORD_BITS) -> BlockBatches:
         """Return a batch for each part."""
@@ -156,6 +158,15 @@ class SymmetricSpace(SearchSpace):
     def found_times(self, length: int) -> int:
         """Return the number of directed cycles with a first vertex that a cycle of this length is."""
         return 2 * length
+
+    def snapshot(self, totals: Totals, *, finished: bool, is_piece: bool = False, **more: Any) -> Snapshot:
+        """Return the snapshot of the totals of a run; `is_piece` if other runs search the rest of the same search."""
+        lengths = self.options.lengths
+        if is_piece:
+            wanted = sorted(length for length in totals.cycles if length in lengths)
+            more["directed_by_length"] = {length: totals.cycles[length] for length in wanted}
+        cycles = self.settled(totals.cycles, finished=finished and not is_piece)
+        return Snapshot.of_totals(totals.paths, cycles, lengths, finished=finished, **more)
 
     def settled(self, cycles: dict[int, int], *, finished: bool) -> dict[int, int]:
         """Return the numbers of cycles; while the search goes on, those that are certain.
@@ -196,6 +207,7 @@ def worthwhile(space: SearchSpace) -> SymmetricSpace | None:
     return found if found.gain > LEAST_GAIN else None
 
 
-def space_of(graph: Graph, options: Options) -> SearchSpace:
-    """Return the search space of a graph, up to symmetry if the options say so."""
-    return SymmetricSpace(graph, options) if options.symmetry else SearchSpace(graph, options)
+def space_of(graph: Graph | SearchSpace, options: Options | None) -> SearchSpace:
+    """Return the search space of a graph, up to symmetry if the options say so; see `SearchSpace.of`."""
+    is_symmetric = options is not None and options.symmetry and not isinstance(graph, SearchSpace)
+    return (SymmetricSpace if is_symmetric else SearchSpace).of(graph, options)

@@ -220,10 +220,9 @@ def check_symmetry(parser: argparse.ArgumentParser, options: argparse.Namespace)
     """End with a usage error for options that cannot be combined with symmetry, if that is asked for."""
     if not options.symmetry:
         return
-    for option in ("per_vertex", "per_edge", "part", "proof", "cluster", "directed", "multigraph"):
+    for option in ("per_vertex", "per_edge", "proof", "directed", "multigraph"):
         if getattr(options, option, None):
-            name = f"--{option.replace('_', '-')}"
-            parser.error(f"--symmetry counts whole simple graphs on one machine: leave {name} out")
+            parser.error(f"--symmetry counts simple graphs by length: leave --{option.replace('_', '-')} out")
     if options.arch == "reference":
         parser.error("--symmetry is for a device: leave --arch reference out")
 

@@ -80,6 +80,8 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
         yield f"  {label:<16}  {number}{_styled(note, _DIM, colour)}"
     if not finished.complete:
         yield _styled(f"  not complete: {ending(finished)}; the counts are lower bounds", _YELLOW, colour)
+    if finished.directed_by_length is not None:
+        yield _styled("  rounded down at each length; `chordless merge` adds up the parts exactly", _YELLOW, colour)
     if by_length and sum(by_length.values()) == finished.cycles:
         yield ""
         yield from _histogram(by_length, stream, colour)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from chordless.protocol.events import Finished, Reason, Started
@@ -61,8 +60,7 @@ def identity_of(command: RunCommand) -> dict[str, Any]:
         **({"method": "boundary", "total_only": command.total_only} if command.method == "boundary" else {}),
         **({"proof": True} if command.proof else {}),
         **({} if command.pick == "all" else {name: getattr(command, name) for name in _OF_PICKS}),
-        # Another igraph may choose other representatives. The totals in a checkpoint are numbers of directed cycles.
-        **({"symmetry": f"directed cycles, igraph {version('igraph')}"} if command.symmetry else {}),
+        **({"symmetry": "directed cycles"} if command.symmetry else {}),  # the totals in a checkpoint are their numbers
     }
 
 
@@ -124,4 +122,5 @@ def finished_event(
         checkpoint=None if directory is None else str(directory.path),
         write_seconds=sessions.write_seconds,
         graph_hash=graph_hash(loaded.graph),
+        directed_by_length=snapshot.directed_by_length,
     )

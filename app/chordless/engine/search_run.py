@@ -128,7 +128,8 @@ def _go_on(
             # Standard output cannot be cut back to a checkpoint, so a run with a directory never lists to it.
             search(command, channel, -1, loaded, directory, checkpoint, cluster=cluster)
             return
-        snapshot, boundary = _last_snapshot(checkpoint, search_space(command, loaded.graph)), None
+        space = search_space(command, loaded.graph)
+        snapshot, boundary = _last_snapshot(checkpoint, space), None
         sessions, listed = checkpoint.sessions, checkpoint.listed
         proof = None if not command.proof or checkpoint.position is None else proof_text(checkpoint.position["proof"])
         if isinstance(checkpoint.along, SavedCount):
@@ -137,7 +138,7 @@ def _go_on(
             snapshot, boundary = last_count(command, loaded, checkpoint, checkpoint.along)
     channel.send(started_event(command, loaded, sessions, directory))
     finished = finished_event("complete", snapshot, loaded, sessions, listed, directory)
-    channel.send(replace(finished, boundary=boundary, proof=proof))
+    channel.send(replace(finished, boundary=boundary, proof=proof, symmetry=_symmetry_used(space)))
 
 
 def search(
@@ -158,7 +159,6 @@ def search(
     from chordless.engine.keeper import Keeper, Session
     from chordless.engine.loop import Search
     from kernels_ti.device.memory import host_budget
-    from kernels_ti.symmetry.space import SymmetricSpace
 
     graph = loaded.graph
     rows = command.output is not None and command.output_format in _ROW_FORMATS
@@ -224,10 +224,7 @@ def search(
 
             counted = participation_object(graph, cast("Run", engine).participation(), vertices=command.per_vertex)
             finished = replace(finished, participation=counted)
-        if isinstance(space, SymmetricSpace):
-            used = (space.automorphisms, space.representatives)
-            finished = replace(finished, symmetry=dict(zip(SYMMETRY, used, strict=True)))
-        channel.send(finished)
+        channel.send(replace(finished, symmetry=_symmetry_used(space)))
 
 
 @contextlib.contextmanager
@@ -268,9 +265,22 @@ def _forecast(command: RunCommand, space: SearchSpace, place: Place) -> Forecast
 
 
 def _last_snapshot(checkpoint: Checkpoint, space: SearchSpace) -> Snapshot:
-    from kernels_ti import Snapshot
+    from kernels_ti.state import Totals
 
     state = checkpoint.state
-    done = {"seconds": state.seconds, "share": 1.0, "finished": True}
-    cycles = space.settled(state.cycles_by_length, finished=True)
-    return Snapshot.of_totals(state.paths_by_length, cycles, space.options.lengths, **done)
+    return space.snapshot(
+        Totals(state.paths_by_length, state.cycles_by_length),
+        finished=True,
+        is_piece=space.options.part is not None,
+        seconds=state.seconds,
+        share=1.0,
+    )
+
+
+def _symmetry_used(space: SearchSpace) -> dict[str, int] | None:
+    """Return how a count used the automorphisms of its graph; None if it is made without them."""
+    from kernels_ti.symmetry.space import SymmetricSpace
+
+    if not isinstance(space, SymmetricSpace):
+        return None
+    return dict(zip(SYMMETRY, (space.automorphisms, space.representatives), strict=True))

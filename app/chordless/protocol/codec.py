@@ -20,7 +20,14 @@ from kernels_ti import EngineError
 
 # Lengths and steps are keys, and JSON knows only strings as keys.
 _BY_NUMBER = frozenset(
-    {"frontier_by_length", "cycles_by_length", "waiting_by_length", "states_by_step", "expected_by_step"}
+    {
+        "frontier_by_length",
+        "cycles_by_length",
+        "directed_by_length",
+        "waiting_by_length",
+        "states_by_step",
+        "expected_by_step",
+    }
 )
 TUPLE_FIELDS = frozenset({"gpus", "part", "through", "through_edges", "avoid", "avoid_edges"})
 """Fields of commands that are tuples; JSON has lists only."""
@@ -100,7 +107,9 @@ def _build(kinds: Mapping[str, type[_Message]], name: Any, values: dict[str, Any
     known = {item.name for item in fields(kind)}
     try:
         given: dict[str, Any] = {
-            key: {int(number): int(count) for number, count in value.items()} if key in _BY_NUMBER else value
+            key: value
+            if value is None or key not in _BY_NUMBER
+            else {int(number): int(count) for number, count in value.items()}
             for key, value in values.items()
             if key in known
         }

@@ -119,10 +119,11 @@ class Finished:
     ``drawn_from``, how many cycles there are. Such a count has no paths. If it did not distinguish lengths,
     `cycles_by_length` has only the triangles. `workers` are those of a cluster, as in `Progress`. `symmetry` belongs to
     a count up to symmetry: the number of ``automorphisms`` that were used, and ``orbits_begun``, the number of
-    representatives that were searched. `proof` is the hash of all cycles, where it was asked for and all were found,
-    see `chordless.cycles.proof`. `best` is the best cycle that was asked for, or the best one until the search
-    ended: its ``cycle``, ``ways`` and ``method``, the ``weight`` as text if there are weights, and
-    ``no_longer_than``, which no cycle exceeds, if the search was not complete.
+    representatives that were searched; `directed_by_length` to one part of it, see `kernels_ti.options.Snapshot`.
+    `proof` is the hash of all cycles, where it was asked for and all were found, see `chordless.cycles.proof`. `best`
+    is the best cycle that was asked for, or the best one until the search ended: its ``cycle``, ``ways`` and
+    ``method``, the ``weight`` as text if there are weights, and ``no_longer_than``, which no cycle exceeds, if the
+    search was not complete.
     """
 
     name: ClassVar[str] = "finished"
@@ -156,6 +157,7 @@ class Finished:
     symmetry: dict[str, int] | None = None
     proof: str | None = None
     best: dict[str, Any] | None = None
+    directed_by_length: dict[int, int] | None = None
 
     @property
     def complete(self) -> bool:

@@ -93,6 +93,7 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
         **({"workers": finished.workers} if finished.workers else {}),
         **({"proof": finished.proof} if command.proof else {}),
         **(finished.symmetry or {}),
+        **({} if finished.directed_by_length is None else {"directed_by_length": finished.directed_by_length}),
         **(finished.participation or {}),
     }
 
@@ -163,6 +164,7 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
         program=values["program"],
         workers=values.get("workers", []),
         symmetry={name: _count(values[name]) for name in SYMMETRY} if command.symmetry else None,
+        directed_by_length=_counts(values["directed_by_length"]) if command.symmetry and command.part else None,
         proof=values.get("proof"),
     )
     return command, finished

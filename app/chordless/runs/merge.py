@@ -33,6 +33,7 @@ _SAME_ASKED = {
     "per_vertex": "--per-vertex",
     "per_edge": "--per-edge",
     "proof": "--proof",
+    "symmetry": "--symmetry",
 }
 _MISSING_NAMED = 100
 
@@ -123,6 +124,9 @@ def _wrong_count(result: PartResult) -> str | None:
         return "a count by length is negative"
     if finished.cycles != sum(by_length.values()):
         return f"the total is {finished.cycles:,}, but the counts by length add up to {sum(by_length.values()):,}"
+    directed = finished.directed_by_length
+    if directed is not None and by_length != {length: count // (2 * length) for length, count in directed.items()}:
+        return "its counts are not those of its directed cycles"
     for entries in (finished.participation or {}).values():
         for entry in entries:
             if entry["cycles"] != sum(entry["by_length"].values()):
@@ -200,10 +204,14 @@ def merged(results: Sequence[PartResult]) -> tuple[RunCommand, Finished]:
     check_parts(results)
     ends = [result.finished for result in results]
     first = ends[0]
+    by_length = _sum(end.cycles_by_length for end in ends)
+    if results[0].command.symmetry:
+        by_length = _undirected(_sum(end.directed_by_length or {} for end in ends))
     finished = replace(
         first,
-        cycles=sum(end.cycles for end in ends),
-        cycles_by_length=_sum(end.cycles_by_length for end in ends),
+        cycles=sum(by_length.values()),
+        cycles_by_length=by_length,
+        directed_by_length=None,
         paths=sum(end.paths for end in ends),
         frontier=0,
         frontier_by_length=_sum(end.frontier_by_length for end in ends),
@@ -229,6 +237,17 @@ def _sum(counts: Iterable[Mapping[int, int]]) -> dict[int, int]:
     for by_length in counts:
         total.update(by_length)
     return dict(sorted(total.items()))
+
+
+def _undirected(directed: Mapping[int, int]) -> dict[int, int]:
+    """Return the numbers of cycles behind numbers of directed cycles with a first vertex."""
+    for length, count in directed.items():
+        if count % (2 * length):
+            raise OptionError(
+                f"these are not all parts of one search: together they have {count:,} directed cycles of {length} "
+                f"vertices, which is no multiple of {2 * length}"
+            )
+    return {length: count // (2 * length) for length, count in directed.items()}
 
 
 def _participation(objects: Sequence[dict[str, Any] | None]) -> dict[str, Any] | None:
