@@ -138,7 +138,7 @@ def count_cycles(
 
     Examples
     --------
-    >>> from kernels_ti import Graph, count_cycles
+    >>> from chordless import Graph, count_cycles
     >>> square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
     >>> count_cycles(square, arch="cpu").by_length
     {4: 1}
@@ -281,7 +281,7 @@ def enumerate_cycles(
 
     Examples
     --------
-    >>> from kernels_ti import Graph, enumerate_cycles
+    >>> from chordless import Graph, enumerate_cycles
     >>> square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], names="abcd")
     >>> list(enumerate_cycles(square, arch="cpu"))
     [['a', 'b', 'c', 'd']]
@@ -341,7 +341,7 @@ def collect_cycles(
     Examples
     --------
     >>> import networkx
-    >>> from kernels_ti import collect_cycles
+    >>> from chordless import collect_cycles
     >>> collect_cycles(networkx.petersen_graph(), arch="cpu").lengths.tolist().count(6)
     10
     """
@@ -401,7 +401,7 @@ def count_participation(
 
     Examples
     --------
-    >>> from kernels_ti import Graph, count_participation
+    >>> from chordless import Graph, count_participation
     >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
     >>> count_participation(house, arch="cpu").vertices.sum(axis=1).tolist()
     [2, 2, 1, 1, 1]

@@ -73,7 +73,7 @@ def is_chordal(graph: Any) -> Chordality:
     Examples
     --------
     >>> import networkx
-    >>> from kernels_ti import is_chordal
+    >>> from chordless import is_chordal
     >>> is_chordal(networkx.cycle_graph(5)).hole
     (0, 1, 2, 3, 4)
     >>> is_chordal(networkx.path_graph(3)).elimination_ordering

@@ -37,7 +37,7 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
     Examples
     --------
     >>> import networkx
-    >>> from kernels_ti import as_graph
+    >>> from chordless import as_graph
     >>> as_graph(networkx.petersen_graph())
     Graph(n=10, m=15)
     """

@@ -31,7 +31,7 @@ class CycleStream(Iterator[list[Hashable]]):
 
     Examples
     --------
-    >>> from kernels_ti import Graph, enumerate_cycles
+    >>> from chordless import Graph, enumerate_cycles
     >>> square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], names="abcd")
     >>> list(enumerate_cycles(square, arch="cpu"))
     [['a', 'b', 'c', 'd']]

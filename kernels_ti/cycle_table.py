@@ -6,7 +6,6 @@ import importlib
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from html import escape
 from itertools import accumulate
 from operator import index
 from typing import Any, overload
@@ -19,6 +18,7 @@ from kernels_ti.cycles import CYCLES_AT_ONCE, Cycles, name_array
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import OptionError, quantity
 from kernels_ti.graph import Graph, IntArray
+from kernels_ti.notebook import SHOWN, html_table, more_text
 from kernels_ti.proof import Proof, proof_text
 from kernels_ti.state import STATE_WORD_BITS, Rows, populations
 
@@ -30,9 +30,6 @@ _ROWS_AT_ONCE = 1 << 17
 
 _ADDED_AT_ONCE = 1 << 20
 """Cycles whose lengths one core adds up at a time: fewer take longer to hand out than to add."""
-
-_SHOWN = 5
-"""Cycles that a notebook shows of a table."""
 
 
 class CycleTable:
@@ -60,7 +57,7 @@ class CycleTable:
 
     Examples
     --------
-    >>> from kernels_ti import Graph, collect_cycles
+    >>> from chordless import Graph, collect_cycles
     >>> table = collect_cycles(Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], names="abcd"), arch="cpu")
     >>> len(table), table.offsets, table.vertices
     (1, array([0, 4]), array([0, 1, 2, 3], dtype=int32))
@@ -210,14 +207,8 @@ class CycleTable:
 
     def _repr_html_(self) -> str:
         """Return a short table of the first cycles, for notebooks."""
-        shown = [
-            f"<tr><td>{i}</td><td>{len(cycle)}</td><td>{escape(', '.join(map(str, cycle)))}</td></tr>"
-            for i, cycle in enumerate(self.first(_SHOWN))
-        ]
-        more = len(self) - len(shown)
-        foot = f"<p>{quantity(more, 'more cycle')}</p>" if more else ""
-        head = "<tr><th></th><th>length</th><th>vertices</th></tr>"
-        return f"<p>{escape(repr(self))}</p><table>{head}{''.join(shown)}</table>{foot}"
+        rows = ([i, len(cycle), cycle] for i, cycle in enumerate(self.first(SHOWN)))
+        return html_table(repr(self), ("", "length", "vertices"), rows, more_text(len(self) - SHOWN, "cycle"))
 
     def lists(self) -> list[list[Hashable]]:
         """Return each cycle as the list of its vertices' names, as `enumerate_cycles` yields them."""

@@ -54,7 +54,7 @@ class Graph(LibraryGraphs):
 
     Examples
     --------
-    >>> from kernels_ti import Graph
+    >>> from chordless import Graph
     >>> Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
     Graph(n=4, m=4)
     >>> Graph.from_edges(3, [(0, 1), (1, 2), (2, 0), (0, 2)], directed=True)

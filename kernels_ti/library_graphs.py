@@ -164,7 +164,7 @@ class LibraryGraphs:
 
         Examples
         --------
-        >>> from kernels_ti import Graph
+        >>> from chordless import Graph
         >>> Graph.from_numpy([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
         Graph(n=3, m=3)
         """

@@ -122,7 +122,7 @@ def longest_cycle(
 
     Examples
     --------
-    >>> from kernels_ti import Graph, longest_cycle
+    >>> from chordless import Graph, longest_cycle
     >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], names="abcde")
     >>> longest_cycle(house).cycle
     ['a', 'b', 'c', 'd']

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from kernels_ti.choices import EXPANSIONS, PARITIES, PARTICIPATIONS, Arch, Parity
 from kernels_ti.errors import OptionError
+from kernels_ti.notebook import html_of_counts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -310,3 +311,7 @@ class CycleCounts:
     def total(self) -> int:
         """All cycles."""
         return sum(self.by_length.values())
+
+    def _repr_html_(self) -> str:
+        """Return the counts by length as a table, for notebooks."""
+        return html_of_counts(self.by_length, "cycle", complete=self.complete)

@@ -23,10 +23,11 @@ from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import EngineError, OptionError, SizeError
+from kernels_ti.errors import EngineError, OptionError, SizeError, quantity
 from kernels_ti.estimate.host_step import HostBlocks, labels_of, singles, unpacked
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.graph import Graph
+from kernels_ti.notebook import SHOWN, html_table, more_text
 from kernels_ti.options import Lengths, Options
 from kernels_ti.state import STATE_WORD_BITS, Frames, Layout, Rows, by_length, populations
 from kernels_ti.symmetry.automorphisms import Automorphisms
@@ -78,6 +79,16 @@ class CycleOrbits:
             counts[length] += size
         return dict(sorted(counts.items()))
 
+    def _repr_html_(self) -> str:
+        """Return the first orbits as a table, for notebooks."""
+        shown = self.cycles.first(SHOWN).lists()
+        rows = ([size, len(cycle), cycle] for size, cycle in zip(self.sizes, shown, strict=False))
+        group = quantity(self.automorphisms, "automorphism")
+        title = f"{quantity(len(self.cycles), 'orbit')} of chordless cycles under {group}"
+        return html_table(
+            title, ("cycles", "length", "one of them"), rows, more_text(len(self.cycles) - SHOWN, "orbit")
+        )
+
 
 def cycle_orbits(
     graph: Any,
@@ -116,7 +127,7 @@ def cycle_orbits(
     Examples
     --------
     >>> import networkx
-    >>> from kernels_ti import cycle_orbits
+    >>> from chordless import cycle_orbits
     >>> found = cycle_orbits(networkx.petersen_graph())
     >>> found.automorphisms, found.orbits_by_length, found.sizes
     (120, {5: 1, 6: 1}, [12, 10])

@@ -32,6 +32,7 @@ from kernels_ti.cycle_stream import CycleStream
 from kernels_ti.errors import OptionError, TimeIsUpError, time_is_up
 from kernels_ti.graph import Graph
 from kernels_ti.longest import longest_cycle
+from kernels_ti.notebook import html_of_best, html_of_counts
 from kernels_ti.options import require_lengths, require_parity
 
 FEWEST = 2
@@ -74,6 +75,10 @@ class PathCounts:
         """All paths."""
         return sum(self.by_length.values())
 
+    def _repr_html_(self) -> str:
+        """Return the counts by length as a table, for notebooks."""
+        return html_of_counts(self.by_length, "path", complete=self.complete)
+
 
 @dataclass(frozen=True)
 class BestPath:
@@ -105,6 +110,10 @@ class BestPath:
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", len(self.path))
 
+    def _repr_html_(self) -> str:
+        """Return the best paths as a table, for notebooks."""
+        return html_of_best(self.paths, self.weights, self.ways, "path")
+
 
 class PathStream(Iterator[list[Hashable]]):
     """The paths of `enumerate_paths`, while the search goes on.
@@ -118,7 +127,7 @@ class PathStream(Iterator[list[Hashable]]):
 
     Examples
     --------
-    >>> from kernels_ti import Graph, enumerate_paths
+    >>> from chordless import Graph, enumerate_paths
     >>> square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
     >>> stream = enumerate_paths(square, 0, 2)
     >>> sorted(stream), stream.complete
@@ -301,7 +310,7 @@ def count_paths(graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, **op
 
     Examples
     --------
-    >>> from kernels_ti import Graph, count_paths
+    >>> from chordless import Graph, count_paths
     >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
     >>> count_paths(house, 4, 2).by_length
     {3: 1, 4: 1}
@@ -335,7 +344,7 @@ def enumerate_paths(graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, 
 
     Examples
     --------
-    >>> from kernels_ti import Graph, enumerate_paths
+    >>> from chordless import Graph, enumerate_paths
     >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
     >>> sorted(enumerate_paths(house, 4, 2))
     [[4, 0, 3, 2], [4, 1, 2]]
@@ -374,7 +383,7 @@ def longest_path(
 
     Examples
     --------
-    >>> from kernels_ti import Graph, longest_path
+    >>> from chordless import Graph, longest_path
     >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
     >>> longest_path(house, 4, 2).path
     [4, 0, 3, 2]
@@ -423,7 +432,7 @@ def shortest_path(graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, **
 
     Examples
     --------
-    >>> from kernels_ti import Graph, shortest_path
+    >>> from chordless import Graph, shortest_path
     >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
     >>> shortest_path(house, 4, 2).path
     [4, 1, 2]
@@ -457,7 +466,7 @@ def sample_paths(
 
     Examples
     --------
-    >>> from kernels_ti import Graph, sample_paths
+    >>> from chordless import Graph, sample_paths
     >>> square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
     >>> sample_paths(square, 0, 1, 2)
     [[0, 1], [0, 1]]

@@ -69,7 +69,7 @@ class Run:
 
     Examples
     --------
-    >>> from kernels_ti import Graph, Options, Run, open_device
+    >>> from chordless import Graph, Options, Run, open_device
     >>> square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
     >>> run = Run(square, open_device("cpu"), Options(max_length=8))
     >>> while not run.finished:

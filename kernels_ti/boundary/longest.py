@@ -17,6 +17,7 @@ from kernels_ti.boundary.way_back.blocks import Report
 from kernels_ti.boundary.way_back.optimum import GivenUpWithBestError, Optimum, best_cycle
 from kernels_ti.errors import TimeIsUpError, time_is_up
 from kernels_ti.graph import Graph
+from kernels_ti.notebook import html_of_best
 from kernels_ti.watch import Watch
 
 
@@ -79,6 +80,11 @@ class BestCycle:
     def length(self) -> int:
         """Vertices of the cycle, 0 without one."""
         return len(self.cycle)
+
+    def _repr_html_(self) -> str:
+        """Return the best cycles as a table, for notebooks."""
+        foot = "" if self.complete else "not complete: there may be better ones"
+        return html_of_best(self.cycles, self.weights, self.ways, "chordless cycle", foot)
 
 
 def longest_in(

@@ -31,6 +31,7 @@ from kernels_ti.conversion import as_graph
 from kernels_ti.device.memory import host_budget
 from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import EngineError, quantity, vertices_text
+from kernels_ti.notebook import html_of_shares
 from kernels_ti.options import require_number
 from kernels_ti.watch import ProgressOption, Watch
 
@@ -75,6 +76,10 @@ class CycleShares:
     def __repr__(self) -> str:
         of = f"{vertices_text(len(self.vertices))}, {quantity(len(self.edges), 'edge')}"
         return f"CycleShares({quantity(self.total, 'cycle')}, {of})"
+
+    def _repr_html_(self) -> str:
+        """Return the vertices and edges in most cycles as a table, for notebooks."""
+        return html_of_shares(repr(self), self.top(), self.top(edges=True))
 
     def top(self, n: int = 10, *, edges: bool = False) -> list[tuple[Any, int]]:
         """Return the vertices, or edges, that lie in the most cycles, as `Participation.top` does."""
@@ -140,7 +145,7 @@ def participation(
 
     Examples
     --------
-    >>> from kernels_ti import Graph, participation
+    >>> from chordless import Graph, participation
     >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], names="abcde")
     >>> participation(house).top(1, edges=True)
     [(('a', 'b'), 2)]

@@ -121,7 +121,7 @@ def sample_cycles(
 
     Examples
     --------
-    >>> from kernels_ti import Graph, sample_cycles
+    >>> from chordless import Graph, sample_cycles
     >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], names="abcde")
     >>> sorted(set(map(len, sample_cycles(house, 100).lists())))
     [3, 4]

@@ -201,7 +201,7 @@ def open_device(arch: str, *, threads: int | None = None) -> Device:
 
     Examples
     --------
-    >>> from kernels_ti import open_device
+    >>> from chordless import open_device
     >>> open_device("cpu", threads=1).threads
     1
 
@@ -264,7 +264,7 @@ def release_memory() -> None:
 
     Examples
     --------
-    >>> from kernels_ti import Graph, count_cycles, release_memory
+    >>> from chordless import Graph, count_cycles, release_memory
     >>> square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
     >>> count_cycles(square, arch="cpu").total
     1

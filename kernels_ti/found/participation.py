@@ -19,6 +19,7 @@ from kernels_ti.cycles import Cycles
 from kernels_ti.errors import OptionError, quantity, vertices_text
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.graph import Graph, IntArray
+from kernels_ti.notebook import html_of_shares
 from kernels_ti.options import Lengths, require_number
 
 CYCLES_AT_ONCE = 1 << 20
@@ -54,7 +55,7 @@ class Participation:
 
     Examples
     --------
-    >>> from kernels_ti import Graph, count_participation
+    >>> from chordless import Graph, count_participation
     >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], names="abcde")
     >>> counts = count_participation(house, arch="cpu")
     >>> counts.top(2)
@@ -72,6 +73,10 @@ class Participation:
     def __repr__(self) -> str:
         edges = "" if self.edges is None else f", {quantity(len(self.edges), 'edge')}"
         return f"Participation({vertices_text(len(self.names))}{edges}, complete={self.complete})"
+
+    def _repr_html_(self) -> str:
+        """Return the vertices and edges in most cycles as a table, for notebooks."""
+        return html_of_shares(repr(self), self.top(), [] if self.edges is None else self.top(edges=True))
 
     def top(self, n: int = 10, *, edges: bool = False) -> list[tuple[Any, int]]:
         """Return the vertices, or edges, that lie in the most cycles of any length.
