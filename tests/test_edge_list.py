@@ -157,6 +157,8 @@ def test_weights_separators_and_headings(tmp_path, text, edges, notes):
         ("a b 0,5\nb c 1,25\n", pairs("a b", "b c"), ["divided at blanks, not at commas", UNUSED]),
         ("a\tb\t0,5\nb\tc\t1\n", pairs("a b", "b c"), [UNUSED]),
         ('a,b,"0,5"\nb,c,"1,25"\n', pairs("a b", "b c"), [UNUSED]),
+        ("u v w\na b 0,5\nb c 1,25\n", pairs("a b", "b c"), ["u v w", UNUSED]),
+        ("Room 1,Room 2\n", {frozenset(("Room 1", "Room 2"))}, ["divided at commas, not at blanks"]),
         ("1;2;0,5\n2;3;-,25e2\n", pairs("1 2", "2 3"), ["divided at semicolons, not at commas", UNUSED]),
         ("1 2 0,5\n2 3 1,25\n", pairs("1 2", "2 3"), ["divided at blanks, not at commas", UNUSED]),
         # Commas in names.

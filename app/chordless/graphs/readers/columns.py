@@ -126,7 +126,9 @@ def note_weights(source: Source) -> None:
 def _separator(source: Source, lines: list[str]) -> str | None:
     """Return the separator of an edge list's columns by its first lines, and note where another one would do, too."""
     words = [line.split() for line in lines]
-    blanks_are_sure = all(_is_edge(row, None) and (len(row) > 2 or _are_even(row)) for row in words)
+    if len(words) > 1 and is_heading_of_weights(words[0], len(words[1])):
+        del words[0]
+    blanks_are_sure = all(_is_edge(row, None) and _are_even(row[:2]) for row in words)
     order = (None, *SEPARATORS[:-1]) if blanks_are_sure else SEPARATORS
     separator = best_separator(lines, _is_edge, order)
     rows = [cells_of(line, separator) for line in lines]
@@ -154,7 +156,7 @@ def _is_edge(cells: list[str], separator: str | None) -> bool:
 
 
 def _are_even(names: list[str]) -> bool:
-    """Return whether two names have as many commas and semicolons each, as ``0,1`` and ``0,2`` have."""
+    """Return whether two names have as many commas and semicolons each: ``0,1 0,2``, but not ``Room 1,Room``."""
     u, v = names
     return all(u.count(sign) == v.count(sign) for sign in ",;")
 
