@@ -25,16 +25,40 @@ def chordless_cycles(n: int, edges: Sequence[Edge], *, directed: bool) -> list[C
     return sorted(found)
 
 
-def chordless_paths(n: int, edges: Sequence[Edge], s: int, t: int, *, directed: bool) -> list[Path]:
-    """Look at every set of vertices: it has a chordless path from s to t if the edges inside are those of one."""
+def chordless_paths(n: int, edges: Sequence[Edge], ends: tuple[int, ...], *, directed: bool) -> list[Path]:
+    """Look at every set of vertices: it has a chordless path if the edges inside are those of one.
+
+    A path leads from the first to the second of the ends; without these, between any two vertices. Then a path without
+    directions begins at the smaller one.
+    """
     found = []
     for members, inside in _induced(n, edges):
-        if len(inside) != len(members) - 1 or not {s, t} <= set(members):
+        if len(members) < 2 or len(inside) != len(members) - 1 or not set(ends) <= set(members):
             continue
-        path = _followed(inside, s, directed)
-        if path and path[-1] == t and len(set(path)) == len(path):
-            found.append(path)
+        for first in ends[:1] or members:
+            path = _followed(inside, first, directed)
+            if (
+                path
+                and len(set(path)) == len(path)
+                and (path[-1] == ends[1] if ends else directed or path[0] < path[-1])
+            ):
+                found.append(path)
     return sorted(found)
+
+
+def automorphisms(n: int, edges: Sequence[Edge], kept: Iterable[Iterable[int]]) -> list[tuple[int, ...]]:
+    """Return every permutation of the vertices that maps edges to edges, and each of the kept sets to itself."""
+    pairs, sets = set(map(frozenset, edges)), list(map(set, kept))
+    colours = [[v in members for members in sets] for v in range(n)]
+    found: list[tuple[int, ...]] = [()]
+    for v in range(n):
+        found = [
+            (*image, w)
+            for image in found
+            for w in set(range(n)).difference(image)
+            if colours[v] == colours[w] and all(({u, v} in pairs) == ({image[u], w} in pairs) for u in range(v))
+        ]
+    return found
 
 
 def _induced(n: int, edges: Sequence[Edge]) -> Iterator[tuple[tuple[int, ...], list[Edge]]]:

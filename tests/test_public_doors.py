@@ -21,6 +21,7 @@ import pytest
 from kernels_ti import (
     Graph,
     GraphError,
+    OptionError,
     Options,
     Progress,
     Run,
@@ -28,6 +29,7 @@ from kernels_ti import (
     count_cycles,
     count_participation,
     count_paths,
+    cycle_orbits,
     enumerate_cycles,
     enumerate_paths,
     is_chordal,
@@ -42,6 +44,9 @@ from kernels_ti import (
 
 GRAPHS_OF_A_TEST = 100
 QUICK_GRAPHS, ALL_GRAPHS = 500, 2000
+MOST_OF_A_GROUP = 7
+"""Vertices of the largest graph whose automorphisms are looked at one by one."""
+
 NAMES = (range(100), "abcdefghijk", [("v", i) for i in range(11)], [3.5, None, "x", 7, "7", (), b"", True, -1, "", 0.1])
 
 
@@ -113,7 +118,20 @@ def print_nothing(now: Progress) -> None:
 
 IN_ORDER = (
     *("simplify", "shortest", "max_length", "min_length", "parity", "through", "avoid", "avoid_edges", "weight"),
-    *("edges", "arch", "threads", "memory", "limit", "timeout", "progress", "symmetry", "expansion", "method", "order"),
+    *(
+        "edges",
+        "k",
+        "arch",
+        "threads",
+        "memory",
+        "limit",
+        "timeout",
+        "progress",
+        "symmetry",
+        "expansion",
+        "method",
+        "order",
+    ),
 )
 """Options in an order in which each can be drawn to fit those before it."""
 
@@ -132,6 +150,11 @@ class Question:
         for name in sorted(options, key=IN_ORDER.index):
             getattr(self, f"_{name}")()
         self.cycles = brute_force.wanted(cycles[self.simplify], **self._restriction)
+
+    @property
+    def kept(self) -> list[list[int]]:
+        """The sets of vertices that automorphisms map to themselves."""
+        return [self._restriction.get(name, []) for name in ("through", "avoid")]
 
     @property
     def shortest(self) -> int:
@@ -211,6 +234,9 @@ class Question:
     def _edges(self) -> None:
         self.asked["edges"] = self._generator.random() < 0.5
 
+    def _k(self) -> None:
+        self.asked["k"] = self._generator.randint(1, 6)
+
     def _weight(self) -> None:
         if self._generator.random() < 0.5 or not self.graph.has_own_weights or self.simplify or not self.graph.edges:
             self.asked["weight"] = {name: self._generator.randint(-5, 9) for name in self.graph.names}
@@ -228,17 +254,21 @@ class Question:
 
 
 class PathQuestion(Question):
-    """The same for chordless paths between two vertices, which stand where the cycles of a question do."""
+    """The same for chordless paths, which stand where the cycles of a question do: between two vertices, or all."""
 
     FEWEST = 2
 
-    def __init__(self, ends: tuple[int, int], *drawn: Any) -> None:
+    def __init__(self, ends: tuple[int, ...], *drawn: Any) -> None:
         self._ends = ends
         super().__init__(*drawn)
 
     @property
     def ends(self) -> list[Any]:
         return self.named(self._ends)
+
+    def indices(self, cycle: Any) -> tuple[int, ...]:
+        path = super().indices(cycle)
+        return path if self._ends or self.directed else min(path, path[::-1])
 
     def _min_length(self) -> None:
         least = self._generator.randint(2, self._restriction.get("max_length", 7))
@@ -344,14 +374,16 @@ def check_participation(question: Question) -> None:
 
 def check_longest(question: Question) -> None:
     best = longest_cycle(question.graph.given, **question.asked)
-    check_best(question, best, best.cycle, brute_force.edge_weight)
+    check_best(question, best, best.cycles, brute_force.edge_weight)
+    assert best.cycle == (best.cycles or [[]])[0]
 
 
 def check_longest_path(question: PathQuestion) -> None:
     asked = dict(question.asked)
     find = shortest_path if asked.pop("shortest", False) else longest_path
     best = find(question.graph.given, *question.ends, **asked)
-    check_best(question, best, best.path, brute_force.path_weight)
+    check_best(question, best, best.paths, brute_force.path_weight)
+    assert best.path == (best.paths or [[]])[0]
 
 
 def check_best(question: Question, best: Any, found: list[Any], weight_of_edges: Any) -> None:
@@ -368,10 +400,14 @@ def check_best(question: Question, best: Any, found: list[Any], weight_of_edges:
     if not question.cycles:
         assert (found, best.ways, best.weight) == ([], 0, None)
         return
-    extreme = (min if "shortest" in question.asked else max)(map(value, question.cycles))
-    right = [cycle for cycle in question.cycles if value(cycle) == extreme]
-    assert question.indices(found) in right
-    assert (best.ways, best.weight) == (len(right), extreme if weights else None)
+    right = sorted(map(value, question.cycles), reverse="shortest" not in question.asked)
+    cycles = list(map(question.indices, found))
+    assert set(cycles) <= set(question.cycles)
+    assert len(set(cycles)) == len(cycles)
+    values = list(map(value, cycles))
+    assert values == right[: question.asked.get("k", 1)]
+    assert best.ways == right.count(right[0])
+    assert (best.weight, best.weights) == ((right[0], values) if weights else (None, []))
 
 
 def weight_of_vertices(cycle: tuple[int, ...], weights: dict[Any, int]) -> int:
@@ -386,9 +422,29 @@ def check_sample(question: Question) -> None:
 
 
 def check_sample_paths(question: PathQuestion) -> None:
-    found = listed(question, sample_paths(question.graph.given, *question.ends, 5, seed=1, **question.asked))
+    found = listed(question, sample_paths(question.graph.given, *question.ends, k=5, seed=1, **question.asked))
     assert len(found) == (5 if question.cycles else 0)
     assert set(found) <= set(question.cycles)
+
+
+def check_orbits(question: Question) -> None:
+    if not question.is_simple:
+        with pytest.raises(OptionError, match="simple undirected"):
+            cycle_orbits(question.graph.given, **question.asked)
+        return
+    found = cycle_orbits(question.graph.given, **question.asked)
+    assert found.by_length == brute_force.by_length(question.cycles)
+    assert set(listed(question, found.cycles)) <= set(question.cycles)
+    if question.graph.n > MOST_OF_A_GROUP:
+        return
+    edges = brute_force.simplified(question.graph.edges)
+    group = brute_force.automorphisms(question.graph.n, edges, question.kept)
+    orbit_of = {cycle: frozenset(frozenset(image[v] for v in cycle) for image in group) for cycle in question.cycles}
+    met = [orbit_of[question.indices(cycle)] for cycle in found.cycles]
+    assert sorted(found.sizes) == sorted(map(len, set(orbit_of.values())))
+    assert list(map(len, met)) == found.sizes
+    assert set(met) == set(orbit_of.values())
+    assert found.automorphisms == len(group)
 
 
 def check_chordal(question: Question) -> None:
@@ -444,7 +500,7 @@ def check_run(question: Question) -> None:
 
 RESTRICTION = ("min_length", "max_length", "through", "avoid", "avoid_edges", "simplify")
 SEARCH = (*RESTRICTION, "parity", "arch", "threads", "memory", "limit", "timeout", "progress")
-BOUNDARY = (*RESTRICTION, "memory", "order", "timeout", "progress")
+BOUNDARY = (*RESTRICTION, "parity", "memory", "order", "timeout", "progress")
 DOORS = {
     check_count: (*SEARCH, "expansion", "method", "order", "symmetry"),
     check_collect: SEARCH,
@@ -452,8 +508,9 @@ DOORS = {
     check_batches: SEARCH,
     check_count_participation: (*SEARCH, "edges"),
     check_participation: BOUNDARY,
-    check_longest: (*BOUNDARY, "arch", "method", "shortest", "weight"),
+    check_longest: (*BOUNDARY, "arch", "method", "shortest", "weight", "k"),
     check_sample: (*BOUNDARY, "arch"),
+    check_orbits: ("min_length", "max_length", "parity", "through", "avoid", "simplify"),
     check_chordal: (),
     check_networkx: ("max_length",),
     check_run: ("min_length", "max_length", "parity"),
@@ -461,7 +518,7 @@ DOORS = {
 DOORS_OF_PATHS = {
     check_count_paths: (*SEARCH, "expansion", "method", "order", "symmetry"),
     check_enumerate_paths: SEARCH,
-    check_longest_path: (*BOUNDARY, "arch", "method", "shortest", "weight"),
+    check_longest_path: (*BOUNDARY, "arch", "method", "shortest", "weight", "k"),
     check_sample_paths: (*BOUNDARY, "arch"),
 }
 EXCLUDED = (
@@ -497,14 +554,14 @@ def questions(number: int) -> Any:
         yield check, question
     if graph.n == 1:
         return
-    s, t = random.Random(number).sample(range(graph.n), 2)
+    ends = tuple(random.Random(number).sample(range(graph.n), 2)) if number % 3 else ()
     paths = {
-        False: brute_force.chordless_paths(graph.n, graph.edges, s, t, directed=graph.directed),
-        True: brute_force.chordless_paths(graph.n, simple, s, t, directed=False),
+        False: brute_force.chordless_paths(graph.n, graph.edges, ends, directed=graph.directed),
+        True: brute_force.chordless_paths(graph.n, simple, ends, directed=False),
     }
     for door, (check_paths, options) in enumerate(DOORS_OF_PATHS.items(), len(DOORS)):
         chosen = choices_of(options)
-        asked = PathQuestion((s, t), graph, chosen[(number + door) % len(chosen)], number * 100 + door, paths)
+        asked = PathQuestion(ends, graph, chosen[(number + door) % len(chosen)], number * 100 + door, paths)
         fit(asked, check_paths is check_count_paths)
         yield check_paths, asked
 
