@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import time
+from argparse import Namespace
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,16 +13,18 @@ from typing import Any
 import numpy as np
 
 from chordless.batch.client import BatchClient
+from chordless.bench.graphs import new_folder
 from chordless.bench.layout import NOTHING, Column
-from chordless.bench.measure import Outcome, Series, first_event, series_columns
+from chordless.bench.measure import Outcome, Series, cpu_for_auto, first_event, machine, series_columns
 from chordless.bench.process import checked, run_process
 from chordless.bench.programs import installed, read_nauty, run_counter
+from chordless.bench.report import Prepared
 from chordless.bench.rows import Row
 from chordless.graphs.molecules import read_molecules
 from chordless.graphs.writers import graph6_line
 from chordless.protocol.events import BatchFinished
 from chordless.protocol.orders import BatchCommand, BatchJob
-from kernels_ti import EngineError
+from kernels_ti import EngineError, OptionError
 
 LEGEND = (
     "Seconds to count the chordless cycles of each graph of a file: medians of the runs, which were taken in turns. "
@@ -78,30 +82,31 @@ class BatchRow(Row):
         return {"agree": self.agreement(one)}
 
 
-def rows(
-    folder: Path, vertices: int, molecules: int, arch: str, threads: int | None
-) -> tuple[list[BatchRow], list[str]]:
+def prepared(options: Namespace, stack: ExitStack) -> Prepared:
     """Make the graphs to count: all of a size, by ``geng`` of nauty, and synthetic molecules that resemble drugs.
 
-    Return also the names of those that are left out, with the reasons.
+    The notes name those that are left out, with the reasons; an OptionError if all are.
     """
+    folder, how = new_folder(stack), (options.arch, options.threads)
     made, notes = [], []
     geng = installed("geng")
     if geng is None:
         notes.append("all small graphs are left out: geng of nauty is not installed")
     else:
-        path = str(folder / f"geng{vertices}.g6")
-        checked(run_process([geng, "-q", str(vertices), path]), f"{geng} ")
-        made.append(BatchRow(f"geng {vertices}", path, path, arch, threads))
+        path = str(folder / f"geng{options.vertices}.g6")
+        checked(run_process([geng, "-q", str(options.vertices), path]), f"{geng} ")
+        made.append(BatchRow(f"geng {options.vertices}", path, path, *how))
     try:
         import rdkit  # noqa: F401
     except ImportError:
         notes.append("molecules are left out: RDKit is not installed (pip install 'chordless[molecules]')")
     else:
         smiles, graph6 = folder / "molecules.smi", folder / "molecules.g6"
-        _write_molecules(smiles, graph6, molecules)
-        made.append(BatchRow(f"{molecules:,} molecules", str(smiles), str(graph6), arch, threads))
-    return made, notes
+        _write_molecules(smiles, graph6, options.molecules)
+        made.append(BatchRow(f"{options.molecules:,} molecules", str(smiles), str(graph6), *how))
+    if not made:
+        raise OptionError(f"there is nothing to measure: {'; '.join(notes)}")
+    return Prepared(made, machine(cpu_for_auto(options.arch)), notes=notes)
 
 
 def _write_molecules(smiles: Path, graph6: Path, molecules: int) -> None:

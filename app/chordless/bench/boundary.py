@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
 from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Outcome, Series, series_columns
-from chordless.bench.rows import Row
+from chordless.bench.measure import Outcome, Series, cpu_for_auto, machine, series_columns
+from chordless.bench.report import Prepared
+from chordless.bench.rows import Row, known_ways
 from chordless.bench.warm import WarmProcess
 from kernels_ti import ChordlessError
 
@@ -40,6 +43,17 @@ _LARGE = {
     "grid:17x17": ("longest",),
 }
 """Larger graphs, measured on a GPU too."""
+
+
+def prepared(options: Namespace, stack: ExitStack) -> Prepared:
+    """Return a row for each graph, by default for some grids, on CUDA for larger ones too."""
+    ways = known_ways(options.ways, tuple(WAYS))
+    process = stack.enter_context(WarmProcess(options.arch, options.threads, "chordless.bench.boundary_calls"))
+    wanted = [(graph, tuple(ways)) for graph in options.graphs or DEFAULT_GRAPHS]
+    if not options.graphs and options.arch == "cuda":
+        wanted += [(graph, tuple(way for way in ways if way in large)) for graph, large in _LARGE.items()]
+    rows = [BoundaryRow(graph, some, process) for graph, some in wanted if some]
+    return Prepared(rows, machine(cpu_for_auto(options.arch)), {"ways": list(ways)})
 
 
 class BoundaryRow(Row):
@@ -84,11 +98,3 @@ class BoundaryRow(Row):
         told, first = self._told.get(one.name, {}), self._first.get(one.name)
         facts = {name: told.get(name) for name in ("by_length", "width", "states", "arch")}
         return {**facts, "first": None if first is None else round(first, 6)}
-
-
-def rows(graphs: Sequence[str], ways: Sequence[str], arch: str, process: WarmProcess) -> list[BoundaryRow]:
-    """Return the rows to measure: those of `graphs`, or of the default ones; on CUDA larger grids come after them."""
-    wanted = [(graph, tuple(ways)) for graph in graphs or DEFAULT_GRAPHS]
-    if not graphs and arch == "cuda":
-        wanted += [(graph, tuple(way for way in ways if way in large)) for graph, large in _LARGE.items()]
-    return [BoundaryRow(graph, some, process) for graph, some in wanted if some]

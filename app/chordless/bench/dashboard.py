@@ -13,14 +13,18 @@ import struct
 import subprocess
 import termios
 import time
+from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import ExitStack
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from chordless.bench.graphs import new_folder
 from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Outcome, Series, series_columns
+from chordless.bench.measure import Outcome, Series, machine, series_columns
 from chordless.bench.process import program_command
+from chordless.bench.report import Prepared
 from chordless.bench.rows import Row
 from kernels_ti import EngineError
 
@@ -36,6 +40,13 @@ _ROWS, _WIDTH = 40, 120
 _SCREENS = (("3", "[3 Cycles]"), ("4", "[4 Runs]"), ("5", "[5 Batch]"), ("2", "[2 Run]"))
 _SECONDS_FOR_AN_ANSWER, _SECONDS_TO_LEAVE = 60.0, 60.0
 _SHARE = 0.95
+
+
+def prepared(options: Namespace, stack: ExitStack) -> Prepared:
+    """Return a row for each graph."""
+    options.arch, options.threads = "cpu", None  # As a new dashboard has it
+    rows = [DashboardRow(graph, new_folder(stack)) for graph in options.graphs or DEFAULT_GRAPHS]
+    return Prepared(rows, machine(options.arch))
 
 
 class Terminal:

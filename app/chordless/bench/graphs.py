@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from chordless.graphs.load import load_graph
 from chordless.graphs.writers import write_edge_list, write_graph_file
 from kernels_ti import Graph
 
@@ -46,3 +50,13 @@ class BenchGraph:
         with path.open("wb") as stream:
             write_graph_file(self.graph, str(path), stream)
         return str(path)
+
+
+def new_folder(stack: ExitStack) -> Path:
+    """Make an empty folder that is there until the stack is left."""
+    return Path(stack.enter_context(TemporaryDirectory(prefix="chordless-bench-")))
+
+
+def graphs_of(names: Sequence[str], stack: ExitStack, *, simplify: bool = False) -> list[BenchGraph]:
+    """Load graphs by their files or specs, each with a folder of its own."""
+    return [BenchGraph(name, load_graph(name, simplify=simplify).graph, new_folder(stack)) for name in names]

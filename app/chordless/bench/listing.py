@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+from argparse import Namespace
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from chordless.bench.graphs import BenchGraph
+from chordless.bench.graphs import BenchGraph, graphs_of
 from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Outcome, Series, series_columns
+from chordless.bench.measure import Outcome, Series, cpu_for_auto, machine, series_columns
 from chordless.bench.process import checked, program_command, run_chordless, run_process
-from chordless.bench.rows import Row
+from chordless.bench.report import Prepared
+from chordless.bench.rows import Row, known_ways
 from chordless.bench.warm import WarmProcess
 from chordless.cycles.read import CycleStore, read_rows, row_words
 
@@ -41,6 +44,15 @@ COLUMNS = (
 _IN_MEMORY = ("count", "rows", "batches", "lists", "search", "search rows", "kept")
 WAYS = (*_IN_MEMORY, ".npy", ".txt", "pipe", "folder", "Parquet", "Arrow")
 _LINES_READ = 1 << 24
+
+
+def prepared(options: Namespace, stack: ExitStack) -> Prepared:
+    """Return a row for each graph; an OptionError for a way that does not exist."""
+    ways, arch = known_ways(options.ways, WAYS), cpu_for_auto(options.arch)
+    searches = stack.enter_context(WarmProcess(arch, options.threads))
+    graphs = graphs_of(options.graphs or DEFAULT_GRAPHS, stack)
+    rows = [ListingRow(graph, searches, arch, options.threads, ways) for graph in graphs]
+    return Prepared(rows, machine(arch), {"ways": options.ways})
 
 
 class ListingRow(Row):

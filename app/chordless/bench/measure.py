@@ -178,6 +178,11 @@ def first_event(engine: _Handle, kind: type[_AnyEvent]) -> _AnyEvent:
     raise EngineError("the engine ended without a result")
 
 
+def cpu_for_auto(arch: str) -> str:
+    """Return the arch of a bench that has no use for a GPU unless one is asked for."""
+    return "cpu" if arch == "auto" else arch
+
+
 def probe(arch: str) -> DeviceReport:
     """Open and test an arch, in a separate engine. A DeviceError is raised if it is not available."""
     with EngineProcess(ProbeCommand(arch)) as engine:
@@ -187,11 +192,12 @@ def probe(arch: str) -> DeviceReport:
     return report
 
 
-def machine(device: DeviceReport) -> dict[str, Any]:
-    """Describe the machine of a measurement on a device for JSON.
+def machine(arch: str) -> dict[str, Any]:
+    """Open and test an arch, and describe the machine of a measurement on it for JSON.
 
     ``load`` is the system's load average over one minute, before the first run.
     """
+    device = probe(arch)
     host = device if device.arch == "cpu" else probe("cpu")
     return {
         "cpu": host.device,

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SOURCE = (
-    "Jradi, Dias, Castonguay, Longo, do Nascimento: A GPU-based parallel algorithm for enumerating all chordless "
-    "cycles in graphs, Table 1"
-)
-
 
 @dataclass(frozen=True)
 class PaperFigures:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import shlex
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from chordless.bench.graphs import BenchGraph
+from chordless.bench.graphs import BenchGraph, graphs_of
 from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Series, count_once, series_columns
-from chordless.bench.programs import Program
+from chordless.bench.measure import Series, count_once, machine, series_columns
+from chordless.bench.programs import Program, given, nauty, networkx
+from chordless.bench.report import Prepared
 from chordless.bench.rows import Row
 from chordless.protocol.orders import Method
+from kernels_ti import OptionError
 from kernels_ti.taichi_door import CHOICE, others
 
 DEFAULT_GRAPHS = ("grid:6x10", "gnp:60,0.1,1", "grid:7x10", "grid:8x10", "gnp:80,0.1,1")
@@ -34,6 +38,20 @@ COLUMNS = (
     Column("ratio"),
     Column("agree", left=True),
 )
+
+
+def prepared(options: Namespace, stack: ExitStack) -> Prepared:
+    """Return a row for each graph; an OptionError for a program that cannot be run."""
+    programs = [networkx(), nauty(), *(given(text) for text in options.program)]
+    names = [program.name for program in programs]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise OptionError(f"--program {repeated}=...: there are two programs of that name")
+    graphs = graphs_of(options.graphs or DEFAULT_GRAPHS, stack, simplify=options.simplify)
+    here = machine(options.arch)
+    ours = our_programs(options.arch, options.threads, here)
+    rows = [PeersRow(graph, ours, programs, options.timeout) for graph in graphs]
+    return Prepared(rows, here, {"timeout": options.timeout})
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,27 @@ import json
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
 from chordless.bench.rows import Row
+from chordless.runs.directory import program_version
 from chordless.termination import TerminatedError, termination_interrupts
 from chordless.words.shown import on_terminal
 from kernels_ti import EngineError
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A bench that is ready to be measured: its rows, the machine, and what the report says of both."""
+
+    rows: Sequence[Row]
+    machine: dict[str, Any]  # See `chordless.bench.measure.machine`
+    settings: dict[str, Any] = field(default_factory=dict)  # Beside those of all benches
+    notes: Sequence[str] = ()  # Remarks below the table
+    after: Callable[[Report], None] = lambda report: None  # Called when all is measured
 
 
 @dataclass
@@ -69,12 +81,12 @@ class Report:
         _write(path, "w", json.dumps(self.to_json(), indent=1) + "\n")
 
 
-def heading(kind: str, legend: str, version: str | None, machine: dict[str, Any], **settings: Any) -> dict[str, Any]:
+def heading(kind: str, legend: str, machine: dict[str, Any], **settings: Any) -> dict[str, Any]:
     """Return the fields before the rows; the legend says what the columns mean."""
     return {
         "bench": kind,
         "legend": legend,
-        "chordless": version,
+        "chordless": program_version(),
         "command": shlex.join(["chordless", *sys.argv[1:]]),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "machine": machine,

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from chordless.bench.layout import NOTHING
 from chordless.bench.measure import Series, agrees, in_words, take_turns
+from kernels_ti import OptionError
 
 
 class Row:
@@ -92,6 +93,14 @@ class Row:
 
     def _agree_cell(self, one: Series) -> str:
         return yes_or_no(self.agreement(one))
+
+
+def known_ways(ways: Sequence[str] | None, all_ways: Sequence[str]) -> Sequence[str]:
+    """Return the ways to measure, by default all; an OptionError for one that does not exist."""
+    unknown = [way for way in ways or () if way not in all_ways]
+    if unknown:
+        raise OptionError(f"--ways {unknown[0]}: there is no such way; there are {', '.join(all_ways)}")
+    return ways or all_ways
 
 
 def yes_or_no(agreement: bool | None) -> str:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import statistics
+from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Outcome, Series, series_columns
+from chordless.bench.measure import Outcome, Series, cpu_for_auto, machine, series_columns
 from chordless.bench.process import run_chordless
+from chordless.bench.report import Prepared, Report
 from chordless.bench.rows import Row
+from kernels_ti import OptionError
 
 DEFAULT_GRAPHS = ("grid:8x10",)
 
@@ -36,6 +41,59 @@ COLUMNS = (
     Column("kernels, s"),
     Column("other, s"),
 )
+
+
+def prepared(options: Namespace, stack: ExitStack) -> Prepared:
+    """Return a row for each graph; an OptionError for a number of workers, or a picture, that cannot be."""
+    counts = _numbers_of_workers(options)
+    if options.plot is not None:
+        from chordless.pictures.style import require_matplotlib
+
+        require_matplotlib()
+        _format_of(options.plot)
+    how = ["--arch", options.arch, *([] if options.threads is None else ["--threads", str(options.threads)])]
+    rows = [ScaleRow(graph, counts, how, options.gpus) for graph in options.graphs or DEFAULT_GRAPHS]
+
+    def after(report: Report) -> None:
+        if options.plot is not None:
+            _draw([row.to_json() for row in report.rows], options.plot)
+
+    return Prepared(rows, machine(cpu_for_auto(options.arch)), {"workers": list(counts)}, after=after)
+
+
+def _numbers_of_workers(options: Namespace) -> tuple[int, ...]:
+    """Return the numbers of workers to measure, ascending; 0, or more workers than GPUs, is an OptionError."""
+    from kernels_ti.device.machine import cores
+
+    most = cores() if options.gpus is None else len(options.gpus)
+    counts = options.workers or tuple(count for count in (1, 2, 4) if count <= most)
+    if min(counts) < 1:
+        raise OptionError("--workers: a search needs at least one worker")
+    if options.gpus is not None and max(counts) > most:
+        raise OptionError(f"--workers {max(counts)}: --gpus names {most}")
+    return tuple(sorted(set(counts)))
+
+
+def _format_of(path: str) -> str:
+    """Return the format of a picture by the name of its file; another than those of pictures is an OptionError."""
+    from chordless.pictures.style import FORMATS
+
+    suffix = PurePath(path).suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise OptionError(f"--plot {path}: a picture ends in {', '.join(f'.{each}' for each in FORMATS)}")
+    return suffix
+
+
+def _draw(rows: list[dict[str, Any]], path: str) -> None:
+    """Write the picture."""
+    from chordless.files import whole_file
+    from chordless.pictures.scale import scale_chart
+    from chordless.pictures.style import file_bytes, in_style
+
+    with in_style():
+        picture = file_bytes(scale_chart(rows), _format_of(path))
+    with whole_file(path) as stream:
+        stream.write(picture)
 
 
 class ScaleRow(Row):

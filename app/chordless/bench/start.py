@@ -6,16 +6,20 @@ import json
 import os
 import shlex
 import shutil
+from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from chordless.bench.graphs import new_folder
 from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Outcome, Series, series_columns
+from chordless.bench.measure import Outcome, Series, cpu_for_auto, machine, series_columns
 from chordless.bench.process import checked, in_child, run_chordless, run_process
+from chordless.bench.report import Prepared
 from chordless.bench.rows import Row
 from kernels_ti import EngineError, child
 
@@ -56,6 +60,12 @@ class StartRow(Row):
 
     def _facts(self) -> dict[str, Any]:
         return {"memory_per_byte": round(max(self._memory), 2) if self._memory else None}
+
+
+def prepared(options: Namespace, stack: ExitStack) -> Prepared:
+    """Return a row for each command and file."""
+    made = rows(new_folder(stack), options.graphs, options.arch, options.threads, options.lines)
+    return Prepared(made, machine(cpu_for_auto(options.arch)), {"lines": options.lines})
 
 
 def rows(folder: Path, graphs: Sequence[str], arch: str, threads: int | None, lines: int) -> list[StartRow]:

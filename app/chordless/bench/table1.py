@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shlex
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from chordless.bench.graphs import BenchGraph
+from chordless.bench.graphs import BenchGraph, new_folder
 from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Series, count_once, in_words
+from chordless.bench.measure import Series, count_once, in_words, machine
 from chordless.bench.paper import ROWS, PaperFigures, PaperRow
-from chordless.bench.programs import Program
+from chordless.bench.programs import Program, given
+from chordless.bench.report import Prepared, Report
 from chordless.bench.rows import Row, yes_or_no
 from chordless.bench.warm import WarmProcess
 from chordless.graphs.load import load_graph
@@ -33,6 +36,28 @@ LEGEND = (
     "memory; speedup is T_seq / T_par-total. All parallel searches are made in one process, which has searched the "
     "graph before; each T_seq in one of its own. Start-up and compilation are not counted."
 )
+
+
+def prepared(options: Namespace, stack: ExitStack) -> Prepared:
+    """Return the rows that are wanted; an OptionError for one that the table does not have."""
+    chosen, left_out = chosen_rows(options.rows, options.data)
+    sequential = None if options.sequential is None else given(options.sequential, "--sequential")
+    notes = []
+    if sequential is not None:
+        notes.append(f"T_seq is that of {sequential.name}: {sequential.shown}")
+    if left_out:
+        names = ", ".join(row.name for row in left_out)
+        notes.append(f"left out, as their graphs are read from files (--data DIR): {names}")
+    searches = stack.enter_context(WarmProcess(options.arch, options.threads))
+    how = (options.data, searches, options.arch, options.seq_timeout, sequential)
+    rows = [Table1Row(row, new_folder(stack), *how) for row in chosen]
+
+    def after(report: Report) -> None:
+        report.notes += [row.note for row in rows[: len(report.rows)] if row.note is not None]
+
+    name = None if sequential is None else sequential.name
+    settings = {"sequential_timeout": options.seq_timeout, "sequential": name}
+    return Prepared(rows, machine(options.arch), settings, notes, after)
 
 
 def chosen_rows(names: Sequence[str] | None, data: str | None) -> tuple[list[PaperRow], list[PaperRow]]:

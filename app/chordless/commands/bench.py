@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import Any, NamedTuple
 
 from chordless import values
-from chordless.commands import bench_acts
-from chordless.commands.bench_acts import STANDARD_OUTPUT
+from chordless.commands.bench_acts import STANDARD_OUTPUT, act
 from chordless.commands.parser import Parser, examples
 from kernels_ti.choices import ARCHES
 
@@ -85,20 +84,185 @@ Without a GRAPH these are grid:12x12 and grid:14x14; with --arch cuda larger
 grids follow, up to grid:20x20.
 """
 
-_ESTIMATES = """\
-Count the cycles of each GRAPH, then estimate them again and again, with other
-random numbers each time, and compare: how many ranges hold the truth, and how
-far the middles are from it. Without a GRAPH there are 30 searches: grids, king
-graphs, random and planar graphs, some with a bound on the length or through
-one vertex.
-"""
-
 _DASHBOARD = """\
 Measure how soon the dashboard answers: keys are pressed on a terminal of its
 own while it searches a graph on all cores, each after the answer to the one
 before. Its settings and runs are kept away from yours.
 """
-_GRAPHS = "a file or a spec, see chordless help specs"
+
+
+_Option = tuple[str, dict[str, Any]]
+"""The name of an option, and the other arguments of ``add_argument``."""
+
+
+def _option(name: str, text: str, **settings: Any) -> _Option:
+    return name, {"help": text, **settings}
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError("no name is given")
+    return names
+
+
+def _graphs(more: str = "") -> _Option:
+    return _option("graphs", f"a file or a spec, see chordless help specs{more}", nargs="*", metavar="GRAPH")
+
+
+def _number(name: str, text: str, default: int, metavar: str = "N", **settings: Any) -> _Option:
+    text = f"{text} (default: {default})"
+    return _option(name, text, type=values.positive, default=default, metavar=metavar, **settings)
+
+
+def _timeout(name: str, text: str) -> _Option:
+    return _option(name, f"{text} (default: 60)", type=values.duration, default=60.0, metavar="TIME")
+
+
+def _ways(text: str) -> _Option:
+    return _option("--ways", f"{text} (default: all)", type=_names, metavar="WAY,...")
+
+
+_OUTPUT = (
+    _option(
+        "--json",
+        "write machine, date, settings, all runs and medians to FILE.json, or print them instead of the table",
+        nargs="?",
+        const=STANDARD_OUTPUT,
+        metavar="FILE.json",
+    ),
+    _option("--markdown", "print the table in Markdown", action="store_true"),
+)
+_COMMON = (
+    _option("--arch", f"one of {', '.join(ARCHES)} (default: auto)", choices=ARCHES, default=ARCHES[0], metavar="ARCH"),
+    _option("--threads", "threads of the CPU to use (default: all)", type=values.thread_count, metavar="N"),
+    _number("--repeat", "runs of each", 5, "R"),
+    *_OUTPUT,
+)
+
+
+class _Bench(NamedTuple):
+    """A bench, which the module `chordless.bench.NAME` makes."""
+
+    summary: str
+    description: str
+    examples: tuple[str, ...]
+    options: tuple[_Option, ...]
+
+
+_BENCHES = {
+    "table1": _Bench(
+        "the paper's Table 1, measured here",
+        _TABLE1,
+        (
+            "--data foodwebs --json table1.json",
+            "--arch cuda --rows Grid_7x10,Grid_8x10 --markdown",
+            "--sequential 'dias=./seq_dias {el}'",
+        ),
+        (
+            _option(
+                "--data",
+                "where the food webs are, NAME.net with NAME.clu beside it, and SiouxFalls.txt: in DIR or in a folder "
+                "of it (without --data these rows are left out)",
+                metavar="DIR",
+            ),
+            _option("--rows", "only these rows (default: all)", type=_names, metavar="NAME,..."),
+            _option(
+                "--sequential",
+                "a program for T_seq, see chordless bench peers --help (default: the algorithm in plain Python)",
+                metavar="'NAME=COMMAND {el}'",
+            ),
+            _timeout("--seq-timeout", "end T_seq after this long, and do not repeat it beyond"),
+            *_COMMON,
+        ),
+    ),
+    "peers": _Bench(
+        "other programs on the same graphs",
+        _PEERS,
+        ("grid:7x10 --repeat 3", "--program 'mine=./count {el}' --json peers.json"),
+        (
+            _graphs(" (default: three grids and two random graphs of 60 to 80 vertices)"),
+            _option(
+                "--simplify", "drop self-loops, repeated edges and directions of these graphs", action="store_true"
+            ),
+            _option(
+                "--program",
+                "another program; may be repeated",
+                action="append",
+                default=[],
+                metavar="'NAME=COMMAND {el}'",
+            ),
+            _timeout("--timeout", "end a run after this long, and do not repeat a program beyond"),
+            *_COMMON,
+        ),
+    ),
+    "batch": _Bench(
+        "many small graphs at once",
+        _BATCH,
+        ("--repeat 3 --json batch.json", "--vertices 8 --molecules 1000"),
+        (
+            _number("--vertices", "all graphs with N vertices", 9),
+            _number("--molecules", "molecules", 100_000),
+            *_COMMON,
+        ),
+    ),
+    "start": _Bench(
+        "start, compilation and the reading of large files",
+        _START,
+        ("--repeat 3 --json start.json", "roads.txt --repeat 3"),
+        (
+            _graphs(", instead of all else"),
+            _number("--lines", "lines of the large edge list", 2_000_000),
+            *_COMMON,
+        ),
+    ),
+    "listing": _Bench(
+        "all cycles in memory, in files and through a pipe",
+        _LISTING,
+        ("--repeat 3 --json listing.json", "roads.txt --arch cpu", "grid:8x10 --ways rows,.npy"),
+        (
+            _graphs(" (default: grid:7x10 and grid:8x10, 1 and 11 GB on disk)"),
+            _ways(
+                "only these, and counting: rows, batches, lists, search, 'search rows', kept, .npy, .txt, pipe, "
+                "folder, Parquet, Arrow"
+            ),
+            *_COMMON,
+        ),
+    ),
+    "scale": _Bench(
+        "one search on 1, 2, 4 ... workers of a local cluster",
+        _SCALE,
+        (
+            "grid:9x10 --workers 1,2 --repeat 3",
+            "grid:8x10 --workers 1,2 --plot scale.svg",
+            "gnp:105,0.1,1 --gpus 0,1,2,3 --workers 1,2,4 --json scale.json",
+        ),
+        (
+            _graphs(" (default: grid:8x10)"),
+            _option(
+                "--workers",
+                "numbers of workers (default: 1,2,4 as far as there are cores or GPUs)",
+                type=values.gpu_numbers,
+                metavar="N,N..",
+            ),
+            _option("--gpus", "the GPUs that get a worker each", type=values.gpu_numbers, metavar="N,N.."),
+            _option("--plot", "draw where the time went: a picture .svg, .png or .pdf", metavar="FILE"),
+            *_COMMON,
+        ),
+    ),
+    "boundary": _Bench(
+        "totals, counts by length and longest cycles along a boundary",
+        _BOUNDARY,
+        ("--repeat 3 --json boundary.json", "--arch cuda --markdown", "roads.txt --ways total,longest"),
+        (_graphs(), _ways("only these: total, lengths, longest"), *_COMMON),
+    ),
+    "dashboard": _Bench(
+        "how soon the dashboard answers a key during a search",
+        _DASHBOARD,
+        ("--json dashboard.json", "roads.txt --keys 40"),
+        (_graphs(" (default: grid:9x10)"), _number("--keys", "keys to press", 200, dest="repeat"), *_OUTPUT),
+    ),
+}
 
 
 def add_parser(subparsers: Any) -> None:
@@ -110,233 +274,19 @@ def add_parser(subparsers: Any) -> None:
         closing=lambda: examples("chordless bench table1 --rows Grid_6x6,K_50_50", "chordless bench peers"),
     )
     benches = parser.add_subparsers(dest="bench", metavar="BENCH", required=True, parser_class=Parser)
-    for add in (_table1, _peers, _batch, _start, _listing, _scale, _boundary, _estimates, _dashboard):
-        add(benches)
+    for name, bench in _BENCHES.items():
+        _add_bench(benches, name, bench)
 
 
-def _bench(benches: Any, name: str, summary: str, description: str, *lines: str) -> Parser:
-    """Add the parser of one bench, whose act is `act_NAME`; `lines` are its examples."""
-    closing = [f"chordless bench {name} {line}" for line in lines]
-    parser: Parser = benches.add_parser(name, help=summary, description=description, closing=lambda: examples(*closing))
-    parser.set_defaults(act=getattr(bench_acts, f"act_{name}"), check=_check, parser=parser)
-    return parser
-
-
-def _table1(benches: Any) -> None:
-    parser = _bench(
-        benches,
-        "table1",
-        "the paper's Table 1, measured here",
-        _TABLE1,
-        "--data foodwebs --json table1.json",
-        "--arch cuda --rows Grid_7x10,Grid_8x10 --markdown",
-        "--sequential 'dias=./seq_dias {el}'",
+def _add_bench(benches: Any, name: str, bench: _Bench) -> None:
+    """Add the parser of one bench."""
+    closing = [f"chordless bench {name} {line}" for line in bench.examples]
+    parser = benches.add_parser(
+        name, help=bench.summary, description=bench.description, closing=lambda: examples(*closing)
     )
-    parser.add_argument(
-        "--data",
-        metavar="DIR",
-        help="where the food webs are, NAME.net with NAME.clu beside it, and SiouxFalls.txt: in DIR or in a folder "
-        "of it (without --data these rows are left out)",
-    )
-    parser.add_argument("--rows", type=_names, metavar="NAME,...", help="only these rows (default: all)")
-    parser.add_argument(
-        "--sequential",
-        metavar="'NAME=COMMAND {el}'",
-        help="a program for T_seq, see chordless bench peers --help (default: the algorithm in plain Python)",
-    )
-    _add_timeout(parser, "--seq-timeout", "end T_seq after this long, and do not repeat it beyond")
-    _add_common(parser)
-
-
-def _peers(benches: Any) -> None:
-    parser = _bench(
-        benches,
-        "peers",
-        "other programs on the same graphs",
-        _PEERS,
-        "grid:7x10 --repeat 3",
-        "--program 'mine=./count {el}' --json peers.json",
-    )
-    _add_graphs(parser, " (default: three grids and two random graphs of 60 to 80 vertices)")
-    parser.add_argument(
-        "--simplify", action="store_true", help="drop self-loops, repeated edges and directions of these graphs"
-    )
-    parser.add_argument(
-        "--program", action="append", default=[], metavar="'NAME=COMMAND {el}'", help="another program; may be repeated"
-    )
-    _add_timeout(parser, "--timeout", "end a run after this long, and do not repeat a program beyond")
-    _add_common(parser)
-
-
-def _batch(benches: Any) -> None:
-    summary = "many small graphs at once"
-    parser = _bench(benches, "batch", summary, _BATCH, "--repeat 3 --json batch.json", "--vertices 8 --molecules 1000")
-    parser.add_argument(
-        "--vertices", type=values.positive, default=9, metavar="N", help="all graphs with N vertices (default: 9)"
-    )
-    parser.add_argument(
-        "--molecules", type=values.positive, default=100_000, metavar="N", help="molecules (default: 100000)"
-    )
-    _add_common(parser)
-
-
-def _start(benches: Any) -> None:
-    summary = "start, compilation and the reading of large files"
-    parser = _bench(benches, "start", summary, _START, "--repeat 3 --json start.json", "roads.txt --repeat 3")
-    _add_graphs(parser, ", instead of all else")
-    parser.add_argument(
-        "--lines",
-        type=values.positive,
-        default=2_000_000,
-        metavar="N",
-        help="lines of the large edge list (default: 2000000)",
-    )
-    _add_common(parser)
-
-
-def _listing(benches: Any) -> None:
-    parser = _bench(
-        benches,
-        "listing",
-        "all cycles in memory, in files and through a pipe",
-        _LISTING,
-        "--repeat 3 --json listing.json",
-        "roads.txt --arch cpu",
-        "grid:8x10 --ways rows,.npy",
-    )
-    _add_graphs(parser, " (default: grid:7x10 and grid:8x10, 1 and 11 GB on disk)")
-    parser.add_argument(
-        "--ways",
-        type=_names,
-        metavar="WAY,...",
-        help="only these, and counting: rows, batches, lists, search, 'search rows', kept, .npy, .txt, pipe, folder, "
-        "Parquet, Arrow (default: all)",
-    )
-    _add_common(parser)
-
-
-def _scale(benches: Any) -> None:
-    parser = _bench(
-        benches,
-        "scale",
-        "one search on 1, 2, 4 ... workers of a local cluster",
-        _SCALE,
-        "grid:9x10 --workers 1,2 --repeat 3",
-        "grid:8x10 --workers 1,2 --plot scale.svg",
-        "gnp:105,0.1,1 --gpus 0,1,2,3 --workers 1,2,4 --json scale.json",
-    )
-    _add_graphs(parser, " (default: grid:8x10)")
-    parser.add_argument(
-        "--workers",
-        type=values.gpu_numbers,
-        metavar="N,N..",
-        help="numbers of workers (default: 1,2,4 as far as there are cores or GPUs)",
-    )
-    parser.add_argument("--gpus", type=values.gpu_numbers, metavar="N,N..", help="the GPUs that get a worker each")
-    parser.add_argument("--plot", metavar="FILE", help="draw where the time went: a picture .svg, .png or .pdf")
-    _add_common(parser)
-
-
-def _boundary(benches: Any) -> None:
-    parser = _bench(
-        benches,
-        "boundary",
-        "totals, counts by length and longest cycles along a boundary",
-        _BOUNDARY,
-        "--repeat 3 --json boundary.json",
-        "--arch cuda --markdown",
-        "roads.txt --ways total,longest",
-    )
-    _add_graphs(parser)
-    parser.add_argument(
-        "--ways", type=_names, metavar="WAY,...", help="only these: total, lengths, longest (default: all)"
-    )
-    _add_common(parser)
-
-
-def _estimates(benches: Any) -> None:
-    parser = _bench(
-        benches,
-        "estimates",
-        "how often the range of an estimate holds the truth",
-        _ESTIMATES,
-        "--json estimates.json",
-        "roads.txt --through 500 --max-length 27 --seeds 8",
-    )
-    _add_graphs(parser)
-    parser.add_argument("--max-length", type=values.positive, metavar="N", help="of each GRAPH: cycles of up to N")
-    parser.add_argument(
-        "--through", action="append", default=[], metavar="V", help="of each GRAPH: only cycles through this vertex"
-    )
-    parser.add_argument(
-        "--seeds",
-        type=values.positive,
-        default=20,
-        dest="repeat",
-        metavar="N",
-        help="of each GRAPH (default: 20)",
-    )
-    parser.add_argument(
-        "--seconds", type=values.duration, default=1.5, metavar="TIME", help="time of each estimate (default: 1.5)"
-    )
-    _add_output(parser)
-
-
-def _dashboard(benches: Any) -> None:
-    parser = _bench(
-        benches,
-        "dashboard",
-        "how soon the dashboard answers a key during a search",
-        _DASHBOARD,
-        "--json dashboard.json",
-        "roads.txt --keys 40",
-    )
-    _add_graphs(parser, " (default: grid:9x10)")
-    parser.add_argument(
-        "--keys", type=values.positive, default=200, dest="repeat", metavar="N", help="keys to press (default: 200)"
-    )
-    _add_output(parser)
-
-
-def _add_graphs(parser: Parser, more: str = "") -> None:
-    parser.add_argument("graphs", nargs="*", metavar="GRAPH", help=_GRAPHS + more)
-
-
-def _add_timeout(parser: Parser, name: str, what: str) -> None:
-    parser.add_argument(name, type=values.duration, default=60.0, metavar="TIME", help=f"{what} (default: 60)")
-
-
-def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--arch",
-        choices=ARCHES,
-        default="auto",
-        metavar="ARCH",
-        help=f"one of {', '.join(ARCHES)} (default: auto)",
-    )
-    parser.add_argument(
-        "--threads", type=values.thread_count, metavar="N", help="threads of the CPU to use (default: all)"
-    )
-    parser.add_argument("--repeat", type=values.positive, default=5, metavar="R", help="runs of each (default: 5)")
-    _add_output(parser)
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--json",
-        nargs="?",
-        const=STANDARD_OUTPUT,
-        metavar="FILE.json",
-        help="write machine, date, settings, all runs and medians to FILE.json, or print them instead of the table",
-    )
-    parser.add_argument("--markdown", action="store_true", help="print the table in Markdown")
-
-
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise argparse.ArgumentTypeError("no name is given")
-    return names
+    for option, settings in bench.options:
+        parser.add_argument(option, **settings)
+    parser.set_defaults(act=act, check=_check, parser=parser)
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
