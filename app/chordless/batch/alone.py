@@ -10,9 +10,9 @@ import traceback
 from collections.abc import Callable
 
 from chordless.batch.entries import Entry
-from chordless.engine.channel import Channel
+from chordless.engine.channel import CallChannel, Channel
 from chordless.graphs.load import LoadedGraph
-from chordless.protocol.events import Event, Finished
+from chordless.protocol.events import Event
 from chordless.protocol.orders import BatchCommand, RunCommand
 from chordless.values import SHORTEST_CYCLE
 from kernels_ti import ChordlessError
@@ -20,31 +20,18 @@ from kernels_ti import ChordlessError
 _SUFFIXES = {"text": ".txt", "jsonl": ".jsonl", "npy": ".npy"}
 
 
-class AloneChannel(Channel):
-    """The channel of a search within a batch.
-
-    It obeys the commands to the batch, keeps the last event in `finished`, and gives all others to `hear` instead of
-    the client.
-    """
+class AloneChannel(CallChannel):
+    """The channel of a search within a batch: it obeys the commands to the batch."""
 
     def __init__(self, channel: Channel, hear: Callable[[Event], None]) -> None:
+        super().__init__(hear)
         self._channel = channel
-        self._hear = hear
-        self.finished: Finished | None = None
         self.stop_asked = channel.stop_asked
-        self.paused = self.checkpoint_asked = False
 
     def obey(self, *, wait: bool = False) -> None:
         """Read the commands to the batch."""
         self._channel.obey(wait=wait)
         self.stop_asked = self._channel.stop_asked
-
-    def send(self, event: Event) -> None:
-        """Keep the last event, and pass on all others."""
-        if isinstance(event, Finished):
-            self.finished = event
-        else:
-            self._hear(event)
 
 
 def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand, threads: int | None) -> RunCommand:

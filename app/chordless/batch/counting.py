@@ -10,7 +10,7 @@ from chordless.batch.entries import Entry, gathered
 from chordless.batch.inputs import Chunk
 from chordless.batch.rows import TogetherLines, alone_line, error_line
 from chordless.engine.channel import Channel
-from chordless.protocol.events import BatchSearching, Event, Progress
+from chordless.protocol.events import BatchSearching, Event, Finished, Progress
 from chordless.protocol.orders import BatchCommand
 from kernels_ti import ChordlessError, open_device
 from kernels_ti.many.count import MOST_VERTICES, count_many
@@ -111,17 +111,25 @@ class Counting:
 
         self._channel.send(BatchSearching(entry.place, entry.place + 1, entry.title))
         self.graph = (entry.title, 0.0)
+        finished: Finished | None = None
+
+        def hear(event: Event) -> None:
+            nonlocal finished
+            if isinstance(event, Finished):
+                finished = event
+            elif isinstance(event, Progress):
+                self.graph = (entry.title, event.share)
+                self._attend(cycles=event.cycles)
+
         try:
             loaded = entry.chunk.graph(entry.number)
             command = run_command(entry, loaded, self._command, self._threads)
-            channel = AloneChannel(self._channel, self._hear)
-            count_or_search(command, channel, -1, loaded)
+            count_or_search(command, AloneChannel(self._channel, hear), -1, loaded)
         except Exception as error:
             return error_line(entry, message_of(entry, error)), "error", 0
         finally:
             self.graph = None
             self._search_nothing(entry.place + 1)
-        finished = channel.finished
         assert finished is not None
         if finished.reason == "interrupted":
             return None
@@ -130,11 +138,6 @@ class Counting:
     def _search_nothing(self, place: int) -> None:
         """Report that all graphs before this place are done: if the engine dies now, none of them is the cause."""
         self._channel.send(BatchSearching(place, place, ""))
-
-    def _hear(self, event: Event) -> None:
-        if isinstance(event, Progress) and self.graph is not None:
-            self.graph = (self.graph[0], event.share)
-            self._attend(cycles=event.cycles)
 
 
 def can_be_together(chunk: Chunk) -> bool:

@@ -13,7 +13,7 @@ from chordless.batch.cycle_files import CycleFile, written
 from chordless.batch.entries import Entry
 from chordless.batch.output import encoded
 from chordless.batch.rows import error_line
-from chordless.engine.channel import Channel
+from chordless.engine.channel import CallChannel
 from chordless.protocol.events import Event
 from chordless.protocol.orders import BatchCommand
 from kernels_ti import EngineError
@@ -29,20 +29,20 @@ class Counted:
     files: list[CycleFile]  # The cycles of those graphs whose cycles are wanted
 
 
-class _ChannelToDriver(Channel):
-    """Takes no events, and knows one command: to stop, once the driver has recalled the call."""
+class _ChannelToDriver(CallChannel):
+    """Takes no events, because the driver reports; it knows one order: to stop, once the call is recalled."""
 
     def __init__(self, key: str, number: int) -> None:
+        super().__init__(_drop)
         self._call = key, number
-        self.stop_asked = self.paused = self.checkpoint_asked = False
-        self.mailbox = None
 
     def obey(self, *, wait: bool = False) -> None:
         """Look whether the call is recalled."""
         self.stop_asked = is_recalled(*self._call)
 
-    def send(self, event: Event) -> None:
-        """Drop an event: the driver reports."""
+
+def _drop(event: Event) -> None:
+    """Take no notice of an event."""
 
 
 def count_entries(

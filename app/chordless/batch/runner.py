@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -29,22 +30,14 @@ Reason = Literal["complete", "interrupted", "failed"]
 
 
 @dataclass
-class _Tally:
-    done: int = 0
-    kept: int = 0
-    failed: int = 0
-    stopped: int = 0
-    cycles: int = 0
-
-
-@dataclass
 class Batch:
     """One batch. If an earlier engine did a part of it, only the rest is done."""
 
     command: BatchCommand
     channel: Channel
     output: BatchFile
-    _tally: _Tally = field(default_factory=_Tally)
+    # Numbers of a `BatchProgress`
+    _tally: Counter[str] = field(default_factory=lambda: Counter(done=0, kept=0, failed=0, stopped=0, cycles=0))
     _notes: Notes = field(default_factory=Notes)
     _lines: list[str | bytes] = field(default_factory=list)
     _ahead: int = 0  # graphs that are counted, but whose lines wait for earlier ones
@@ -64,19 +57,9 @@ class Batch:
         self._do_all()
         reason = self._reason or "complete"
         beside = self.output.complete() if reason == "complete" else 0
-        tally, seconds = self._tally, time.monotonic() - self._began
+        seconds = time.monotonic() - self._began
         self.channel.send(
-            BatchFinished(
-                reason,
-                tally.done,
-                tally.kept,
-                tally.failed,
-                tally.stopped,
-                tally.cycles,
-                seconds,
-                beside,
-                self._notes.lines(),
-            )
+            BatchFinished(reason, **self._tally, seconds=seconds, beside=beside, notes=self._notes.lines())
         )
 
     def _count_inputs(self, seconds: float) -> None:
@@ -195,11 +178,11 @@ class Batch:
 
     def _note(self, status: str, cycles: object, *, kept: bool = False) -> None:
         tally = self._tally
-        tally.done += 1
-        tally.kept += kept
-        tally.failed += status == "error"
-        tally.stopped += status in ("limit", "timeout")
-        tally.cycles += cycles if isinstance(cycles, int) else 0
+        tally["done"] += 1
+        tally["kept"] += kept
+        tally["failed"] += status == "error"
+        tally["stopped"] += status in ("limit", "timeout")
+        tally["cycles"] += cycles if isinstance(cycles, int) else 0
 
     def _flush(self) -> None:
         lines, self._lines = self._lines, []
@@ -219,20 +202,10 @@ class Batch:
             return
         self._reported = now
         self._count_inputs(_SECONDS_BETWEEN_REPORTS / 10)
-        tally, alone = self._tally, self._counting.graph
-        self.channel.send(
-            BatchProgress(
-                seconds=now - self._began,
-                done=tally.done + self._ahead,
-                kept=tally.kept,
-                failed=tally.failed,
-                stopped=tally.stopped,
-                cycles=tally.cycles + cycles,
-                total=self._total,
-                graph=None if alone is None else alone[0],
-                share=0.0 if alone is None else alone[1],
-            )
-        )
+        tally = {**self._tally, "done": self._tally["done"] + self._ahead, "cycles": self._tally["cycles"] + cycles}
+        graph, share = self._counting.graph or (None, 0.0)
+        seconds = now - self._began
+        self.channel.send(BatchProgress(seconds, **tally, total=self._total, graph=graph, share=share))
 
 
 def _same_search(one: BatchJob, other: BatchJob) -> bool:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import math
 import os
 import re
-import tempfile
 import time
 from typing import TYPE_CHECKING
 
-from chordless.engine.channel import Channel
+from chordless.engine.channel import CallChannel
 from chordless.graphs.readers.incoming import STANDARD_INPUT
-from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Event
 from chordless.protocol.orders import RunCommand
 from kernels_ti.choices import EXPANSIONS
@@ -66,22 +64,15 @@ def searched_at_once(command: RunCommand) -> list[Event] | None:
         return None
     # The output closes the descriptor that it is given.
     standard_output = os.dup(1) if command.output == STANDARD_OUTPUT else -1
-    never, ordered = os.pipe()
-    try:
-        with tempfile.TemporaryFile() as events:
-            # Its orders come from a pipe into which nobody writes.
-            channel = Channel(never, events.fileno())
-            if command.pick == "all":
-                search(command, channel, standard_output, loaded, None, None, device=open_device("reference"))
-            else:
-                from chordless.engine.along_boundary import go_along_boundary
+    events: list[Event] = []
+    channel = CallChannel(events.append)
+    if command.pick == "all":
+        search(command, channel, standard_output, loaded, None, None, device=open_device("reference"))
+    else:
+        from chordless.engine.along_boundary import go_along_boundary
 
-                go_along_boundary(command, channel, standard_output, loaded, None)
-            events.seek(0)
-            return [event_from_json(line) for line in events]
-    finally:
-        for descriptor in (never, ordered):
-            os.close(descriptor)
+        go_along_boundary(command, channel, standard_output, loaded, None)
+    return events
 
 
 def _can_be_tried(command: RunCommand) -> bool:

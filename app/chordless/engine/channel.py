@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+from collections.abc import Callable
 
 from chordless.protocol.codec import command_from_json, event_to_json
 from chordless.protocol.events import Event
@@ -91,3 +92,19 @@ class Channel:
         if not data:
             raise ClientIsGone
         self._unread += data
+
+
+class CallChannel(Channel):
+    """Hands its events to a function instead of a pipe, and gets no orders."""
+
+    def __init__(self, hear: Callable[[Event], None]) -> None:
+        self._hear = hear
+        self.stop_asked = self.paused = self.checkpoint_asked = False
+        self.mailbox = None
+
+    def obey(self, *, wait: bool = False) -> None:
+        """Do nothing."""
+
+    def send(self, event: Event) -> None:
+        """Hand an event over."""
+        self._hear(event)
