@@ -7,8 +7,9 @@ from collections import Counter
 import networkx as nx
 import pytest
 from batches import ATLAS, graph6
-from chordless.batch.properties import Property, complement, has_odd_hole
+from chordless.batch.properties import Property, has_odd_hole
 from chordless.cli import main
+from chordless.graphs.generators import complement
 from oracles import by_length, nauty, networkx_cycles
 from program import REFERENCE, chordless
 

@@ -154,16 +154,9 @@ class _Counts:
 
     def _is_perfect(self) -> bool:
         """Whether neither the graph nor its complement has an odd hole (Chudnovsky et al. 2006)."""
+        from chordless.graphs.generators import complement
+
         return not self.named("odd") and not has_odd_hole(complement(self._graph()))
-
-
-def complement(graph: Graph) -> Graph:
-    """Return the graph that has the edges that a simple graph lacks."""
-    from kernels_ti import Graph
-
-    joined = {(int(u), int(v)) for u, v in graph.edges()}
-    pairs = ((u, v) for v in range(graph.n) for u in range(v))
-    return Graph.from_edges(graph.n, [(u, v) for u, v in pairs if (u, v) not in joined and (v, u) not in joined])
 
 
 def has_odd_hole(graph: Graph) -> bool:

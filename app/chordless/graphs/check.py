@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -148,23 +147,17 @@ def _known_before(spec: str) -> tuple[int, GraphFacts] | None:
         family, size = known
         cost = max(size.n, size.m)
         return (cost, GraphFacts(*size)) if cost <= family.largest else None
-    kind, _, sizes = spec.partition(":")
-    found = re.fullmatch(r"([0-9]{1,18}),([0-9.]{1,18}(?:e-?[0-9]{1,3})?),[0-9]{1,18}|([0-9]{1,18}),[0-9]{1,18}", sizes)
-    if kind not in ("gnp", "regular", "planar") or found is None:
+    numbers = generators.random_numbers(spec)
+    if numbers is None:
         return None
-    first, second, lonely = found.groups()
-    if kind == "planar" and lonely is not None:
-        n = int(lonely)
-        return 3 * n // 2, GraphFacts(n, 3 * n // 2, None)
-    if kind == "regular" and second is not None and second.isdigit():
-        degree, n = int(first), int(second)
-        m = degree * n // 2
-        exists = degree < n and degree * n % 2 == 0 and m <= LARGEST_NETWORKX_SIZE
-        return (m, GraphFacts(n, m, degree)) if exists else None
-    if kind == "gnp" and second is not None and second.count(".") <= 1 and second != ".":
-        n, probability = int(first), float(second)
-        pairs = n * (n - 1) // 2
-        if probability <= 1 and round(pairs * probability) <= LARGEST_NETWORKX_SIZE:
-            note = f"about {round(pairs * probability):,} edges drawn at random"
-            return max(n, pairs), GraphFacts(n, None, None, note)
-    return None
+    kind, (first, second, *_) = spec.partition(":")[0], numbers
+    if kind == "planar":
+        return 3 * first // 2, GraphFacts(first, 3 * first // 2, None)
+    if kind == "regular":
+        m = first * second // 2
+        exists = first < second and first * second % 2 == 0 and m <= LARGEST_NETWORKX_SIZE
+        return (m, GraphFacts(second, m, first)) if exists else None
+    pairs = first * (first - 1) // 2
+    if second > 1 or (m := round(pairs * second)) > LARGEST_NETWORKX_SIZE:
+        return None
+    return max(first, pairs), GraphFacts(first, None, None, f"about {m:,} edges drawn at random")

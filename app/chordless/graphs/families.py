@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,8 +20,6 @@ LARGEST_NETWORKX_SIZE = 5_000_000
 _MEMORY_PER_VERTEX, _MEMORY_PER_EDGE, _MEMORY_PER_NETWORKX_EDGE = 80, 80, 550
 """Bytes while a graph is made, measured."""
 _TOO_LONG_TO_PRINT = 10**18
-
-Numbers = Sequence[int]
 
 
 class Size(NamedTuple):
@@ -40,13 +38,42 @@ class Family:
     summary: str
     example: str
     count: int | None  # How many numbers a spec has; None stands for any number of them
+    fewest: int  # The least count of numbers
     least: int  # The smallest value of each number
-    # Returns the `Size` of the graph without making it. A ValueError says why there is no such graph.
-    size: Callable[[Numbers], Size]
-    make: Callable[[Numbers], Graph]  # Returns the graph
-    separator: str = "x"  # "x" or ",": the separator of two numbers.
-    fewest: int = 1  # The least count of numbers
-    largest: int = LARGEST_SIZE  # Largest number of vertices or edges of such a graph
+    largest: int  # Largest number of vertices or edges of such a graph
+    # Returns the `Size` of the graph of some numbers without making it. A ValueError says why there is no such graph.
+    size: Callable[..., Size]
+    make: Callable[..., Graph]  # Returns the graph of some numbers
+
+    @property
+    def separator(self) -> str:
+        """The separator of two numbers, ``x`` or a comma."""
+        return "," if "," in self.example else "x"
+
+
+FAMILIES: dict[str, Family] = {}
+"""The families by the word before the colon of a spec; `chordless.graphs.further_families` adds its own."""
+
+Make = TypeVar("Make", bound=Callable[..., Graph])
+
+
+def family(
+    summary: str,
+    example: str,
+    size: Callable[..., Size],
+    count: int | None = 1,
+    *,
+    fewest: int = 1,
+    least: int = 1,
+    largest: int = LARGEST_SIZE,
+) -> Callable[[Make], Make]:
+    """Take a function that makes graphs into `FAMILIES`; see `Family`."""
+
+    def taken(make: Make) -> Make:
+        FAMILIES[example.partition(":")[0]] = Family(summary, example, count, fewest, least, largest, size, make)
+        return make
+
+    return taken
 
 
 def check_size(spec: str, n: int, m: int, largest: int = LARGEST_SIZE, memory: int | None = None) -> None:
@@ -70,12 +97,38 @@ def edge_array(edges: object) -> IntArray:
     return np.array(list(edges), np.int64).reshape(-1, 2)  # type: ignore[call-overload]
 
 
-def _grid_size(sizes: Numbers) -> Size:
+def pairs_of(from_: IntArray, to: IntArray) -> IntArray:
+    """Return the pairs of the entries of two arrays of one shape, shape (m, 2)."""
+    return np.column_stack((from_.ravel(), to.ravel()))
+
+
+def joined(n: int, *ends: tuple[IntArray, IntArray]) -> Graph:
+    """Return the graph with n vertices whose edges join the entries of pairs of arrays."""
+    return Graph.from_edge_array(np.concatenate([pairs_of(*each) for each in ends]), n=n)
+
+
+def on_grid(edges: Sequence[IntArray], sizes: Sequence[int]) -> Graph:
+    """Name the vertices by their places, row by row; those of one dimension keep their numbers."""
+    n = math.prod(sizes)
+    places = np.unravel_index(np.arange(n), sizes)
+    names = [",".join(map(str, place)) for place in zip(*(axis.tolist() for axis in places), strict=True)]
+    return Graph.from_edge_array(np.concatenate(edges), names=names if len(sizes) > 1 else None, n=n)
+
+
+def tupled(drawn: Any) -> Graph:
+    """Return a graph of networkx whose vertices are tuples of numbers, in their order, and named by them."""
+    places = {node: number for number, node in enumerate(sorted(drawn))}
+    edges = edge_array((places[u], places[v]) for u, v in drawn.edges())
+    return Graph.from_edge_array(edges, names=[",".join(map(str, node)) for node in places], n=len(places))
+
+
+def _grid_size(*sizes: int) -> Size:
     n = math.prod(sizes)
     return Size(n, sum(n // size * (size - 1) for size in sizes), sum(min(2, size - 1) for size in sizes))
 
 
-def _grid(sizes: Numbers) -> Graph:
+@family("rows x columns, or more dimensions", "grid:7x10", _grid_size, None)
+def _grid(*sizes: int) -> Graph:
     index = np.arange(math.prod(sizes)).reshape(sizes)
     edges = [np.empty((0, 2), np.int64)]
     for axis, size in enumerate(sizes):
@@ -83,49 +136,18 @@ def _grid(sizes: Numbers) -> Graph:
     return on_grid(edges, sizes)
 
 
-def _torus_size(sizes: Numbers) -> Size:
+def _torus_size(*sizes: int) -> Size:
     n = math.prod(sizes)
     return Size(n, len(sizes) * n, 2 * len(sizes))
 
 
-def _torus(sizes: Numbers) -> Graph:
+@family("a grid whose opposite sides are joined", "torus:5x6", _torus_size, None, least=3)
+def _torus(*sizes: int) -> Graph:
     index = np.arange(math.prod(sizes)).reshape(sizes)
     return on_grid([pairs_of(index, np.roll(index, -1, axis)) for axis in range(len(sizes))], sizes)
 
 
-def _king_size(sizes: Numbers) -> Size:
-    rows, columns = sizes
-    m = rows * (columns - 1) + columns * (rows - 1) + 2 * (rows - 1) * (columns - 1)
-    return Size(rows * columns, m, min(3, rows) * min(3, columns) - 1)
-
-
-def _king(sizes: Numbers) -> Graph:
-    return board(sizes, reach=1)
-
-
-def rook_size(sizes: Numbers) -> Size:
-    """Return the size of a board on which a piece moves along rows and columns."""
-    a, b = sizes
-    return Size(a * b, a * (b * (b - 1) // 2) + b * (a * (a - 1) // 2), a + b - 2)
-
-
-def bishop_size(sizes: Numbers) -> Size:
-    """Return the size of a board on which a piece moves along diagonals."""
-    a, b = sorted(sizes)
-    # In each of the two directions there are two diagonals each of 1 to a - 1 squares, and b - a + 1 of a squares.
-    diagonals = 2 * (a * (a - 1) * (a - 2) // 6) + (b - a + 1) * (a * (a - 1) // 2)
-    return Size(a * b, 2 * diagonals, None)
-
-
-def _queens_size(sizes: Numbers) -> Size:
-    return Size(math.prod(sizes), rook_size(sizes).m + bishop_size(sizes).m, None)
-
-
-def _queens(sizes: Numbers) -> Graph:
-    return board(sizes, reach=max(sizes) - 1)
-
-
-def board(sizes: Numbers, reach: int, *, straight: bool = True, diagonal: bool = True) -> Graph:
+def board(sizes: Sequence[int], reach: int, *, straight: bool = True, diagonal: bool = True) -> Graph:
     """Join squares of a board if a piece can move between them that goes at most `reach` squares."""
     rows, columns = sizes
     index = np.arange(rows * columns).reshape(rows, columns)
@@ -140,79 +162,107 @@ def board(sizes: Numbers, reach: int, *, straight: bool = True, diagonal: bool =
     return on_grid(edges, sizes)
 
 
-def pairs_of(from_: IntArray, to: IntArray) -> IntArray:
-    """Return the pairs of the entries of two arrays of one shape, shape (m, 2)."""
-    return np.column_stack((from_.ravel(), to.ravel()))
+def _king_size(rows: int, columns: int) -> Size:
+    m = rows * (columns - 1) + columns * (rows - 1) + 2 * (rows - 1) * (columns - 1)
+    return Size(rows * columns, m, min(3, rows) * min(3, columns) - 1)
 
 
-def on_grid(edges: Sequence[IntArray], sizes: Numbers) -> Graph:
-    """Name the vertices by their places, row by row; those of one dimension keep their numbers."""
-    n = math.prod(sizes)
-    places = np.unravel_index(np.arange(n), sizes)
-    names = [",".join(map(str, place)) for place in zip(*(axis.tolist() for axis in places), strict=True)]
-    return Graph.from_edge_array(np.concatenate(edges), names=names if len(sizes) > 1 else None, n=n)
+@family("squares of a board, joined by the moves of a king", "king:6x6", _king_size, 2)
+def _king(*sizes: int) -> Graph:
+    return board(sizes, reach=1)
 
 
-def _cycle(sizes: Numbers) -> Graph:
-    (n,) = sizes
+def rook_size(a: int, b: int) -> Size:
+    """Return the size of a board on which a piece moves along rows and columns."""
+    return Size(a * b, a * (b * (b - 1) // 2) + b * (a * (a - 1) // 2), a + b - 2)
+
+
+def bishop_size(*sizes: int) -> Size:
+    """Return the size of a board on which a piece moves along diagonals."""
+    a, b = sorted(sizes)
+    # In each of the two directions there are two diagonals each of 1 to a - 1 squares, and b - a + 1 of a squares.
+    diagonals = 2 * (a * (a - 1) * (a - 2) // 6) + (b - a + 1) * (a * (a - 1) // 2)
+    return Size(a * b, 2 * diagonals, None)
+
+
+def _queens_size(a: int, b: int) -> Size:
+    return Size(a * b, rook_size(a, b).m + bishop_size(a, b).m, None)
+
+
+@family("squares, joined by the moves of a queen", "queens:5x5", _queens_size, 2)
+def _queens(*sizes: int) -> Graph:
+    return board(sizes, reach=max(sizes) - 1)
+
+
+@family("one cycle", "cycle:100", lambda n: Size(n, n, 2), least=3)
+def _cycle(n: int) -> Graph:
     v = np.arange(n)
-    return Graph.from_edge_array(np.column_stack((v, (v + 1) % n)), n=n)
+    return joined(n, (v, (v + 1) % n))
 
 
-def _path(sizes: Numbers) -> Graph:
-    (n,) = sizes
-    v = np.arange(n - 1)
-    return Graph.from_edge_array(np.column_stack((v, v + 1)), n=n)
+@family("one path", "path:5", lambda n: Size(n, n - 1, min(2, n - 1)))
+def _path(n: int) -> Graph:
+    v = np.arange(n)
+    return joined(n, (v[:-1], v[1:]))
 
 
-def _wheel(sizes: Numbers) -> Graph:
-    (rim,) = sizes
+@family("a rim of that many vertices and a hub", "wheel:100", lambda n: Size(n + 1, 2 * n, max(3, n)), least=3)
+def _wheel(rim: int) -> Graph:
     v = np.arange(rim)
-    edges = np.concatenate((np.column_stack((v, (v + 1) % rim)) + 1, np.column_stack((np.zeros_like(v), v + 1))))
-    return Graph.from_edge_array(edges, n=rim + 1)
+    return joined(rim + 1, (v + 1, (v + 1) % rim + 1), (np.zeros_like(v), v + 1))
 
 
-def _complete(sizes: Numbers) -> Graph:
-    (n,) = sizes
-    return Graph.from_edge_array(np.column_stack(np.triu_indices(n, 1)), n=n)
+@family("every pair joined", "complete:10", lambda n: Size(n, n * (n - 1) // 2, n - 1))
+def _complete(n: int) -> Graph:
+    return joined(n, np.triu_indices(n, 1))
 
 
-def _bipartite(sizes: Numbers) -> Graph:
-    a, b = sizes
-    edges = np.column_stack((np.repeat(np.arange(a), b), np.tile(np.arange(b) + a, a)))
-    return Graph.from_edge_array(edges, n=a + b)
+@family("complete bipartite", "bipartite:50x50", lambda a, b: Size(a + b, a * b, max(a, b)), 2)
+def _bipartite(a: int, b: int) -> Graph:
+    return joined(a + b, (np.repeat(np.arange(a), b), np.tile(np.arange(b) + a, a)))
 
 
-def _hypercube_size(sizes: Numbers) -> Size:
-    (d,) = sizes
+def _hypercube_size(d: int) -> Size:
     n = 2 ** min(d, 60)
     return Size(n, d * n // 2, d)
 
 
-def _hypercube(sizes: Numbers) -> Graph:
-    (d,) = sizes
+@family("corners of a cube of that dimension", "hypercube:5", _hypercube_size)
+def _hypercube(d: int) -> Graph:
     n = 2**d
     v = np.arange(n)
     edges = [np.column_stack((v, v | 1 << bit))[v & 1 << bit == 0] for bit in range(d)]
     return Graph.from_edge_array(np.concatenate(edges), names=[f"{u:0{d}b}" for u in range(n)])
 
 
-def _ladder(sizes: Numbers) -> Graph:
-    (n,) = sizes
+@family("two paths and their rungs", "ladder:30", lambda n: Size(2 * n, 3 * n - 2, min(3, n)))
+def _ladder(n: int) -> Graph:
     v = np.arange(n)
-    rail = np.column_stack((v[:-1], v[1:]))
-    return Graph.from_edge_array(np.concatenate((rail, rail + n, np.column_stack((v, v + n)))), n=2 * n)
+    return joined(2 * n, (v[:-1], v[1:]), (v[:-1] + n, v[1:] + n), (v, v + n))
 
 
-def _kneser_size(numbers: Numbers) -> Size:
-    n, k = numbers
-    if k > n:
-        raise ValueError(f"{n} things have no subsets of {k}")
-    vertices, degree = combinations(n, k), combinations(n - k, k)
-    return Size(vertices, vertices * degree // 2, degree)
+def _circulant_size(n: int, *steps: int) -> Size:
+    if max(steps) > n // 2 or len(set(steps)) < len(steps):
+        raise ValueError(f"the steps must differ and be from 1 to half of the {n} vertices")
+    ends = sum(1 if 2 * step == n else 2 for step in steps)
+    return Size(n, n * ends // 2, ends)
 
 
-def combinations(n: int, k: int) -> int:
+@family(
+    "vertices, then the steps round the circle that join two of them",
+    "circulant:12,1,3",
+    _circulant_size,
+    None,
+    fewest=2,
+    largest=LARGEST_NETWORKX_SIZE,
+)
+def _circulant(n: int, *steps: int) -> Graph:
+    import networkx as nx
+
+    return Graph.from_edge_array(edge_array(nx.circulant_graph(n, steps).edges()), n=n)
+
+
+def subsets(n: int, k: int) -> int:
     """Return the number of subsets of size k; above 10^18 the result is only some number above 10^18."""
     chosen = 1
     for i in range(min(k, n - k)):
@@ -222,50 +272,32 @@ def combinations(n: int, k: int) -> int:
     return chosen if k <= n else 0
 
 
-def _kneser(numbers: Numbers) -> Graph:
+def subsets_of_things(n: int, k: int) -> int:
+    """Return `subsets` where there are any; else a ValueError."""
+    if k > n:
+        raise ValueError(f"{n} things have no subsets of {k}")
+    return subsets(n, k)
+
+
+def _kneser_size(n: int, k: int) -> Size:
+    vertices, degree = subsets_of_things(n, k), subsets(n - k, k)
+    return Size(vertices, vertices * degree // 2, degree)
+
+
+@family(
+    "n,k: the subsets of k among n things; disjoint ones are joined",
+    "kneser:5,2",
+    _kneser_size,
+    2,
+    largest=LARGEST_NETWORKX_SIZE,
+)
+def _kneser(n: int, k: int) -> Graph:
     import networkx as nx
 
-    n, k = numbers
-    drawn = nx.kneser_graph(n, k)
-    places = {subset: number for number, subset in enumerate(sorted(drawn))}
-    edges = edge_array((places[u], places[v]) for u, v in drawn.edges())
-    return Graph.from_edge_array(edges, names=[",".join(map(str, subset)) for subset in places], n=len(places))
+    return tupled(nx.kneser_graph(n, k))
 
 
-def _circulant_size(numbers: Numbers) -> Size:
-    n, *steps = numbers
-    if max(steps) > n // 2 or len(set(steps)) < len(steps):
-        raise ValueError(f"the steps must differ and be from 1 to half of the {n} vertices")
-    ends = sum(1 if 2 * step == n else 2 for step in steps)
-    return Size(n, n * ends // 2, ends)
-
-
-def _circulant(numbers: Numbers) -> Graph:
-    import networkx as nx
-
-    n, *steps = numbers
-    return Graph.from_edge_array(edge_array(nx.circulant_graph(n, steps).edges()), n=n)
-
-
-def _paley_size(numbers: Numbers) -> Size:
-    (p,) = numbers
-    # A number that is too large is refused anyway, so the slow test for a prime is skipped.
-    small_enough = p * (p - 1) // 4 <= LARGEST_NETWORKX_SIZE
-    if p % 4 != 1 or (small_enough and any(p % divisor == 0 for divisor in range(2, math.isqrt(p) + 1))):
-        raise ValueError("the size must be a prime that leaves 1 when divided by 4, such as 5, 13, 17, 29")
-    return Size(p, p * (p - 1) // 4, (p - 1) // 2)
-
-
-def _paley(numbers: Numbers) -> Graph:
-    import networkx as nx
-
-    (p,) = numbers
-    # By default networkx makes it a digraph, with both directions of every edge.
-    return Graph.from_edge_array(edge_array(nx.paley_graph(p, create_using=nx.Graph).edges()), n=p)
-
-
-def _mycielski_size(numbers: Numbers) -> Size:
-    (number,) = numbers
+def _mycielski_size(number: int) -> Size:
     size = Size(1, 0, 0) if number == 1 else Size(2, 1, 1)
     for _ in range(number - 2):
         n, m, degree = size
@@ -275,78 +307,31 @@ def _mycielski_size(numbers: Numbers) -> Size:
     return size
 
 
-def _mycielski(numbers: Numbers) -> Graph:
+@family("the Mycielski graph of that number", "mycielski:5", _mycielski_size, largest=LARGEST_NETWORKX_SIZE)
+def _mycielski(number: int) -> Graph:
     import networkx as nx
 
-    (number,) = numbers
     drawn = nx.mycielski_graph(number)
     return Graph.from_edge_array(edge_array(drawn.edges()), n=len(drawn))
 
 
-FIRST_FAMILIES = {
-    "grid": Family("rows x columns, or more dimensions", "grid:7x10", None, 1, _grid_size, _grid),
-    "torus": Family("a grid whose opposite sides are joined", "torus:5x6", None, 3, _torus_size, _torus),
-    "king": Family("squares of a board, joined by the moves of a king", "king:6x6", 2, 1, _king_size, _king),
-    "queens": Family("squares, joined by the moves of a queen", "queens:5x5", 2, 1, _queens_size, _queens),
-    "cycle": Family("one cycle", "cycle:100", 1, 3, lambda s: Size(s[0], s[0], 2), _cycle),
-    "path": Family("one path", "path:5", 1, 1, lambda s: Size(s[0], s[0] - 1, min(2, s[0] - 1)), _path),
-    "wheel": Family(
-        "a rim of that many vertices and a hub",
-        "wheel:100",
-        1,
-        3,
-        lambda s: Size(s[0] + 1, 2 * s[0], max(3, s[0])),
-        _wheel,
-    ),
-    "complete": Family(
-        "every pair joined", "complete:10", 1, 1, lambda s: Size(s[0], s[0] * (s[0] - 1) // 2, s[0] - 1), _complete
-    ),
-    "bipartite": Family(
-        "complete bipartite", "bipartite:50x50", 2, 1, lambda s: Size(s[0] + s[1], s[0] * s[1], max(s)), _bipartite
-    ),
-    "hypercube": Family("corners of a cube of that dimension", "hypercube:5", 1, 1, _hypercube_size, _hypercube),
-    "ladder": Family(
-        "two paths and their rungs", "ladder:30", 1, 1, lambda s: Size(2 * s[0], 3 * s[0] - 2, min(3, s[0])), _ladder
-    ),
-    "circulant": Family(
-        "vertices, then the steps round the circle that join two of them",
-        "circulant:12,1,3",
-        None,
-        1,
-        _circulant_size,
-        _circulant,
-        ",",
-        2,
-        LARGEST_NETWORKX_SIZE,
-    ),
-    "kneser": Family(
-        "n,k: the subsets of k among n things; disjoint ones are joined",
-        "kneser:5,2",
-        2,
-        1,
-        _kneser_size,
-        _kneser,
-        ",",
-        2,
-        LARGEST_NETWORKX_SIZE,
-    ),
-    "mycielski": Family(
-        "the Mycielski graph of that number",
-        "mycielski:5",
-        1,
-        1,
-        _mycielski_size,
-        _mycielski,
-        largest=LARGEST_NETWORKX_SIZE,
-    ),
-    "paley": Family(
-        "vertices, a prime; those are joined that differ by a square",
-        "paley:13",
-        1,
-        5,
-        _paley_size,
-        _paley,
-        largest=LARGEST_NETWORKX_SIZE,
-    ),
-}
-"""Families by the word before the colon of a spec; `chordless.graphs.further_families` has all."""
+def _paley_size(p: int) -> Size:
+    # A number that is too large is refused anyway, so the slow test for a prime is skipped.
+    small_enough = p * (p - 1) // 4 <= LARGEST_NETWORKX_SIZE
+    if p % 4 != 1 or (small_enough and any(p % divisor == 0 for divisor in range(2, math.isqrt(p) + 1))):
+        raise ValueError("the size must be a prime that leaves 1 when divided by 4, such as 5, 13, 17, 29")
+    return Size(p, p * (p - 1) // 4, (p - 1) // 2)
+
+
+@family(
+    "vertices, a prime; those are joined that differ by a square",
+    "paley:13",
+    _paley_size,
+    least=5,
+    largest=LARGEST_NETWORKX_SIZE,
+)
+def _paley(p: int) -> Graph:
+    import networkx as nx
+
+    # By default networkx makes it a digraph, with both directions of every edge.
+    return Graph.from_edge_array(edge_array(nx.paley_graph(p, create_using=nx.Graph).edges()), n=p)

@@ -1,4 +1,4 @@
-"""More families of graphs that whole numbers define, and the table of all."""
+"""More families of graphs that whole numbers define."""
 
 from __future__ import annotations
 
@@ -7,105 +7,118 @@ import itertools
 import numpy as np
 
 from chordless.graphs.families import (
-    FIRST_FAMILIES,
     LARGEST_NETWORKX_SIZE,
-    Family,
-    Numbers,
     Size,
     bishop_size,
     board,
-    combinations,
     edge_array,
+    family,
+    joined,
     on_grid,
     pairs_of,
     rook_size,
+    subsets_of_things,
+    tupled,
 )
 from kernels_ti import Graph
 
 _MOST_LETTERS = 60  # of words whose number is computed; larger graphs are refused anyway
 
 
-def _knight_size(sizes: Numbers) -> Size:
-    a, b = sizes
+def _knight_size(a: int, b: int) -> Size:
     return Size(a * b, 2 * ((a - 1) * max(b - 2, 0) + max(a - 2, 0) * (b - 1)), None)
 
 
-def _knight(sizes: Numbers) -> Graph:
+@family("squares, joined by the moves of a knight", "knight:6x6", _knight_size, 2)
+def _knight(*sizes: int) -> Graph:
     index = np.arange(sizes[0] * sizes[1]).reshape(sizes)
     edges = [pairs_of(index[:-a, :-b], index[a:, b:]) for a, b in ((1, 2), (2, 1))]
     edges += [pairs_of(index[:-a, b:], index[a:, :-b]) for a, b in ((1, 2), (2, 1))]
     return on_grid(edges, sizes)
 
 
-def _triangular_size(sizes: Numbers) -> Size:
-    a, b = sizes
-    m = a * (b - 1) + b * (a - 1) + (a - 1) * (b - 1)
-    return Size(a * b, m, None)
+@family("squares, joined by the moves of a rook", "rook:4x4", rook_size, 2)
+def _rook(*sizes: int) -> Graph:
+    return board(sizes, max(sizes) - 1, diagonal=False)
 
 
-def _triangular(sizes: Numbers) -> Graph:
+@family("squares, joined by the moves of a bishop", "bishop:5x5", bishop_size, 2)
+def _bishop(*sizes: int) -> Graph:
+    return board(sizes, min(sizes) - 1, straight=False)
+
+
+def _triangular_size(a: int, b: int) -> Size:
+    return Size(a * b, a * (b - 1) + b * (a - 1) + (a - 1) * (b - 1), None)
+
+
+@family("a grid with the same diagonal in each square", "triangular:6x6", _triangular_size, 2)
+def _triangular(*sizes: int) -> Graph:
     index = np.arange(sizes[0] * sizes[1]).reshape(sizes)
     ends = ((index[:, :-1], index[:, 1:]), (index[:-1], index[1:]), (index[:-1, :-1], index[1:, 1:]))
     return on_grid([pairs_of(*each) for each in ends], sizes)
 
 
-def _hexagonal_size(sizes: Numbers) -> Size:
-    a, b = sizes
+def _hexagonal_size(a: int, b: int) -> Size:
     return Size(2 * (a * b + a + b), 3 * a * b + 2 * a + 2 * b - 1, 3 if a * b > 1 else 2)
 
 
-def _hexagonal(sizes: Numbers) -> Graph:
+@family("rows x columns of hexagons, a honeycomb", "hexagonal:4x4", _hexagonal_size, 2, largest=LARGEST_NETWORKX_SIZE)
+def _hexagonal(*sizes: int) -> Graph:
     import networkx as nx
 
-    drawn = nx.hexagonal_lattice_graph(*sizes)
-    places = {node: number for number, node in enumerate(sorted(drawn))}
-    edges = edge_array((places[u], places[v]) for u, v in drawn.edges())
-    return Graph.from_edge_array(edges, names=[",".join(map(str, node)) for node in places], n=len(places))
+    return tupled(nx.hexagonal_lattice_graph(*sizes))
 
 
-def _petersen_size(numbers: Numbers) -> Size:
-    n, k = numbers
-    if n < 3 or 2 * k >= n:
-        raise ValueError("the first number is 3 or more, and the second less than half of it, as in petersen:7,2")
-    return Size(2 * n, 3 * n, 3)
+@family("two cycles of that length and the rungs between them", "prism:7", lambda n: Size(2 * n, 3 * n, 3), least=3)
+def _prism(n: int) -> Graph:
+    return _petersen(n, 1)
 
 
-def _petersen(numbers: Numbers) -> Graph:
-    n, k = numbers
-    v = np.arange(n)
-    ends = ((v, (v + 1) % n), (v, v + n), (v + n, (v + k) % n + n))
-    return Graph.from_edge_array(np.concatenate([pairs_of(*each) for each in ends]), n=2 * n)
-
-
-def _moebius(numbers: Numbers) -> Graph:
-    (rungs,) = numbers
+@family(
+    "a ladder of that many rungs, its ends joined with a twist",
+    "moebius:8",
+    lambda n: Size(2 * n, 3 * n, 3),
+    least=2,
+)
+def _moebius(rungs: int) -> Graph:
     v = np.arange(2 * rungs)
-    edges = np.concatenate((pairs_of(v, (v + 1) % (2 * rungs)), pairs_of(v[:rungs], v[rungs:])))
-    return Graph.from_edge_array(edges, n=2 * rungs)
+    return joined(2 * rungs, (v, (v + 1) % (2 * rungs)), (v[:rungs], v[rungs:]))
 
 
-def _crown(numbers: Numbers) -> Graph:
-    (n,) = numbers
+@family(
+    "complete bipartite without a perfect matching; the size of a side",
+    "crown:6",
+    lambda n: Size(2 * n, n * (n - 1), n - 1),
+    least=2,
+)
+def _crown(n: int) -> Graph:
     u, v = np.divmod(np.arange(n * n), n)
-    return Graph.from_edge_array(pairs_of(u, v + n)[u != v], n=2 * n)
+    return joined(2 * n, (u[u != v], v[u != v] + n))
 
 
-def _cocktail(numbers: Numbers) -> Graph:
-    (n,) = numbers
+@family(
+    "that many pairs; all are joined that are no pair",
+    "cocktail:6",
+    lambda n: Size(2 * n, 2 * n * (n - 1), 2 * n - 2),
+)
+def _cocktail(n: int) -> Graph:
     u, v = np.triu_indices(2 * n, 1)
-    return Graph.from_edge_array(pairs_of(u, v)[v - u != n], n=2 * n)
+    return joined(2 * n, (u[v - u != n], v[v - u != n]))
 
 
-def _johnson_size(numbers: Numbers) -> Size:
-    n, k = numbers
-    if k > n:
-        raise ValueError(f"{n} things have no subsets of {k}")
-    vertices = combinations(n, k)
+def _johnson_size(n: int, k: int) -> Size:
+    vertices = subsets_of_things(n, k)
     return Size(vertices, vertices * (k * (n - k)) // 2, k * (n - k))
 
 
-def _johnson(numbers: Numbers) -> Graph:
-    n, k = numbers
+@family(
+    "n,k: the subsets of k among n things; those are joined that differ in one",
+    "johnson:6,3",
+    _johnson_size,
+    2,
+    largest=LARGEST_NETWORKX_SIZE,
+)
+def _johnson(n: int, k: int) -> Graph:
     places = {subset: place for place, subset in enumerate(itertools.combinations(range(n), k))}
     edges = []
     for subset, place in places.items():
@@ -116,16 +129,21 @@ def _johnson(numbers: Numbers) -> Graph:
     return Graph.from_edge_array(edge_array(edges), names=[",".join(map(str, each)) for each in places], n=len(places))
 
 
-def _hamming_size(numbers: Numbers) -> Size:
-    letters, alphabet = numbers
+def _hamming_size(letters: int, alphabet: int) -> Size:
     if alphabet < 2:
         raise ValueError("an alphabet has two signs or more")
     n = alphabet ** min(letters, _MOST_LETTERS)
     return Size(n, n * letters * (alphabet - 1) // 2, letters * (alphabet - 1))
 
 
-def _hamming(numbers: Numbers) -> Graph:
-    letters, alphabet = numbers
+@family(
+    "words of d letters of q kinds; those are joined that differ in one letter",
+    "hamming:3,4",
+    _hamming_size,
+    2,
+    largest=LARGEST_NETWORKX_SIZE,
+)
+def _hamming(letters: int, alphabet: int) -> Graph:
     index = np.arange(alphabet**letters).reshape([alphabet] * letters)
     edges = [
         pairs_of(np.moveaxis(index, axis, 0)[:-step], np.moveaxis(index, axis, 0)[step:])
@@ -135,8 +153,7 @@ def _hamming(numbers: Numbers) -> Graph:
     return on_grid(edges, [alphabet] * letters)
 
 
-def _fibonacci_size(numbers: Numbers) -> Size:
-    (letters,) = numbers
+def _fibonacci_size(letters: int) -> Size:
     shorter, words = 1, 1
     for _ in range(min(letters, _MOST_LETTERS)):
         shorter, words = words, shorter + words
@@ -145,8 +162,12 @@ def _fibonacci_size(numbers: Numbers) -> Size:
     return Size(words, (letters * shorter + 2 * (letters + 1) * before) // 5, letters)
 
 
-def _fibonacci(numbers: Numbers) -> Graph:
-    (letters,) = numbers
+@family(
+    "Fibonacci cube: words of 0 and 1 of that length without 11; those are joined that differ in one letter",
+    "fibonacci:6",
+    _fibonacci_size,
+)
+def _fibonacci(letters: int) -> Graph:
     shorter, words = np.zeros(1, np.int64), np.arange(2)
     for letter in range(1, letters):
         shorter, words = words, np.concatenate((words, shorter + (1 << letter)))
@@ -159,13 +180,17 @@ def _fibonacci(numbers: Numbers) -> Graph:
     return Graph.from_edge_array(np.concatenate(edges), names=[f"{word:0{letters}b}" for word in words.tolist()])
 
 
-def _sierpinski_size(numbers: Numbers) -> Size:
-    n = min(*numbers, _MOST_LETTERS)
+def _sierpinski_size(number: int) -> Size:
+    n = min(number, _MOST_LETTERS)
     return Size(3 * (3 ** (n - 1) + 1) // 2, 3**n, 4 if n > 1 else 2)
 
 
-def _sierpinski(numbers: Numbers) -> Graph:
-    (n,) = numbers
+@family(
+    "Sierpinski gasket: 1 is a triangle, and each next one is three of the one before",
+    "sierpinski:4",
+    _sierpinski_size,
+)
+def _sierpinski(n: int) -> Graph:
     x = y = np.zeros(1, np.int64)
     for bit in range(n - 1):
         # The triangles that stay have corners whose coordinates share no binary digit.
@@ -179,116 +204,18 @@ def _sierpinski(numbers: Numbers) -> Graph:
     return Graph.from_edge_array(np.concatenate(edges), names=names)
 
 
-FAMILIES = {
-    **FIRST_FAMILIES,
-    "knight": Family("squares, joined by the moves of a knight", "knight:6x6", 2, 1, _knight_size, _knight),
-    "rook": Family(
-        "squares, joined by the moves of a rook",
-        "rook:4x4",
-        2,
-        1,
-        rook_size,
-        lambda sizes: board(sizes, max(sizes) - 1, diagonal=False),
-    ),
-    "bishop": Family(
-        "squares, joined by the moves of a bishop",
-        "bishop:5x5",
-        2,
-        1,
-        bishop_size,
-        lambda sizes: board(sizes, min(sizes) - 1, straight=False),
-    ),
-    "triangular": Family(
-        "a grid with the same diagonal in each square", "triangular:6x6", 2, 1, _triangular_size, _triangular
-    ),
-    "hexagonal": Family(
-        "rows x columns of hexagons, a honeycomb",
-        "hexagonal:4x4",
-        2,
-        1,
-        _hexagonal_size,
-        _hexagonal,
-        largest=LARGEST_NETWORKX_SIZE,
-    ),
-    "prism": Family(
-        "two cycles of that length and the rungs between them",
-        "prism:7",
-        1,
-        3,
-        lambda s: Size(2 * s[0], 3 * s[0], 3),
-        lambda s: _petersen((s[0], 1)),
-    ),
-    "moebius": Family(
-        "a ladder of that many rungs, its ends joined with a twist",
-        "moebius:8",
-        1,
-        2,
-        lambda s: Size(2 * s[0], 3 * s[0], 3),
-        _moebius,
-    ),
-    "crown": Family(
-        "complete bipartite without a perfect matching; the size of a side",
-        "crown:6",
-        1,
-        2,
-        lambda s: Size(2 * s[0], s[0] * (s[0] - 1), s[0] - 1),
-        _crown,
-    ),
-    "cocktail": Family(
-        "that many pairs; all are joined that are no pair",
-        "cocktail:6",
-        1,
-        1,
-        lambda s: Size(2 * s[0], 2 * s[0] * (s[0] - 1), 2 * s[0] - 2),
-        _cocktail,
-    ),
-    "johnson": Family(
-        "n,k: the subsets of k among n things; those are joined that differ in one",
-        "johnson:6,3",
-        2,
-        1,
-        _johnson_size,
-        _johnson,
-        ",",
-        2,
-        LARGEST_NETWORKX_SIZE,
-    ),
-    "hamming": Family(
-        "words of d letters of q kinds; those are joined that differ in one letter",
-        "hamming:3,4",
-        2,
-        1,
-        _hamming_size,
-        _hamming,
-        ",",
-        2,
-        LARGEST_NETWORKX_SIZE,
-    ),
-    "fibonacci": Family(
-        "Fibonacci cube: words of 0 and 1 of that length without 11; those are joined that differ in one letter",
-        "fibonacci:6",
-        1,
-        1,
-        _fibonacci_size,
-        _fibonacci,
-    ),
-    "sierpinski": Family(
-        "Sierpinski gasket: 1 is a triangle, and each next one is three of the one before",
-        "sierpinski:4",
-        1,
-        1,
-        _sierpinski_size,
-        _sierpinski,
-    ),
-    "petersen": Family(
-        "n,k: a cycle of n, a star polygon of n that skips k, and spokes; petersen alone is petersen:5,2",
-        "petersen:7,2",
-        2,
-        1,
-        _petersen_size,
-        _petersen,
-        ",",
-        2,
-    ),
-}
-"""The families by the word before the colon of a spec; `petersen` without a colon is a named graph."""
+def _petersen_size(n: int, k: int) -> Size:
+    if n < 3 or 2 * k >= n:
+        raise ValueError("the first number is 3 or more, and the second less than half of it, as in petersen:7,2")
+    return Size(2 * n, 3 * n, 3)
+
+
+@family(
+    "n,k: a cycle of n, a star polygon of n that skips k, and spokes; petersen alone is petersen:5,2",
+    "petersen:7,2",
+    _petersen_size,
+    2,
+)
+def _petersen(n: int, k: int) -> Graph:
+    v = np.arange(n)
+    return joined(2 * n, (v, (v + 1) % n), (v, v + n), (v + n, (v + k) % n + n))

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from chordless.graphs.families import LARGEST_NETWORKX_SIZE, Family, Size, check_size, edge_array
-from chordless.graphs.further_families import FAMILIES
+from chordless.graphs import further_families  # noqa: F401 - it adds to the families
+from chordless.graphs.families import FAMILIES, LARGEST_NETWORKX_SIZE, Family, Size, check_size, edge_array
 from chordless.graphs.graph6 import decoded
 from chordless.graphs.named import GRAPH6
 from kernels_ti import Graph, GraphError
@@ -87,10 +87,14 @@ def _check_random(spec: str, n: int, m: int, memory: int | None) -> None:
     check_size(spec, n, m, LARGEST_NETWORKX_SIZE, memory)
 
 
-_RANDOM = {
-    "gnp": ("gnp:60,0.1,1", "random: vertices, probability of an edge, seed"),
-    "regular": ("regular:3,60,1", "random: degree, vertices, seed"),
-    "planar": ("planar:1000,1", "random: vertices, seed; a square grid with diagonals, cut down to average degree 3"),
+_RANDOM: dict[str, tuple[str, str, Callable[..., Graph]]] = {
+    "gnp": ("gnp:60,0.1,1", "random: vertices, probability of an edge, seed", _gnp),
+    "regular": ("regular:3,60,1", "random: degree, vertices, seed", _regular),
+    "planar": (
+        "planar:1000,1",
+        "random: vertices, seed; a square grid with diagonals, cut down to average degree 3",
+        _planar,
+    ),
 }
 
 
@@ -140,6 +144,11 @@ _PRODUCTS = {
 def _complement(spec: str, graph: Graph, memory: int | None) -> Graph:
     pairs = graph.n * (graph.n - 1) // 2
     check_size(spec, graph.n, pairs, LARGEST_NETWORKX_SIZE, memory)
+    return complement(graph)
+
+
+def complement(graph: Graph) -> Graph:
+    """Return the graph that has the edges that a simple graph lacks."""
     joined = np.eye(graph.n, dtype=bool)
     joined[tuple(graph.edges().T)] = True
     return Graph.from_edge_array(np.argwhere(np.triu(~joined)), names=graph.names, n=graph.n)
@@ -215,7 +224,7 @@ def known_kinds() -> tuple[Kind, ...]:
     families = [Kind(name, family.example, family.summary) for name, family in FAMILIES.items()]
     products = [Kind(name, example, summary) for name, (example, summary) in _PRODUCTS.items()]
     derived = [Kind(name, example, summary) for name, (example, summary, _) in _DERIVED.items()]
-    random = [Kind(name, example, summary) for name, (example, summary) in _RANDOM.items()]
+    random = [Kind(name, example, summary) for name, (example, summary, _) in _RANDOM.items()]
     named = [Kind(name, name, f"{function} of networkx") for name, function in _NAMED.items()]
     # A family that has the name of one graph comes behind it.
     behind = [kind for kind in families if kind.name in _NAMED]
@@ -284,7 +293,7 @@ def generate(spec: str, *, memory: int | None = None) -> Graph:
     if kind in _PRODUCTS:
         return _product(spec, kind, sizes, memory)
     if kind in _RANDOM:
-        return _generate_random(spec, kind, sizes, memory)
+        return _generate_random(spec, kind, memory)
     if kind == _SMILES.name:
         from chordless.graphs.molecules import molecule_of_smiles
 
@@ -310,7 +319,7 @@ def family_size(spec: str) -> tuple[Family, Size] | None:
         return None
     numbers = _numbers(spec, FAMILIES[kind], sizes)
     try:
-        return FAMILIES[kind], FAMILIES[kind].size(numbers)
+        return FAMILIES[kind], FAMILIES[kind].size(*numbers)
     except ValueError as error:
         raise GraphError(f"{spec}: {error}") from None
 
@@ -320,7 +329,7 @@ def _generate_family(spec: str, sizes: str, memory: int | None) -> Graph:
     assert known is not None
     family, size = known
     check_size(spec, size.n, size.m, family.largest, memory)
-    return family.make(_numbers(spec, family, sizes))
+    return family.make(*_numbers(spec, family, sizes))
 
 
 def _numbers(spec: str, family: Family, sizes: str) -> tuple[int, ...]:
@@ -341,16 +350,21 @@ def _numbers(spec: str, family: Family, sizes: str) -> tuple[int, ...]:
     return tuple(map(int, numbers))
 
 
-def _generate_random(spec: str, kind: str, sizes: str, memory: int | None) -> Graph:
+def random_numbers(spec: str) -> tuple[Any, ...] | None:
+    """Return the numbers of the spec of a random graph, the seed last; None for any other spec."""
     whole, fraction = r"([0-9]{1,18})", r"([0-9]*\.?[0-9]+(?:e-?[0-9]{1,3})?)"
     parts = {"gnp": (whole, fraction, whole), "regular": (whole, whole, whole), "planar": (whole, whole)}
-    found = re.fullmatch(",".join(parts[kind]), sizes)
+    kind, _, sizes = spec.partition(":")
+    found = re.fullmatch(",".join(parts[kind]), sizes) if kind in parts else None
     if found is None:
-        example, summary = _RANDOM[kind]
+        return None
+    read = [int if part == whole else float for part in parts[kind]]
+    return tuple(number(text) for number, text in zip(read, found.groups(), strict=True))
+
+
+def _generate_random(spec: str, kind: str, memory: int | None) -> Graph:
+    example, summary, make = _RANDOM[kind]
+    if (numbers := random_numbers(spec)) is None:
         needs = summary.removeprefix("random: ").partition(";")[0]
         raise GraphError(f"{spec}: {kind} takes {needs}, separated by commas; right is {example}")
-    if kind == "gnp":
-        return _gnp(spec, int(found[1]), float(found[2]), int(found[3]), memory)
-    if kind == "regular":
-        return _regular(spec, int(found[1]), int(found[2]), int(found[3]), memory)
-    return _planar(spec, int(found[1]), int(found[2]), memory)
+    return make(spec, *numbers, memory)
