@@ -19,8 +19,9 @@ from kernels_ti.cluster import on_worker
 from kernels_ti.cluster.address import check_cluster
 from kernels_ti.cluster.driver import ClusterRun
 from kernels_ti.cluster.on_worker import SearchJob
+from kernels_ti.cluster.pool import Pool
 from kernels_ti.cluster.portions import PORTION_BYTES, Portions, frame_bytes, untouched
-from kernels_ti.cluster.work import FEWEST_CHUNKS, Chunk, WaitingWork, chunks_of, groups_of
+from kernels_ti.cluster.work import FEWEST_CHUNKS, Chunk, chunks_of, groups_of
 from kernels_ti.resident_batch import ResidentBatch
 from kernels_ti.state import RunState
 
@@ -369,7 +370,7 @@ def test_the_largest_chunks_are_leased_first_and_the_deepest_where_very_many_wai
     (frames,) = group.frames
     shallow, deep = frames[:1], replace(frames[1:2], length=frames.length[1:2] + 5)
     chunks = [Chunk(0, shallow, 0.9), Chunk(0, deep, 0.1)]
-    roomy, narrow = WaitingWork(1 << 30), WaitingWork(1)
+    roomy, narrow = Pool(1 << 30), Pool(1)
     for work, first in ((roomy, 0.9), (narrow, 0.1)):
         work.add(chunks)
         assert [chunk.share for chunk in work.take(0.05, 1)] == [first]

@@ -16,7 +16,7 @@ from typing import Any
 
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cluster.batch_work import BatchWork, require_fit
-from kernels_ti.cluster.leases import Lease, LeasesOut, Pace, Work
+from kernels_ti.cluster.leases import Lease, Pace, Work
 from kernels_ti.cluster.local import be_quiet
 from kernels_ti.cluster.on_worker import Answer, NotPrepared, SearchJob, versions
 from kernels_ti.cluster.pool import Pool
@@ -94,7 +94,7 @@ class ClusterRun:
             layout = space.layout(replace(self.options, part=self.options.part or (1, 1)), "cpu", STATE_WORD_BITS)
         self._batch = BatchWork(space, self.options, layout, 0 if state is None else state.batch)
         self._pool = Pool((self.options.memory or _MOST_WAITING_BYTES) // 2)
-        self._leases = LeasesOut()
+        self._leases: dict[int, Lease] = {}  # Those that workers have, by number
         self._next_lease = 0
         self._roster = Roster()
         searched = replace(self.options, part=None)
@@ -119,7 +119,7 @@ class ClusterRun:
 
     def worker_views(self) -> tuple[WorkerView, ...]:
         """Return each worker that was ever seen, and what it did."""
-        return self._roster.views(self._leases.addresses())
+        return self._roster.views({lease.address for lease in self._leases.values()})
 
     def advance(self) -> Snapshot:
         """Lease out work and take answers for about 100 ms.
@@ -151,7 +151,7 @@ class ClusterRun:
     def settle(self, seconds: float = 2.0) -> None:
         """Recall all leases, and take the answers that come within some seconds."""
         until = time.monotonic() + seconds
-        for lease in self._leases:
+        for lease in self._leases.values():
             self._recall(lease)
         while self._leases and (left := until - time.monotonic()) > 0:
             for reply in self._workers.replies(min(left, WAIT_SECONDS)):
@@ -161,14 +161,14 @@ class ClusterRun:
 
     def close(self) -> None:
         """Recall the leases, and let go of the workers."""
-        for lease in self._leases:
+        for lease in self._leases.values():
             self._recall(lease)
         self._workers.close()
 
     def snapshot(self) -> Snapshot:
         """Return the progress of the run."""
         waiting = self._pool.paths_by_length
-        for lease in self._leases:
+        for lease in self._leases.values():
             waiting.update(lease.work.paths_by_length)
         return self._space.snapshot(
             self._totals,
@@ -188,7 +188,7 @@ class ClusterRun:
         """
         if self._kept:
             raise EngineError("cycles that were found have not been taken")
-        chunks = [*self._pool.chunks(), *(chunk for lease in self._leases for chunk in lease.work.chunks)]
+        chunks = [*self._pool.chunks(), *(chunk for lease in self._leases.values() for chunk in lease.work.chunks)]
         return replace(
             self._batch.state(chunks, surveyed=self._batch.surveyed, alone=False),
             paths_by_length=dict(self._totals.paths),
@@ -235,14 +235,14 @@ class ClusterRun:
 
     def _look_around(self) -> None:
         """Notice workers that came, went or fell silent; take the work of the lost ones back."""
-        for address, why in self._watch.look(list(self._leases)).items():
+        for address, why in self._watch.look(list(self._leases.values())).items():
             self._lost(address, why)
         self._watch.require_workers()
 
     def _lost(self, address: str, why: str) -> None:
         """Take the work of a worker back."""
-        for lease in self._leases.of(address):
-            self._take_back(self._leases.take(lease.number), why)
+        for lease in self._leases_of(address):
+            self._take_back(self._leases.pop(lease.number), why)
 
     def _take_back(self, lease: Lease, why: str) -> None:
         """Take a lease of a lost worker back."""
@@ -263,7 +263,7 @@ class ClusterRun:
             self._lost(reply.address, str(reply.error))
             self._workers.forget(reply.address)
             return
-        lease = self._leases.take(reply.number)
+        lease = self._leases.pop(reply.number)
         if isinstance(reply.value, Answer):
             self._count(lease, reply.value)
         elif isinstance(reply.error, NotPrepared):
@@ -304,8 +304,9 @@ class ClusterRun:
     def _lease_out(self) -> None:
         """Give work to the workers that have none, then some ahead to the others; recall leases if there is none."""
         usable = self._roster.usable()
-        idle = [address for address in usable if not self._leases.of(address)]
-        ahead = [address for address in usable if len(self._leases.of(address)) == 1] if self._pool.can_spare else []
+        held = Counter(lease.address for lease in self._leases.values())
+        idle = [address for address in usable if not held[address]]
+        ahead = [address for address in usable if held[address] == 1] if self._pool.can_spare else []
         seconds = self._lease_seconds() if idle or ahead else 0.0
         without = 0
         for address in idle:
@@ -324,14 +325,17 @@ class ClusterRun:
     def _lease(self, address: str, work: Work, seconds: float) -> None:
         number, self._next_lease = self._next_lease, self._next_lease + 1
         state = self._batch.state(work.chunks, surveyed=self._batch.surveyed if work.stage_1 else None, alone=True)
-        before = self._leases.of(address)
+        before = self._leases_of(address)
         overdue = seconds + sum(lease.seconds for lease in before)
-        self._leases.add(Lease(number, address, overdue, work, frame_bytes(state), ahead=bool(before)))
+        self._leases[number] = Lease(number, address, overdue, work, frame_bytes(state), ahead=bool(before))
         self._workers.lease(address, self._job.key, number, state, seconds)
+
+    def _leases_of(self, address: str) -> list[Lease]:
+        return [lease for lease in self._leases.values() if lease.address == address]
 
     def _recall_for(self, idle: int) -> None:
         """Recall the largest leases, one for each worker without work."""
-        old = [each for each in self._leases if not each.recalled and each.age > _OLD_ENOUGH]
+        old = [each for each in self._leases.values() if not each.recalled and each.age > _OLD_ENOUGH]
         for lease in sorted(old, key=lambda each: -each.work.share)[:idle]:
             self._recall(lease)
 
@@ -348,6 +352,6 @@ class ClusterRun:
     def _share_done(self) -> float:
         if self._finished:
             return 1.0
-        left = self._pool.share + sum(lease.work.share for lease in self._leases)
+        left = self._pool.share + sum(lease.work.share for lease in self._leases.values())
         self._share = max(self._share, min(self._batch.share_done(left), NEARLY_DONE))
         return self._share

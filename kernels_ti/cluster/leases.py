@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kernels_ti.cluster.work import Chunk
@@ -72,36 +71,3 @@ class Lease(Request):
     frame_bytes: int  # Of the frames that were sent
     ahead: bool  # The worker had another lease when it was given
     recalled: bool = False  # The worker was asked to answer soon
-
-
-class LeasesOut:
-    """The leases that workers have, by number."""
-
-    def __init__(self) -> None:
-        self._leases: dict[int, Lease] = {}
-        self._of: dict[str, list[Lease]] = {}
-
-    def __iter__(self) -> Iterator[Lease]:
-        return iter(self._leases.values())
-
-    def __len__(self) -> int:
-        return len(self._leases)
-
-    def add(self, lease: Lease) -> None:
-        """Add a lease."""
-        self._leases[lease.number] = lease
-        self._of.setdefault(lease.address, []).append(lease)
-
-    def take(self, number: int) -> Lease:
-        """Remove a lease, and return it."""
-        lease = self._leases.pop(number)
-        self._of[lease.address].remove(lease)
-        return lease
-
-    def of(self, address: str) -> list[Lease]:
-        """Return the leases of a worker, the one that was given first at the beginning."""
-        return list(self._of.get(address, ()))
-
-    def addresses(self) -> set[str]:
-        """Return the workers with a lease."""
-        return {address for address, leases in self._of.items() if leases}

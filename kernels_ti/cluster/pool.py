@@ -2,52 +2,71 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from kernels_ti.cluster.leases import Work
-from kernels_ti.cluster.work import Chunk, WaitingWork
+from kernels_ti.cluster.work import Chunk
 
 _MOST_FRAMES = 1 << 13
 _PART_TAKEN = 0.6  # of a fair share: the rest evens out what the shares estimate badly
 
 
 class Pool:
-    """Chunks that wait, up to about `most_bytes`, and the work of leases that came to nothing."""
+    """Chunks that wait, the largest share first, and the work of leases that came to nothing.
+
+    Beyond `most_bytes` the chunks with the longest paths are taken first: their searches end soonest.
+    """
 
     def __init__(self, most_bytes: int) -> None:
-        self._waiting = WaitingWork(most_bytes)
+        self._most_bytes = most_bytes
+        self._chunks: dict[int, Chunk] = {}
+        self._next = 0
+        self._by_share: list[tuple[float, int]] = []
+        self._by_length: list[tuple[int, int]] = []
+        self._waiting_share = 0.0
+        self._waiting_bytes = 0
+        self._waiting_paths: Counter[int] = Counter()
         self._again: deque[Work] = deque()
 
     def __len__(self) -> int:
-        return len(self._waiting) + len(self._again)
+        return len(self._chunks) + len(self._again)
 
     @property
     def can_spare(self) -> bool:
         """Whether there are chunks for a worker that has a lease already."""
-        return len(self._waiting) > 0
+        return len(self._chunks) > 0
 
     @property
     def share(self) -> float:
         """Estimated share of the batch."""
-        return self._waiting.share + sum(work.share for work in self._again)
+        return self._waiting_share + sum(work.share for work in self._again)
 
     @property
     def paths_by_length(self) -> Counter[int]:
         """Paths that wait, by their number of vertices."""
-        counted = Counter(self._waiting.paths_by_length)
+        counted = Counter(self._waiting_paths)
         for work in self._again:
             counted.update(work.paths_by_length)
         return counted
 
     def chunks(self) -> list[Chunk]:
         """Return all chunks; they stay here."""
-        return [*self._waiting.chunks(), *(chunk for work in self._again for chunk in work.chunks)]
+        return [*self._chunks.values(), *(chunk for work in self._again for chunk in work.chunks)]
 
     def add(self, chunks: Iterable[Chunk]) -> None:
         """Add chunks."""
-        self._waiting.add(chunks)
+        for chunk in chunks:
+            number, self._next = self._next, self._next + 1
+            self._chunks[number] = chunk
+            heapq.heappush(self._by_share, (-chunk.share, number))
+            heapq.heappush(self._by_length, (-chunk.length, number))
+            self._waiting_share += chunk.share
+            self._waiting_bytes += chunk.frames.nbytes
+            self._waiting_paths.update(chunk.paths_by_length)
 
     def add_stage_1(self) -> None:
         """Add the counting of triangles and triplets."""
@@ -77,4 +96,28 @@ class Pool:
 
     def share_for(self, workers: int) -> Work:
         """Take chunks for one of some workers."""
-        return Work(self._waiting.take(_PART_TAKEN * self._waiting.share / workers, _MOST_FRAMES))
+        return Work(self.take(_PART_TAKEN * self._waiting_share / workers, _MOST_FRAMES))
+
+    def take(self, share: float, most_frames: int) -> list[Chunk]:
+        """Take chunks until their share is `share` or they have `most_frames` frames; at least one if any waits."""
+        taken: list[Chunk] = []
+        got, frames = 0.0, 0
+        while self._chunks and (not taken or (got < share and frames < most_frames)):
+            taken.append(self._pop(self._by_length if self._waiting_bytes > self._most_bytes else self._by_share))
+            got += taken[-1].share
+            frames += len(taken[-1].frames)
+        return taken
+
+    def _pop(self, heap: list[Any]) -> Chunk:
+        number = heapq.heappop(heap)[1]
+        while number not in self._chunks:  # it was taken by way of the other heap
+            number = heapq.heappop(heap)[1]
+        chunk = self._chunks.pop(number)
+        self._waiting_share -= chunk.share
+        self._waiting_bytes -= chunk.frames.nbytes
+        self._waiting_paths.subtract(chunk.paths_by_length)
+        if not self._chunks:
+            self._by_share.clear()
+            self._by_length.clear()
+            self._waiting_share = 0.0
+        return chunk

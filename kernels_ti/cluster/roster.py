@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from kernels_ti.cluster.on_worker import Answer, Readiness
@@ -143,25 +143,14 @@ class Roster:
     def views(self, searching: Collection[str]) -> tuple[WorkerView, ...]:
         """Return all workers; those in `searching` have a lease."""
         paths = sum(entry.paths for entry in self._entries.values())
-        return tuple(
-            WorkerView(
-                address,
-                entry.device,
-                ("searching" if address in searching else "idle") if entry.standing == "ready" else entry.standing,
-                entry.paths,
-                entry.seconds,
-                entry.leases,
-                entry.transfer_seconds,
-                entry.bytes_sent,
-                entry.bytes_back,
-                entry.paths / paths if paths else 0.0,
-                entry.memory_bytes,
-                entry.failure,
-                entry.device_seconds,
-                entry.kernel_seconds,
-            )
-            for address, entry in self._entries.items()
-        )
+        views = []
+        for address, entry in self._entries.items():
+            ready = "searching" if address in searching else "idle"
+            standing = ready if entry.standing == "ready" else entry.standing
+            share = entry.paths / paths if paths else 0.0
+            known = {**vars(entry), "address": address, "standing": standing, "share": share}
+            views.append(WorkerView(**{item.name: known[item.name] for item in fields(WorkerView)}))
+        return tuple(views)
 
     def _standing(self, address: str) -> Standing:
         return self._entries[address].standing if address in self._entries else "gone"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -72,71 +70,6 @@ def chunks_of(group: int, frames: Frames) -> list[Chunk]:
             break
         pieces = more
     return [Chunk(group, piece, piece.share) for piece in pieces]
-
-
-class WaitingWork:
-    """The chunks that no worker has, the largest share first, or the deepest if there are very many.
-
-    Beyond `most_bytes` the chunks with the longest paths are taken first: their searches end soonest.
-    """
-
-    def __init__(self, most_bytes: int) -> None:
-        self._most_bytes = most_bytes
-        self._chunks: dict[int, Chunk] = {}
-        self._next = 0
-        self._by_share: list[tuple[float, int]] = []
-        self._by_length: list[tuple[int, int]] = []
-        self.share = 0.0
-        self.nbytes = 0
-        self.paths_by_length: Counter[int] = Counter()
-
-    def __len__(self) -> int:
-        return len(self._chunks)
-
-    def add(self, chunks: Iterable[Chunk]) -> None:
-        """Add chunks."""
-        for chunk in chunks:
-            number, self._next = self._next, self._next + 1
-            self._chunks[number] = chunk
-            heapq.heappush(self._by_share, (-chunk.share, number))
-            heapq.heappush(self._by_length, (-chunk.length, number))
-            self._count(chunk, 1)
-
-    def take(self, share: float, most_frames: int) -> list[Chunk]:
-        """Take chunks until their share is `share` or they have `most_frames` frames; at least one if any waits."""
-        taken: list[Chunk] = []
-        got, frames = 0.0, 0
-        while self._chunks and (not taken or (got < share and frames < most_frames)):
-            deep = self.nbytes > self._most_bytes
-            chunk = self._pop(self._by_length if deep else self._by_share)
-            taken.append(chunk)
-            got += chunk.share
-            frames += len(chunk.frames)
-        return taken
-
-    def chunks(self) -> list[Chunk]:
-        """Return all chunks; they stay here."""
-        return list(self._chunks.values())
-
-    def _pop(self, heap: list[Any]) -> Chunk:
-        while True:
-            _, number = heapq.heappop(heap)
-            chunk = self._chunks.pop(number, None)
-            if chunk is not None:  # it may have been taken by way of the other heap
-                self._count(chunk, -1)
-                if not self._chunks:
-                    self._by_share.clear()
-                    self._by_length.clear()
-                    self.share = 0.0
-                return chunk
-
-    def _count(self, chunk: Chunk, sign: int) -> None:
-        self.share += sign * chunk.share
-        if sign > 0:
-            self.paths_by_length.update(chunk.paths_by_length)
-        else:
-            self.paths_by_length.subtract(chunk.paths_by_length)
-        self.nbytes += sign * chunk.frames.nbytes
 
 
 def groups_of(chunks: Iterable[Chunk], seeds: list[int], surveyed: list[int] | None = None) -> tuple[GroupState, ...]:
