@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class KeptLayer:
     most_ways: int  # No number of ways is larger
     on_host: bool = False
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """Bytes of the rows."""
         return 8 * self.size * self.cells
@@ -76,6 +77,7 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
         """Make the one state of no vertex."""
         super()._begin()
         self._upload("bounds", self._bounds.limits)
+        self._met = self._device.empty(1, np.uint64)
 
     def _layer(self) -> KeptLayer:
         """Copy the states, with their values, without gaps; every digit is small."""
@@ -88,7 +90,8 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
             # The next step makes it again, or is refused: what is saved then must have room.
             self._buffers.pop(self._new, None)
         rows: Any = self._device.empty(max(self.states * cells, 1), np.uint64)
-        met = self._device.buffer(np.zeros(1, np.uint64))
+        met = self._met
+        self._device.upload(np.zeros(1, np.uint64), met)
         gather(shape.rows, shape.stride, cells, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
         carry(self.states, cells, shape.words, 1, shape.digits, rows)
         return KeptLayer(self._place, self.states, cells, rows, self._most_ways)
@@ -127,8 +130,8 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
 
     def _beside_other_table(self) -> int:
         """Return the bytes of all buffers but the other table, with the layers in the same memory."""
-        here = (layer for layer in self.layers if not (layer.on_host and self._host_is_apart))
-        return super()._beside_other_table() + sum(layer.nbytes for layer in here)
+        here = [layer.nbytes for layer in self.layers if not (layer.on_host and self._host_is_apart)]
+        return super()._beside_other_table() + sum(here)
 
     def _make_room(self, shape: Shape) -> None:
         """Move the layers to the host where the next table does not fit beside them."""

@@ -68,17 +68,17 @@ class DeviceWays(DeviceLayers):
         )  # fmt: skip
         size = 2 * min(going, back.states) + 1
         wanted = back.wanted(self._kernels, going, size, self._cells)
-        places = np.zeros(size + 1, np.int32)
-        parents: Any = device.empty(1, np.int32)
+        places, parents = np.zeros(size + 1, np.int32), back.buffer("parents", 1, np.int32)
         for notes in range(2):
-            counts = device.buffer(places)
+            counts = back.buffer("counts", size + 1, np.int32)
+            device.upload(places, counts)
             for first, last in self._pieces(None):
                 self._kernels.find_parents(first, last, rows, cells, *how, wanted, size, counts, notes, parents)
             if notes == 0:
-                found = np.array(device.download(counts))
+                found = np.array(device.download(counts)[: size + 1])
                 ends = np.cumsum(found, dtype=np.int64)
                 places = (ends - found).astype(np.int32)
-                parents = device.empty(max(int(ends[-1]), 1), np.int32)
+                parents = back.buffer("parents", int(ends[-1]), np.int32)
         if going:
             back.step(self._kernels, going, counts, parents, rows, cells, vertex)
         if begun > going:
@@ -125,12 +125,20 @@ class _WalksOnDevice:
         self._failed = device.buffer(np.zeros(1, np.uint64))
         self.following: Any = None
         self.stride = self.states = 0
+        self._buffers: dict[str, Any] = {}
+
+    def buffer(self, name: str, size: int, dtype: type[np.generic]) -> Any:
+        """Return a buffer of at least this size, which serves all steps; its content is undefined."""
+        if name not in self._buffers or self._buffers[name].shape[0] < size:
+            self._buffers.pop(name, None)
+            self._buffers[name] = self._device.empty(size + size // 2, dtype)
+        return self._buffers[name]
 
     def wanted(self, kernels: Any, going: int, size: int, cells: int) -> Any:
         """Return a table of the states of the walks, of so many rows; it has empty ones."""
         from kernels_ti.boundary.kernels.tables import clear
 
-        table = self._device.empty(size * cells, np.uint64)
+        table = self.buffer("wanted", size * cells, np.uint64)
         clear(size * cells, table, 0, self._failed)
         if going:
             kernels.put_down(going, self._at, self.following, self.stride, table, size, self._where, self._failed)
