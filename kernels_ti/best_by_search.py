@@ -24,6 +24,7 @@ from kernels_ti.graph import Graph
 from kernels_ti.reference.at_once import found_at_once
 from kernels_ti.run import Run
 from kernels_ti.state import Rows, populations
+from kernels_ti.symmetry.space import worthwhile
 from kernels_ti.watch import Watch
 from kernels_ti.watched import begun, watched_slices
 
@@ -34,8 +35,10 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
     """Count all cycles by length, and then search again for one of the longest.
 
     The second search meets the cycles in much the same order, so the first one has half of the time. Then a cycle of
-    the greatest length that was found is there in about the same time again.
+    the greatest length that was found is there in about the same time again. Both are made up to symmetry where that
+    pays: of the cycles that automorphisms map to each other any will do.
     """
+    space = worthwhile(space) or space
     with begun(space, arch_for(space, cast("Arch", arch), threads=threads), threads, watch) as counted:
         for _ in watched_slices(counted, watch):
             if watch.seconds >= watch.timeout / 2:
@@ -45,13 +48,14 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
         length = max(by_length, default=0)
         if length:
             only = replace(space.options, min_length=length, collect=True)
-            again = Run(SearchSpace(space.graph, only), counted.device)
+            again = Run(space.graph, counted.device, only)
             for _ in watched_slices(again, watch):
                 if len(found := again.take_cycles()):
                     cycle = found.vertices[: found.offsets[1]].tolist()
                     break
             cycle = cycle or _some_cycle(space, counted.device)
-    kept, ways = [(len(cycle), cycle)] if cycle else [], by_length.get(len(cycle), 0)
+    # A count up to symmetry that was stopped may not be certain of one whole cycle.
+    kept, ways = [(len(cycle), cycle)] if cycle else [], max(by_length.get(len(cycle), 0), bool(cycle))
     complete = counted.finished and len(cycle) == length  # The second search may have been stopped, too.
     best = BestCycle.of(space.graph, kept, ways, watch.seconds, None, complete=complete)
     if not complete:
@@ -61,7 +65,7 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
 
 def _some_cycle(space: SearchSpace, device: Device) -> list[int]:
     """Return the longest of the cycles that a search meets first; it must meet one."""
-    run = Run(SearchSpace(space.graph, replace(space.options, collect=True)), device)
+    run = Run(space.graph, device, replace(space.options, collect=True))
     while True:
         cycles = run.take_cycles()
         if len(cycles):

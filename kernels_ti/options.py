@@ -139,7 +139,8 @@ class Options:
         cannot be combined with `collect`.
     symmetry : bool
         Count up to the automorphisms of the graph, see `kernels_ti.symmetry`. It needs igraph, and cannot be combined
-        with `collect` or `participation`.
+        with `participation`. With `collect` it keeps the cycles that it meets: one of each orbit or more, and a cycle
+        may come several times.
 
     Raises
     ------
@@ -189,18 +190,8 @@ class Options:
             raise OptionError(f"there is no participation {self.participation!r}: choose {', '.join(PARTICIPATIONS)}")
         if self.participation != "none" and self.collect:
             raise OptionError("collect cannot be combined with participation")
-        if self.symmetry:
-            self._require_symmetric()
-
-    def _require_symmetric(self) -> None:
-        """Raise OptionError for what cannot be counted up to symmetry."""
-        others = {
-            "a list of cycles": self.collect,
-            "counts for each vertex or edge": self.participation != "none",
-        }
-        for what, is_wanted in others.items():
-            if is_wanted:
-                raise OptionError(f"symmetry counts whole graphs by length: it cannot be combined with {what}")
+        if self.symmetry and self.participation != "none":
+            raise OptionError("symmetry counts by length: it cannot be combined with counts for each vertex or edge")
 
     @property
     def lengths(self) -> Lengths:

@@ -11,7 +11,7 @@ from oracles import networkx_cycles
 from program import chordless
 from test_symmetry import CUBE_6, converted, symmetric_graphs
 
-from kernels_ti import Graph, OptionError, Options, SizeError, cycle_orbits, orbits
+from kernels_ti import Graph, OptionError, Options, Run, SizeError, cycle_orbits, open_device, orbits
 from kernels_ti.symmetry import representatives, space
 
 
@@ -54,6 +54,24 @@ SMALL = [
     in {"circulant", "torus", "cube", "prism", "petersen", "wheel", "grid", "strong", "paley", "cycle"}
     and converted(graph).n
 ]
+
+
+@pytest.mark.parametrize(("name", "graph"), SMALL[::4], ids=[name for name, _ in SMALL[::4]])
+def test_a_search_up_to_symmetry_meets_a_cycle_of_each_orbit(name: str, graph: nx.Graph, arch: str) -> None:
+    """It keeps cycles of the graph, as a whole and in two parts."""
+    mine = converted(graph)
+    wanted = orbits_by_brute_force(mine, (), ())
+    for parts in (None,), ((1, 2), (2, 2)):
+        met = {frozenset(cycle) for part in parts for cycle in cycles_met(mine, arch, part)}
+        assert met <= set().union(*wanted)
+        assert all(met & orbit for orbit in wanted)
+
+
+def cycles_met(graph: Graph, arch: str, part: tuple[int, int] | None) -> list[tuple[int, ...]]:
+    run = Run(graph, open_device(arch), Options(symmetry=True, collect=True, part=part))
+    while not run.finished:
+        run.advance()
+    return list(map(tuple, run.take_cycles().named(range(graph.n))))
 
 
 @pytest.mark.parametrize(("name", "graph"), SMALL, ids=[name for name, _ in SMALL])

@@ -3,6 +3,7 @@
 import json
 import random
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,18 @@ import pytest
 from oracles import by_length, networkx_cycles
 from program import chordless, slowly
 
-from kernels_ti import Expansion, Graph, OptionError, Options, Run, as_graph, count_cycles, open_device
+from kernels_ti import (
+    Expansion,
+    Graph,
+    OptionError,
+    Options,
+    Run,
+    as_graph,
+    count_cycles,
+    longest_cycle,
+    open_device,
+)
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.choices import EXPANSIONS
 from kernels_ti.estimate.estimate import Estimate, Estimator
 from kernels_ti.state import RunState
@@ -50,14 +62,46 @@ def symmetric_graphs() -> list[tuple[str, nx.Graph]]:
         ("wheel", nx.wheel_graph(9)),
         ("grid", nx.grid_2d_graph(4, 4)),
     ]
+    transpositions = [(0, 1), (1, 2), (2, 3)]
+    found += [
+        ("permutations", cayley_graph(4, transpositions)),
+        ("star of permutations", cayley_graph(4, [(0, 1), (0, 2), (0, 3)])),
+        ("ring of permutations", cayley_graph(4, [*transpositions, (3, 0)])),
+    ]
     copies = nx.disjoint_union_all([nx.petersen_graph()] * 2 + [nx.cycle_graph(6)] * 3 + [nx.grid_2d_graph(3, 4)])
     tree = nx.disjoint_union(nx.petersen_graph(), nx.balanced_tree(2, 3))
     tree.add_edge(0, 10)
+    forest = nx.convert_node_labels_to_integers(nx.hypercube_graph(4))
+    for corner in range(16):
+        # Trees that tell some corners apart, which a search of the block does not notice.
+        nx.add_star(forest, [corner, *(f"{corner}.{leaf}" for leaf in range(corner % 3))])
+    bridged = nx.disjoint_union_all([nx.complete_bipartite_graph(3, 4)] * 3 + [nx.petersen_graph()])
+    bridged.add_edges_from([(0, 7), (7, 14), (14, 21)])
     # A block that gains beside one that does not: they share a vertex.
     glued = nx.disjoint_union(nx.hypercube_graph(4), nx.gnp_random_graph(9, 0.5, seed=3))
     glued.add_edges_from([(0, 16), (0, 17)])
     rings = nx.disjoint_union(nx.cycle_graph(5), nx.petersen_graph())
-    return [*found, ("copies", copies), ("tree", tree), ("glued", glued), ("rings", rings), ("empty", nx.Graph())]
+    return [
+        *found,
+        ("copies", copies),
+        ("tree", tree),
+        ("forest", forest),
+        ("bridged", bridged),
+        ("glued", glued),
+        ("rings", rings),
+        ("empty", nx.Graph()),
+    ]
+
+
+def cayley_graph(n: int, swaps: list[tuple[int, int]]) -> nx.Graph:
+    """Return the Cayley graph of the symmetric group of n with these transpositions, which is not abelian."""
+    found = nx.Graph()
+    for order in permutations(range(n)):
+        for i, j in swaps:
+            other = list(order)
+            other[i], other[j] = order[j], order[i]
+            found.add_edge(order, tuple(other))
+    return found
 
 
 def converted(graph: nx.Graph) -> Graph:
@@ -136,8 +180,8 @@ def test_a_stopped_count_goes_on() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"collect": True},
         {"participation": "vertices"},
+        {"participation": "edges"},
     ],
 )
 def test_refused_with_symmetry(options: dict[str, object]) -> None:
@@ -233,3 +277,45 @@ def test_the_command_refuses_in_one_line(option: tuple[str, ...]) -> None:
     done = chordless("count", "hypercube:4", "--symmetry", *option)
     assert done.returncode == 2
     assert f"leave {option[0]} out" in done.stderr
+
+
+def test_first_finds_a_longest_coil() -> None:
+    """One of 115,200 among 149 million cycles, and none that is longer."""
+    done = chordless("first", "hypercube:6", "--length", "26", "--symmetry", "--json")
+    assert done.returncode == 0, done.stderr
+    cycle = json.loads(done.stdout)["cycle"]
+    assert nx.is_isomorphic(labelled_cube().subgraph(cycle), nx.cycle_graph(26))
+    assert chordless("first", "hypercube:6", "--length", "28", "--symmetry").returncode == 1
+    refused = chordless("first", "hypercube:6", "--symmetry")
+    assert (refused.returncode, "--symmetry is for other lengths" in refused.stderr) == (2, True)
+
+
+def labelled_cube() -> nx.Graph:
+    return nx.relabel_nodes(nx.hypercube_graph(6), lambda corner: "".join(map(str, corner)))
+
+
+def test_the_longest_cycle_is_found_up_to_symmetry() -> None:
+    """Its search meets some hundred thousand paths instead of 200 million; it says how many cycles are as long."""
+    found = longest_cycle(labelled_cube(), method="search", arch="cpu")
+    assert (found.length, found.ways, found.complete) == (26, CUBE_6[26], True)
+    assert nx.is_isomorphic(labelled_cube().subgraph(found.cycle), nx.cycle_graph(26))
+
+
+def necklace(diamonds: int) -> nx.Graph:
+    """Return a ring of squares, each of which shares two opposite corners with the next ones."""
+    ring = nx.cycle_graph(diamonds).edges
+    return nx.Graph([(end, (u, v, side)) for u, v in ring for end in (u, v) for side in "xy"])
+
+
+def test_a_group_larger_than_a_float() -> None:
+    """Its 2^1100 and more automorphisms, of 3,300 vertices, are neither listed nor all made use of."""
+    made = space.worthwhile(SearchSpace(converted(necklace(1100))))
+    assert made is not None
+    assert made.automorphisms == 2**1100 * 2 * 1100
+
+
+@pytest.mark.parametrize("most", [0, 40, 2000, 10**8])
+def test_however_few_stabilizers_a_large_graph_asks_for(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(representatives, "MOST_IMAGES", most)
+    graph = converted(necklace(7))
+    assert searched(graph, Options(symmetry=True)) == {4: 7, 14: 2**7}

@@ -72,7 +72,7 @@ def _part_of_begun(
     space: SearchSpace, batch: int, groups: list[BlockGroup], whole: Begun, part: int, parts: int
 ) -> Begun:
     """Deal out the frames with which a space begins a batch, those of each length by themselves."""
-    totals, states, before = Totals(), [], 0
+    totals, states, found, before = Totals(), [], [*whole.found], 0
     totals.add(whole.paths_by_length, whole.cycles_by_length)
     for group, state in zip(groups, whole.groups, strict=True):
         blocks, frames = HostBlocks(group), []
@@ -82,10 +82,11 @@ def _part_of_begun(
             dealt, before = _dealt(level.paths, before, part, parts)
             frames += dealt
             totals.add(level.paths_by_length, space.scaled(batch, level.cycles_by_length))
+            found += level.cycles()
         share = sum(each.share for each in frames)
         given = tuple(replace(each, weight=each.weight / share) for each in frames if len(each))
         states.append(replace(state, frames=given))
-    return Begun(tuple(states)) if part > 1 else Begun(tuple(states), totals.paths, totals.cycles)
+    return Begun(tuple(states)) if part > 1 else Begun(tuple(states), totals.paths, totals.cycles, found)
 
 
 def whole_of_required(groups: list[BlockGroup], weights: list[Floats], max_length: int) -> Begun:
@@ -134,8 +135,7 @@ def _split(
     states = _states(groups, dealt, part)
     if part > 1:
         return Begun(states)
-    found = [cycle for closed in largest.closed for cycle in closed.cycles()]
-    return Begun(states, largest.paths_by_length, largest.cycles_by_length, found)
+    return Begun(states, largest.paths_by_length, largest.cycles_by_length, largest.cycles())
 
 
 def _frames_wanted(parts: int) -> int:
@@ -233,6 +233,10 @@ class _Level:
     def size(self) -> int:
         """Number of paths."""
         return sum(map(len, self.paths))
+
+    def cycles(self) -> list[list[int]]:
+        """Return the cycles that were closed so far, if paths have members."""
+        return [cycle for closed in self.closed for cycle in closed.cycles()]
 
     def next(self, max_length: int) -> _Level:
         """Make the next level."""

@@ -18,6 +18,9 @@ from kernels_ti.symmetry.automorphisms import Automorphisms
 MOST_STABILIZERS = 4000
 """Stabilizers that are asked for. A path that is left then is searched with the size of its orbit as it is."""
 
+MOST_IMAGES = 100_000_000
+"""A bound on the same, for large graphs: a stabilizer of n vertices has up to n generators, each with n images."""
+
 
 @dataclass(frozen=True)
 class Representative:
@@ -70,14 +73,14 @@ def representatives(
     order = group.order(() if root is None else (root,))
     closed: list[Representative] = []
     done: list[Representative] = []
-    asked = 0
+    asked, most = 0, min(MOST_STABILIZERS, MOST_IMAGES // max(graph.n, 1) ** 2)
     while waiting:
         path, allowed, size = waiting.popleft()
         first, last, length = path[0], path[-1], len(path)
         if length >= longest:
             continue
         # Extensions that are not compared are orbits of their own.
-        is_alone = size == order or asked >= MOST_STABILIZERS
+        is_alone = size == order or asked >= most
         if length > 2 and is_alone:
             done.append(Representative(path, size))
             continue

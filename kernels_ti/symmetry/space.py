@@ -17,9 +17,12 @@ from kernels_ti.blocks.search_space import Begun, Number, SearchSpace
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.options import Options, Snapshot
+from kernels_ti.reference.algorithm import canonical
 from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout, Totals
 from kernels_ti.symmetry.automorphisms import Automorphisms
 from kernels_ti.symmetry.representatives import frames_of, representatives
+
+_MOST = 1 << 1000  # the size of a group that a float still holds
 
 LEAST_GAIN = 2.0
 """How many times fewer paths a count has to search up to symmetry, to be chosen by itself."""
@@ -36,6 +39,7 @@ class _Part:
     paths: list[tuple[int, ...]] | None = None
     orbit: int = 1  # That size, times the number of blocks that this one stands for
     closed: dict[int, int] = field(default_factory=dict)  # Directed cycles that the host has found, by length
+    found: list[list[int]] = field(default_factory=list)  # Those of them that stand for the others
 
     @cached_property
     def blocks(self) -> LabelledBlocks:
@@ -96,7 +100,7 @@ class SymmetricSpace(SearchSpace):
             first = classes.get(form, (vertices, group, 0))
             classes[form] = *first[:2], first[2] + 1
             self.automorphisms *= order
-            self.gain = min(self.gain, order / paths_of_cycle)
+            self.gain = min(self.gain, min(order, _MOST) / paths_of_cycle)
         if plain or not classes:
             yield _Part(self._among(plain), case.root, case.required)
         for vertices, group, copies in classes.values():
@@ -106,14 +110,15 @@ class SymmetricSpace(SearchSpace):
         self, case: Restricted, vertices: IntArray, group: Automorphisms, copies: int
     ) -> Iterator[_Part]:
         found = representatives(group, group.graph, self.longest, *_within(vertices, case))
-        closed = Counter[int]()
+        closed, cycles = Counter[int](), []
         for each in found.closed:
             closed[len(each.path)] += copies * each.orbit * (len(each.path) if case.root is not None else 1)
+            cycles.append(canonical(vertices[list(each.path)].tolist()))
         graph = self._among([vertices[group.graph.pairs()]])
         for orbit in found.orbits or [1]:
             paths = [tuple(vertices[list(each.path)].tolist()) for each in found.paths if each.orbit == orbit]
-            yield _Part(graph, case.root, case.required, paths, orbit * copies, dict(closed))
-            closed.clear()
+            yield _Part(graph, case.root, case.required, paths, orbit * copies, dict(closed), cycles)
+            closed, cycles = Counter(), []
 
     def _among(self, edges: list[IntArray]) -> Graph:
         """Return the graph of all vertices with these edges."""
@@ -145,7 +150,7 @@ class SymmetricSpace(SearchSpace):
         seeds = len(group.seed_entries)
         frames = frames_of(group, part.paths, members=self.options.members)
         state = GroupState(seeds, seeds, (frames,) if len(frames) else ())
-        return Begun((state,), dict(Counter(map(len, part.paths))), part.closed)
+        return Begun((state,), dict(Counter(map(len, part.paths))), part.closed, part.found)
 
     def scaled(self, batch: int, cycles: dict[int, Number]) -> dict[int, Number]:
         """Return how many directed cycles with a first vertex the cycles that a batch has found stand for."""

@@ -48,6 +48,7 @@ def add_parser(subparsers: Any) -> None:
         "chordless first web.net -q; test $? -eq 1 && echo chordal",
         "chordless first roads.txt --min-length 20",
         "chordless first web.net --odd   # an odd hole",
+        "chordless first hypercube:6 --length 26 --symmetry   # a longest coil",
     )
     parser.add_argument(
         "--json",
@@ -59,6 +60,7 @@ def add_parser(subparsers: Any) -> None:
     )
     group = parser.add_argument_group("other lengths (searched for as `chordless list` does, which may take long)")
     shared.add_lengths(group, values.any_cycle_length)
+    shared.add_symmetry(group)
     shared.add_device(group)
     shared.add_cluster(group)
     shared.add_reporting(parser)
@@ -69,8 +71,9 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for options that do not go together."""
     shared.settle_lengths(parser, options, SHORTEST_HOLE)
     shared.check_cluster(parser, options)
-    for name in ("events", "cluster"):
-        if getattr(options, name) is not None and _asks_for_any_hole(options):
+    shared.check_symmetry(parser, options)
+    for name in ("events", "cluster", "symmetry"):
+        if getattr(options, name) and _asks_for_any_hole(options):
             parser.error(
                 f"--{name} is for other lengths than {SHORTEST_HOLE} or more: such a cycle is found without the engine"
             )
@@ -146,7 +149,16 @@ def _engine(options: argparse.Namespace) -> int:
         command = RunCommand(
             **shared.graph_fields(options),
             **shared.fields_of(
-                options, "arch", "threads", "memory", "cluster", "gpus", "min_length", "max_length", "parity"
+                options,
+                "arch",
+                "threads",
+                "memory",
+                "cluster",
+                "gpus",
+                "min_length",
+                "max_length",
+                "parity",
+                "symmetry",
             ),
             limit=1,
             output=str(output),
