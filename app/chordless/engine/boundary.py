@@ -68,6 +68,11 @@ def count_along_boundary(
         return reason, Snapshot(seconds=watch.seconds), {"width": plan.width, "states": 0}, None, None
     count = BoundaryCount(space, by_length=by_length, memory=host_budget(command.memory), plan=plan, saved=saved)
     reports = _Reports(count, wants_shares=command.per_vertex or command.per_edge)
+    if arch != "reference":
+        # A stop kills an engine that compiles: the order of the vertices took long to find.
+        if keeper is not None:
+            _keep(keeper, channel, command, count, watch)
+        channel.send(replace(reports.progress(watch.seconds), compiling=True))
     device = None if arch == "reference" else open_device(arch, threads=command.threads)
     if device is not None:
         count.use(device, search_budget(device, command.memory))

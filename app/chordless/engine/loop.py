@@ -128,7 +128,9 @@ class Search:
         while reason is None:
             if self.channel.checkpoint_asked and self.keeper is None:
                 sys.stderr.write("no checkpoint is written: this run has no directory\n")
-            elif self.keeper is not None and (self.channel.checkpoint_asked or self.keeper.is_due):
+            elif self.keeper is not None and (
+                self.channel.checkpoint_asked or self.keeper.is_due or self._compiles_midway()
+            ):
                 self._checkpoint(self.keeper)
             self.channel.checkpoint_asked = False
             if not self.channel.paused:
@@ -138,6 +140,10 @@ class Search:
         if reason is None and self.forecast is not None:
             self.forecast.improve()
         return reason
+
+    def _compiles_midway(self) -> bool:
+        """Return whether a compilation is next, which takes no orders: a stop kills the engine then."""
+        return self._snapshot.compiling and self._snapshot.paths > 0
 
     def _pause(self) -> None:
         """Wait for a command other than a pause; the time does not count."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from chordless.engine.cut_short import finished_at, loses_nothing
 from chordless.protocol.codec import command_to_json, event_from_json, event_to_json
 from chordless.protocol.events import (
     BatchFinished,
@@ -46,6 +47,9 @@ _NICENESS = 10
 # Of the progress of a session that is t seconds old, a run directory records one report in t times this: a week's
 # recording stays small, and a short run is recorded whole.
 _SHARE_BETWEEN_RECORDS = 0.005
+# A compilation takes no order. An engine that has not answered a stop by then is killed: it has kept what it found.
+_SECONDS_TO_STOP = 1.5
+_LONGEST_WAIT = 0.5
 
 
 class EngineProcess:
@@ -111,6 +115,11 @@ class EngineProcess:
         # Orders may come from any thread while another closes, and from a signal handler in the midst of either.
         self._orders = threading.RLock()
         self._unread = {"events": b"", "words": b""}
+        self._command = command
+        self._started: Started | None = None
+        self._newest: Progress | None = None
+        self._stop_asked: float | None = None
+        self._is_cut_short = False
         self.search_began = False
         self.died = False
         self.last_words: deque[str] = deque(maxlen=_LAST_WORDS_LINES)
@@ -152,7 +161,11 @@ class EngineProcess:
         return self._process.pid
 
     def stop(self) -> None:
-        """Ask the engine to end at the next slice and to report its result. May be called in a signal handler."""
+        """Ask the engine to end at the next slice and to report its result. May be called in a signal handler.
+
+        While it compiles, it is killed instead; the result is then that of its last report.
+        """
+        self._stop_asked = self._stop_asked or time.monotonic()
         self._send(StopCommand())
 
     def pause(self) -> None:
@@ -187,10 +200,12 @@ class EngineProcess:
         while not self._pending:
             if self._ended:
                 return None
-            left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
-            ready = self._selector.select(left)
+            left = _LONGEST_WAIT if deadline is None else max(deadline - time.monotonic(), 0.0)
+            ready = self._selector.select(min(left, _LONGEST_WAIT))
             if not ready and left == 0.0:
                 return None
+            if not ready:
+                self._cut_short_if_due()
             # One thread at a time, because reading the last event also empties the other pipe.
             for key, _ in ready[:1]:
                 self._read(key.data, key.fd)
@@ -255,8 +270,19 @@ class EngineProcess:
         for line in lines:
             self._take(event_from_json(line) if source == "events" else Log(line.decode(errors="replace").rstrip()))
 
-    def _obituary(self) -> Failed:
+    def _cut_short_if_due(self) -> None:
+        """Kill an engine that was asked to stop while it compiles, if nothing is lost by it."""
+        asked, newest = self._stop_asked, self._newest
+        if asked is None or newest is None or time.monotonic() - asked < _SECONDS_TO_STOP or self._is_cut_short:
+            return
+        if newest.compiling and loses_nothing(self._command):
+            self._is_cut_short = True
+            self.kill()
+
+    def _obituary(self) -> Failed | Finished:
         code = self._process.wait()
+        if self._is_cut_short and code == -signal.SIGKILL and self._started is not None and self._newest is not None:
+            return finished_at(self._started, self._newest, self._command)
         # Do not read up to the end: a helper process of a driver may have inherited the pipe and still hold it.
         os.set_blocking(self._words.fileno(), False)
         while data := self._words.read(1 << 16):
@@ -272,6 +298,10 @@ class EngineProcess:
     def _take(self, event: Event) -> None:
         if isinstance(event, Log):
             self.last_words.append(event.text)
+        elif isinstance(event, Progress):
+            self._newest = event
+        elif isinstance(event, Started):
+            self._started = event
         self._record(event)
         self._pending.append(event)
 

@@ -1,0 +1,39 @@
+"""The last event of an engine that was killed because it compiled when it was asked to stop."""
+
+from __future__ import annotations
+
+import time
+
+from chordless.protocol.events import Finished, Progress, Started
+from chordless.protocol.orders import Command, RunCommand
+
+_OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "program")
+_OF_PROGRESS = (
+    "cycles", "cycles_by_length", "paths", "frontier", "frontier_by_length", "waiting_by_length", "listed",
+    "device_bytes", "share", "workers",
+)  # fmt: skip
+
+
+def loses_nothing(command: Command) -> bool:
+    """Return whether an engine that compiles may be killed: cycles on their way to a file or pipe would be lost.
+
+    Those of a run with a folder are on the disk, since such a run keeps a checkpoint before it compiles.
+    """
+    return isinstance(command, RunCommand) and (command.output is None or command.checkpoint is not None)
+
+
+def finished_at(started: Started, newest: Progress, command: Command) -> Finished:
+    """Return the last event of a stopped run whose last report is the `newest`."""
+    assert isinstance(command, RunCommand)
+    seconds = max(started.setup_seconds + newest.seconds, time.time() - command.program_start)
+    along = {"width": newest.width, "states": newest.states or 0}
+    return Finished(
+        **{name: getattr(started, name) for name in _OF_STARTED},
+        **{name: getattr(newest, name) for name in _OF_PROGRESS},
+        reason="interrupted",
+        enumerate_seconds=newest.seconds,
+        total_seconds=seconds,
+        peak_memory_bytes=newest.memory_bytes,
+        checkpoint=started.directory,
+        boundary=None if newest.states is None else along,
+    )
