@@ -136,6 +136,10 @@ def test_help_has_every_action_with_the_keys_of_the_user(size):
             assert action.title in shown
         assert any(line.split()[:2] == ["f9", "Pause"] for line in shown.splitlines())
         assert "settings.toml" in shown
+        # The columns of all tables agree.
+        rows = [line for line in shown.splitlines() if any(f" {action.help[:20]}" in line for action in ACTIONS)]
+        starts = {line.index(action.help[:20]) for line in rows for action in ACTIONS if action.help[:20] in line}
+        assert len(starts) == 1
         # The names for the settings stand at the end, not beside the keys.
         assert all(any(action.id in line for line in shown.splitlines()) for action in ACTIONS)
         assert "everywhere" not in shown[: shown.index("Other keys")]

@@ -129,7 +129,12 @@ def test_the_axis_waits_for_the_frontier_to_arrive():
 )
 def test_no_value_at_the_cursor_is_cut(width, last):
     series = run_series({3: 1, 30: 13_371_234, 40: 1}, {30: 2_834_621}, {30: 9})
-    assert lines(series, width, 12, cursor=30)[-1].rstrip() == last
+    drawn = lines(series, width, 12, cursor=30)
+    assert drawn[-1].rstrip() == last
+    # It covers no legend.
+    assert "paths T" in "".join(drawn[-4:-1])
+    assert "cycles C" in "".join(drawn[-4:-1])
+    assert len(drawn) == 12
 
 
 def test_a_linear_scale_begins_at_nothing():

@@ -8,6 +8,7 @@ import pytest
 from chordless.tui.settings import LastChoices, Settings, load_settings
 from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.graph_panel import GraphPanel
+from chordless.tui.widgets.graph_preview import GraphPreview
 from textual.events import Key
 from textual.widgets import Input, OptionList
 
@@ -61,6 +62,22 @@ def test_a_file_is_started_by_its_absolute_path(tmp_path, monkeypatch):
 
     command = fill(SMALL, steps).command
     assert (command.graph, command.simplify) == (str(tmp_path / "loop.txt"), True)
+
+
+def test_the_facts_of_one_graph_never_stand_beside_the_name_of_another():
+    async def steps(pilot):
+        screen = pilot.app.screen
+        field = screen.query_one("#graph", Input)
+        with field.prevent(Input.Changed):
+            # The news that it has changed is still on its way when the form is looked at for another reason.
+            field.value = "petersen"
+        screen._show_status()
+        assert said(pilot.app, "#status") == "looking at petersen ..."
+        assert screen.query_one(GraphPreview)._question.text == "grid:7x10"
+        await put(pilot, "#graph", "petersen ")
+        await until(pilot, lambda: said(pilot.app, "#preview-size").startswith("10 vertices"))
+
+    fill(SMALL, steps)
 
 
 def test_a_directed_graph_may_have_short_cycles(tmp_path):
@@ -131,6 +148,7 @@ def test_a_web_with_living_types_is_offered_as_a_food_web_which_the_next_file_is
         choice = app.screen.query_one("#reading", Choice)
         await put(pilot, "#graph", str(web))
         assert said(app, "#answer").splitlines()[1].startswith("A food web: ")
+        await until(pilot, lambda: "A food web: choose" in text_of(app))
         choice.choose("overlap")
         await until(pilot, lambda: said(app, "#answer") == "4 vertices, 1 edge, largest degree 1")
         await put(pilot, "#graph", str(other))

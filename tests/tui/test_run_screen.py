@@ -279,6 +279,23 @@ def test_the_values_of_the_chart_can_be_read():
     play(app, SMALL, steps)
 
 
+def test_escape_and_another_run_take_the_cursor_off_the_chart():
+    app = Stage(RUNNING)
+
+    async def steps(pilot):
+        await pilot.press("v")
+        await until(pilot, lambda: " vertices:  paths T" in text_of(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: " vertices:  paths T" not in text_of(app))
+        assert app.screen.query_one("#run-chart").display
+        await pilot.press("v")
+        await until(pilot, lambda: " vertices:  paths T" in text_of(app))
+        app.tell(replace(COMPLETE, began=COMPLETE.began + 1))
+        await until(pilot, lambda: " vertices:  paths T" not in text_of(app))
+
+    play(app, SMALL, steps)
+
+
 @pytest.mark.parametrize("lists", [False, True])
 def test_a_bar_of_the_histogram_leads_to_its_cycles(lists):
     options = {**RUNNING.options, "output_format": "parts" if lists else "text"}

@@ -67,6 +67,11 @@ def test_a_recorded_run():
     assert state.changed == recorded()[-1][0]
 
 
+def test_a_checkpoint_without_cycles_is_told_in_english():
+    state = RunState().after([(1.0, STARTED), (2.0, Checkpointed("/run/checkpoint", 0, 0, 100))])
+    assert state.log[-1].text == "checkpoint at 0 cycles"
+
+
 def test_the_notes_of_the_reader_are_those_of_the_last_start():
     state = RunState().after([(1.0, replace(STARTED, notes=["cycle.csv:1: taken for a heading"]))])
     assert state.notes == ("cycle.csv:1: taken for a heading",)

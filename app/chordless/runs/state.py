@@ -187,7 +187,7 @@ class _Fold:
             self._say(time, "paused")
         elif isinstance(event, Checkpointed):
             self._values |= {"checkpoint_cycles": event.cycles, "checkpoint_time": time}
-            self._say(time, f"checkpoint at {_cycles(event.cycles)}")
+            self._say(time, f"checkpoint at {quantity(event.cycles, 'cycle')}")
         elif isinstance(event, Finished):
             self._finish(time, event)
         elif isinstance(event, Failed):

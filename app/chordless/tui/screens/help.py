@@ -87,8 +87,10 @@ class HelpScreen(Page):
         app = self.dashboard
         for screen in dict.fromkeys(action.screen for action in ACTIONS):
             table = Table.grid(padding=(0, 2), expand=True)
-            for width in (_KEYS_WIDTH, _TITLE_WIDTH, None):
-                table.add_column(width=width, no_wrap=width is not None)
+            for width in (_KEYS_WIDTH, _TITLE_WIDTH):
+                table.add_column(width=width, no_wrap=True)
+            # Only the sentences grow with the screen, so that the columns of all tables agree.
+            table.add_column(ratio=1)
             for action in actions_of(screen):
                 keys = ", ".join(app.get_key_display(Binding(key, "")) for key in keys_of(action, app.keys))
                 table.add_row(keys, action.title, action.help)

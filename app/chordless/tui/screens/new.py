@@ -301,6 +301,9 @@ class NewScreen(Page):
     def _preview(self, source: GraphSource) -> None:
         """Draw and estimate the graph that the fields name, if it could be read."""
         preview, question = self.query_one(GraphPreview), source.question
+        if not source.is_known:
+            # The facts are those of the graph before.
+            return
         if source.facts is not None:
             least, most = lengths_of(self._choices(), source.facts.shortest)
             preview.show(PreviewQuestion(question.text, question.reading, question.types, least, most), source.facts)

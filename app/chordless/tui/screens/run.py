@@ -269,6 +269,9 @@ class RunScreen(WaveAction, OfferedKeys):
         before, self._newest = self._newest, state
         if before is not None and state is not None and before.began != state.began:
             self._frozen, self._asked, self._by_step = False, None, None
+            if isinstance(self.focused, EvolutionChart):
+                # Its cursor is at a length of the run before.
+                self.set_focus(None)
         was_running = before is not None and before.phase == "running" and self._replay is None
         if was_running and self.is_current and state is not None and run_words.has_picked(state):
             # These cycles are what the run was begun for.

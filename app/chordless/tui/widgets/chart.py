@@ -78,6 +78,7 @@ class EvolutionChart(Picture, can_focus=True):
         Binding("right", "move(1)", show=False),
         Binding("home", "move(-1_000_000)", show=False),
         Binding("end", "move(1_000_000)", show=False),
+        Binding("escape", "leave", show=False),
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"chart--{part}" for part in (*LOOKS, "axis", "text")}
 
@@ -106,6 +107,10 @@ class EvolutionChart(Picture, can_focus=True):
             here = lengths.index(self._cursor) if self._cursor in lengths else len(lengths) // 2
             self._cursor = lengths[min(max(here + steps, 0), len(lengths) - 1)]
             self.draw_again()
+
+    def action_leave(self) -> None:
+        """Hide the cursor."""
+        self.screen.set_focus(None)
 
     def on_focus(self) -> None:
         """Show the cursor."""

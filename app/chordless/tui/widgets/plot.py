@@ -76,7 +76,7 @@ def draw(
     longest : int
         The axis goes on to this length at least.
     cursor : int or None
-        A length that a vertical line marks, and whose counts the last row tells.
+        A length that a vertical line marks, and whose counts the last row tells, below the legend.
 
     Returns
     -------
@@ -91,7 +91,8 @@ def draw(
     if not any(points):
         empty: list[Row] = [[]] * ((height - len(legend)) // 2) + [[(f"{'no counts by length':^{width}}", TEXT)]]
         return _filled(empty, width, height - len(legend)) + legend
-    rows = height - len(legend) - 2
+    values = [] if cursor is None else _filled([_values(series, cursor, width)], width, 1)
+    rows = height - len(legend) - len(values) - 2
     scale = _Scale.of(max(count for one in points for _, count in one), rows, log=log)
     margin = max(len(label) for label in scale.ticks.values())
     lengths = [length for one in points for length, _ in one]
@@ -105,14 +106,13 @@ def draw(
             canvas.curve(_unbroken(places, spots), LOOKS[one.part], one.part)
     if cursor is not None:
         canvas.mark_column(_column((min(max(cursor, first), last) - first) / (last - first), canvas.width))
-        legend = [*legend[:-1], *_filled([_values(series, cursor, width)], width, 1)]
     vertical, tick = ("|", "+") if ascii_only else ("│", "┤")
     picture = []
     for row, pieces in enumerate(canvas.rows()):
         label = scale.ticks.get(row)
         edge = f"{label:>{margin}}{tick}" if label is not None else " " * margin + vertical
         picture.append([(edge, AXIS), *pieces])
-    return picture + _lengths_axis(first, last, canvas.width, margin, ascii_only=ascii_only) + legend
+    return picture + _lengths_axis(first, last, canvas.width, margin, ascii_only=ascii_only) + legend + values
 
 
 @dataclass(frozen=True)
