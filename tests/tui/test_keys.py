@@ -9,6 +9,7 @@ from chordless.tui.actions import ACTIONS
 from chordless.tui.app import ChordlessApp
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.form_row import FormRow
+from chordless.tui.widgets.pick_list import PickList
 from textual.containers import VerticalScroll
 from textual.widgets import Input
 
@@ -133,5 +134,14 @@ def test_all_other_lists_obey_the_keys_of_lists(finished):
         await until(pilot, lambda: page.scroll_y == page.max_scroll_y > 0)
         await pilot.press("g")
         await until(pilot, lambda: page.scroll_y == 0)
+        await pilot.press("1")
+        await pilot.click("#show-examples")
+        examples = app.screen.query_one("#examples", PickList)
+        examples.focus()
+        seen = []
+        for key in ("g", "j", "j", "k", "G"):
+            await pilot.press(key)
+            seen.append(examples.highlighted)
+        assert seen == [0, 1, 2, 1, examples.option_count - 1]
 
     drive(ChordlessApp(Settings(), directory=finished), SMALL, steps)

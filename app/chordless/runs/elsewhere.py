@@ -41,6 +41,19 @@ def note_folder(path: str | Path) -> None:
         raise EngineError(f"cannot write {error.filename or notes}: {error.strerror}") from error
 
 
+def note_runs_of(folder: Path) -> None:
+    """Note each run of a folder of runs that is to be another one, so that they stay listed.
+
+    Raise EngineError if the folder cannot be read, or a note cannot be written.
+    """
+    try:
+        runs = sorted(path.parent for path in folder.glob("*/run.json"))
+    except OSError as error:
+        raise EngineError(f"cannot read {folder}: {error.strerror}") from error
+    for run in runs[-_MOST_NOTES:]:
+        note_folder(run)
+
+
 def noted_folders() -> list[Path]:
     """Return the noted folders that are still there, each once, the latest note first.
 

@@ -12,6 +12,7 @@ from textual.keys import Keys, format_key
 from textual.widgets import Input
 
 if TYPE_CHECKING:
+    from textual.app import App
     from textual.screen import Screen
 
 EVERYWHERE, LISTS, DIALOGS, QUESTIONS = "everywhere", "lists", "dialogs", "questions"
@@ -83,10 +84,11 @@ ACTIONS = (
         ("show_runs", "4,alt+4", "Runs", "The runs so far: open, resume, compare or delete one."),
         ("show_batch", "5,alt+5", "Batch", "Count many graphs in one go, and look at each."),
         ("show_help", "f1,question_mark", "Help", "Show every key.", SHOWN),
+        ("show_settings", "f3", "Settings", "Choose theme, threads, memory, folder of runs and keys."),
         ("back", "escape", "Back", "Leave the field, or go back to the screen before this one."),
         ("command_palette", "ctrl+p", "Palette", "Find any action by its name."),
         ("quit", "ctrl+q", "Quit", "Leave the dashboard; with a run at work, it asks first.", SHOWN),
-        ("close", "q", "Close", "Close the help or a comparison; on the five screens, quit."),
+        ("close", "q", "Close", "Close the help, the settings or a comparison; on the five screens, quit."),
     ),
     *_on(EVERYWHERE, *[_SUSPEND] * hasattr(signal, "SIGTSTP")),
     *_on(
@@ -210,6 +212,11 @@ def list_bindings(**methods: str) -> list[BindingType]:
 def keys_of(action: Action, chosen: dict[str, str]) -> list[str]:
     """Return the keys of an action. `chosen` maps the ids of some actions to the user's own keys."""
     return [key.strip() for key in chosen.get(action.id, action.keys).split(",")]
+
+
+def display_of(app: App[Any], keys: list[str]) -> str:
+    """Return keys as the dashboard displays them."""
+    return ", ".join(app.get_key_display(Binding(key, "")) for key in keys)
 
 
 def key_of(screen: Screen[Any], action_id: str) -> str:

@@ -189,9 +189,9 @@ class ChordlessApp(App[str]):
 
     def remember(self, settings: Settings) -> None:
         """Apply changed settings, and save them."""
-        self.settings = settings
+        before, self.settings = self.settings, settings
         try:
-            save_settings(settings)
+            save_settings(settings, before)
         except EngineError as error:
             self.notify(str(error), title="Settings", severity="warning")
 
@@ -318,6 +318,27 @@ class ChordlessApp(App[str]):
         else:
             self.show("help")
 
+    def action_show_settings(self) -> None:
+        """Show the settings. From there, go back."""
+        if self.current_mode == "settings":
+            self.call_later(self.action_back)
+        else:
+            self.show("settings")
+
+    def use_keys(self, keys: dict[str, str]) -> None:
+        """Use other keys from now on, those of `usable_keys`, and keep them."""
+        self.keys, _ = usable_keys(keys)
+        self.set_keymap(self.keys)
+        self.remember(replace(self.settings, keys=keys))
+
+    def draw_with_ascii(self, ascii_only: bool) -> None:
+        """Draw with ASCII alone from now on, or with all characters, and keep that."""
+        if ascii_only != self.ascii_only:
+            self.ascii_only = ascii_only
+            self.set_class(ascii_only, "-ascii")
+            self.refresh_css(animate=False)
+            self.remember(replace(self.settings, ascii=ascii_only))
+
     async def action_back(self) -> None:
         """Leave the text field that has the focus. Without one, go back to the screen before this one."""
         if isinstance(self.focused, Input):
@@ -328,7 +349,7 @@ class ChordlessApp(App[str]):
             self._switch("new")
 
     async def action_close(self) -> None:
-        """Close the help or a comparison. On a screen with a tab, leave."""
+        """Close the help, the settings or a comparison. On a screen with a tab, leave."""
         await (self.action_quit() if self.current_mode in TABS else self.action_back())
 
     async def action_quit(self) -> None:

@@ -149,10 +149,23 @@ def lengths_of(choices: LastChoices, least: int = SHORTEST_CYCLE) -> tuple[int, 
     return values["min_length"] or SHORTEST_CYCLE, values["max_length"]
 
 
+def folder_fault(directory: str) -> str | None:
+    """Return why no folder can be made in a directory; None if one can."""
+    try:
+        _check_is_writable(directory)
+    except EngineError as error:
+        return str(error)
+    return None
+
+
 def _check_is_writable(directory: str) -> None:
     path = Path(os.path.abspath(directory))
     place = next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
-    if not os.access(place, os.W_OK | os.X_OK) or any(place.is_relative_to(kernel) for kernel in _OF_THE_KERNEL):
+    if (
+        not os.path.isdir(place)
+        or not os.access(place, os.W_OK | os.X_OK)
+        or any(place.is_relative_to(kernel) for kernel in _OF_THE_KERNEL)
+    ):
         raise EngineError(f"{place} cannot be written to: name a folder elsewhere")
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import tomlkit
 from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Table
 
 from chordless.files import replaced
 from chordless.runs.elsewhere import data_folder
@@ -26,7 +27,7 @@ _MOST_RECENT = 20
 _MOST_WARNINGS, _LONGEST_WARNING = 5, 150
 _FILE = "settings.toml"
 _COMMENT = """\
-# The dashboard of chordless. It writes theme, recent and last itself; all else, your comments too, stays as it is.
+# The dashboard of chordless. It writes what changes there; all else, your comments too, stays as it is.
 # keys: an action's name and its keys, such as "run.pause" = "p"; the help screen (F1) lists the names.
 
 """
@@ -113,8 +114,10 @@ def notice_of(warnings: Sequence[str]) -> str:
     return "\n".join([*lines[:_MOST_WARNINGS], *[f"and {left} more"] * (left > 0)])
 
 
-def save_settings(settings: Settings) -> None:
-    """Save theme, recent graphs and last choices. The file is replaced as a whole, or stays as it was.
+def save_settings(settings: Settings, before: Settings | None = None) -> None:
+    """Save theme, recent graphs and last choices, and what else differs from the settings `before`.
+
+    The file is replaced as a whole, or stays as it was.
 
     Everything else in the file stays, comments too. A file that cannot be parsed is kept as ``settings.toml.broken``. A
     new file gets all settings. Raise EngineError if the file cannot be written.
@@ -125,7 +128,7 @@ def save_settings(settings: Settings) -> None:
         document = _kept(path)
         if document is None:
             document = _new_document(settings)
-        set_values(document, _changes(settings, document.unwrap()))
+        set_values(document, _chosen_here(settings, before or settings) | _changes(settings, document.unwrap()))
         with replaced(path, private=True) as stream:
             stream.write(tomlkit.dumps(document).encode())
     except OSError as error:
@@ -140,9 +143,27 @@ def _changes(settings: Settings, values: dict[str, Any]) -> dict[str, Any]:
         changes["theme"] = settings.theme
     if settings.recent != before.recent:
         changes["recent"] = list(settings.recent)
-    last, last_before = asdict(settings.last), asdict(before.last)
-    changed = {name: value for name, value in last.items() if value != last_before[name]}
+    changed = _differing(asdict(settings.last), asdict(before.last))
     return {**changes, "last": changed} if changed else changes
+
+
+def _chosen_here(settings: Settings, before: Settings) -> dict[str, Any]:
+    """Return what was changed on the Settings screen. An editor may have changed the file since, which stays."""
+    changes: dict[str, Any] = {}
+    if settings.ascii != before.ascii:
+        changes["ascii"] = settings.ascii
+    if settings.runs_folder != before.runs_folder:
+        # The default is left out, so that it follows the user's data folder.
+        is_usual = settings.runs_folder == default_runs_folder()
+        changes["runs_folder"] = None if is_usual else str(settings.runs_folder)
+    if settings.keys != before.keys:
+        changes["keys"] = _differing(settings.keys, before.keys)
+    return changes
+
+
+def _differing(now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """Return the new value of each name whose value differs; None for a name that is gone."""
+    return {name: now.get(name) for name in {**before, **now} if now.get(name) != before.get(name)}
 
 
 def _settings_of(values: dict[str, Any], report: Callable[[str], None]) -> Settings:
@@ -211,13 +232,16 @@ def _new_document(settings: Settings) -> TOMLDocument:
     return tomlkit.parse(_COMMENT + tomlkit.dumps(values))
 
 
-def set_values(document: TOMLDocument, changes: dict[str, Any]) -> None:
+def set_values(document: TOMLDocument | Table, changes: dict[str, Any]) -> None:
     """Set values in a TOML document, in place. Comments, order and all other keys stay.
 
-    The changes are new values of keys at the top. A dict holds new values for some keys of the table of that name.
+    The changes are new values of keys at the top. A dict holds new values for some keys of the table of that name. A
+    key whose value is None is taken out.
     """
     for name, value in changes.items():
         if isinstance(value, dict) and isinstance(document.get(name), dict):
-            document[name].update(value)
+            set_values(document[name], value)
+        elif value is None:
+            document.pop(name, None)
         else:
             document[name] = value

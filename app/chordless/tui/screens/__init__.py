@@ -20,5 +20,5 @@ def _screen(name: str) -> Callable[[], Screen[Any]]:
     return make
 
 
-SCREENS = {name: _screen(name) for name in ("new", "run", "cycles", "runs", "compare", "batch", "help")}
+SCREENS = {name: _screen(name) for name in ("new", "run", "cycles", "runs", "compare", "batch", "help", "settings")}
 """The screens by name, each with the function that makes it."""

@@ -6,11 +6,21 @@ from typing import ClassVar
 
 from rich.table import Table
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from chordless.tui.actions import ACTIONS, DIALOGS, EVERYWHERE, LISTS, QUESTIONS, actions_of, keys_of, list_bindings
+from chordless.tui.actions import (
+    ACTIONS,
+    DIALOGS,
+    EVERYWHERE,
+    LISTS,
+    QUESTIONS,
+    actions_of,
+    display_of,
+    keys_of,
+    list_bindings,
+)
 from chordless.tui.screens.page import Page
 from chordless.tui.settings import settings_path
 
@@ -39,7 +49,7 @@ become a cycle fall into states. The chart then shows how many states there were
 tells about how many are expected."""
 
 _OTHER_KEYS = """\
-To change keys, write them into {path}, for example
+The Settings screen changes keys. They are kept in {path}, for example
 
   [keys]
   "run.pause" = "p"
@@ -78,12 +88,9 @@ class HelpScreen(Page):
             yield Static(_OTHER_KEYS.format(path=settings_path(), names=names), markup=False)
 
     def on_screen_resume(self) -> None:
-        """Scroll to the top."""
+        """Show the keys, from the top."""
         self.query_one(VerticalScroll).scroll_home(animate=False)
         self.query_one(VerticalScroll).focus()
-
-    def on_mount(self) -> None:
-        """Show the keys."""
         app = self.dashboard
         for screen in dict.fromkeys(action.screen for action in ACTIONS):
             table = Table.grid(padding=(0, 2), expand=True)
@@ -92,6 +99,5 @@ class HelpScreen(Page):
             # Only the sentences grow with the screen, so that the columns of all tables agree.
             table.add_column(ratio=1)
             for action in actions_of(screen):
-                keys = ", ".join(app.get_key_display(Binding(key, "")) for key in keys_of(action, app.keys))
-                table.add_row(keys, action.title, action.help)
+                table.add_row(display_of(app, keys_of(action, app.keys)), action.title, action.help)
             self.query_one(f"#keys-{screen}", Static).update(table)

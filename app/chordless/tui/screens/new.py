@@ -84,6 +84,7 @@ class NewScreen(Page):
         # The chosen way to count, whether an estimate has chosen it, and the graph for which the user has chosen one.
         self._way, self._is_advised = "", False
         self._chosen_for: str | None = None
+        self._usual: dict[str, str] = {}
 
     def parts(self) -> ComposeResult:
         """Build the form. It contains the choices of the last run, except its folder."""
@@ -129,6 +130,12 @@ class NewScreen(Page):
     def on_screen_resume(self) -> None:
         """Apply what may have changed while another screen was shown."""
         self._is_to_start = False
+        usual = {name: getattr(self.dashboard.settings.last, name) for name in ("threads", "memory")}
+        for name, text in usual.items():
+            if text != self._usual.get(name, text):
+                # The Settings screen has changed it.
+                self.query_one(f"#row-{name}", FormRow).put(text)
+        self._usual = usual
         source = self.query_one(GraphSource)
         source.show_recent(self.dashboard.settings.recent)
         source.look_again()
@@ -315,6 +322,7 @@ class NewScreen(Page):
         # The folder is not remembered: it can hold only one run. Neither is a way that an estimate has chosen.
         last = replace(choices, directory="", find="count" if self._is_advised else choices.find)
         self.dashboard.remember(replace(self.dashboard.settings, last=last))
+        self._usual = {"threads": last.threads, "memory": last.memory}
         graph = graph_source(choices.graph)
         directory = None if choices.arch == WITHOUT_FOLDER else self._directory(choices, graph, question.reading)
         command = command_of(choices, graph, directory, reading=question.reading, types=question.types)

@@ -34,6 +34,9 @@ class Page(Screen[None]):
     def _keep_styles(self, event: ScreenResume) -> None:
         """Keep the styles. Textual would compute all of them again whenever the screen is shown."""
         event.refresh_styles = False
+        for bar in self.query(TabBar):
+            # Its keys may be others since.
+            bar.follow()
 
     @property
     def dashboard(self) -> ChordlessApp:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rich.segment import Segment
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+
+from chordless.tui.actions import list_bindings
 
 _HEADINGS = ("length", "cycles A", "cycles B", "B - A")
 
@@ -15,6 +18,9 @@ _HEADINGS = ("length", "cycles A", "cycles B", "B - A")
 class CountsTable(ScrollView, can_focus=True):
     """One line for each length with cycles in either run. The heading does not scroll."""
 
+    BINDINGS: ClassVar[list[BindingType]] = list_bindings(
+        up="scroll_up", down="scroll_down", first="scroll_home", last="scroll_end"
+    )
     COMPONENT_CLASSES: ClassVar[set[str]] = {"counts--heading", "counts--same", "counts--different"}
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -6,17 +6,21 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Button, ContentSwitcher, DirectoryTree, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from chordless.graphs.generators import known_kinds
+from chordless.tui.actions import list_bindings
 from chordless.tui.widgets.glyphs import is_ascii
+from chordless.tui.widgets.pick_list import PickList
 from chordless.tui.widgets.text_field import TextField
 
 _TITLES = {"examples": "Examples", "recent": "Recent", "files": "Files"}
@@ -26,7 +30,18 @@ _WIDTH = 18
 class _Files(DirectoryTree):
     """Files and folders, without hidden ones, and without icons that many fonts lack."""
 
+    BINDINGS: ClassVar[list[BindingType]] = list_bindings(
+        up="cursor_up", down="cursor_down", first="first", last="last"
+    )
     ICON_NODE, ICON_NODE_EXPANDED, ICON_FILE = "+ ", "- ", "  "
+
+    def action_first(self) -> None:
+        """Go to the folder itself."""
+        self.cursor_line = 0
+
+    def action_last(self) -> None:
+        """Go to the last file."""
+        self.cursor_line = self.last_line
 
     def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
         """Leave out hidden files."""
@@ -58,8 +73,8 @@ class GraphPanel(Vertical):
                 yield Button(self._title(name), id=f"show-{name}", compact=True)
         yield TextField(placeholder="letters of an example, such as random", id="examples-filter", compact=True)
         with ContentSwitcher(id="panel-lists"):
-            yield OptionList(*_examples(), id="examples")
-            yield OptionList(id="recent")
+            yield PickList(*_examples(), id="examples")
+            yield PickList(id="recent")
             files = _Files(self._folder(), id="files")
             files.show_guides = False
             yield files

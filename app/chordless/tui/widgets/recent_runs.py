@@ -19,6 +19,7 @@ from chordless.runs.history import RunSummary, list_runs
 from chordless.tui.messages import OpenRun
 from chordless.tui.run_list import row_title, stage_text, title, when
 from chordless.tui.widgets.glyphs import is_ascii
+from chordless.tui.widgets.pick_list import PickList
 from chordless.words.numbers import short_number
 from kernels_ti import ChordlessError
 
@@ -45,7 +46,7 @@ class RecentRuns(Vertical):
     def compose(self) -> ComposeResult:
         """Build the list."""
         yield Static("Recent runs", classes="title")
-        yield OptionList()
+        yield PickList()
 
     @work(thread=True, exclusive=True)
     def look(self, folder: Path) -> None:

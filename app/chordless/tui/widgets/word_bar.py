@@ -90,7 +90,8 @@ class TabBar(WordBar):
         """Return the name and the tabs."""
         actions = {action.name.removeprefix("show_"): action for action in actions_of(EVERYWHERE)}
         name = f" chordless  {_ALT} " if isinstance(self.screen.focused, Input) else " chordless "
-        return (Word(((name, "tab-bar--name"),)), *(self._tab(actions[tab], tab) for tab in TABS))
+        tabs = (self._tab(actions[tab], tab) for tab in (*TABS, "settings"))
+        return (Word(((name, "tab-bar--name"),)), *tabs)
 
     def _tab(self, action: Action, name: str) -> Word:
         left, right = "[]" if name == self._current else "  "
