@@ -91,26 +91,19 @@ def act(options: argparse.Namespace) -> int:
     import contextlib
     import tempfile
 
+    from chordless.commands.session import graph_asked_for
     from chordless.commands.trial import Trial
 
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder, contextlib.ExitStack() as stack:
         # The engine takes a second to start, so it starts first and reads the graph for itself.
         trial = None if _comes_through_a_pipe(options.graph) else stack.enter_context(Trial(options, folder))
-        loaded = _graph(options)
+        loaded = graph_asked_for(options)
         return _estimated(options, loaded, trial or stack.enter_context(Trial(options, folder, loaded)))
 
 
 def _comes_through_a_pipe(path: str) -> bool:
     """Say whether a graph comes through a pipe, which only one process can read."""
     return path == "-" or (os.path.exists(path) and not os.path.isfile(path))
-
-
-def _graph(options: argparse.Namespace) -> LoadedGraph:
-    from chordless.commands.session import graph_asked_for, print_notes
-
-    loaded = graph_asked_for(options)
-    print_notes(loaded.notes)
-    return loaded
 
 
 def _space(options: argparse.Namespace, loaded: LoadedGraph, *, symmetry: bool) -> SearchSpace:

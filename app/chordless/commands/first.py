@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from chordless import values
@@ -110,13 +110,11 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _chordality(options: argparse.Namespace) -> int:
-    from chordless.commands.session import graph_asked_for, print_notes
+    from chordless.commands.session import graph_asked_for
     from kernels_ti import is_chordal
     from kernels_ti.options import Lengths
 
     loaded = graph_asked_for(options)
-    if not options.quiet:
-        print_notes(loaded.notes)
     if not loaded.graph.is_simple and not options.certificate:
         return _engine(options)
     found = is_chordal(loaded.graph)
@@ -200,6 +198,8 @@ def _print_object(
 ) -> None:
     import json
 
+    from chordless.graphs.vertex_names import json_name
+
     found = {
         "graph": title,
         "n": n,
@@ -207,15 +207,11 @@ def _print_object(
         "min_length": wanted.shortest,
         "max_length": wanted.longest,
         **({"parity": wanted.parity} if wanted.parity else {}),
-        "cycle": None if cycle is None else _json_names(cycle),
+        "cycle": None if cycle is None else list(map(json_name, cycle)),
         "chordal": chordal,
-        "elimination_ordering": None if ordering is None else _json_names(ordering),
+        "elimination_ordering": None if ordering is None else list(map(json_name, ordering)),
     }
     print(json.dumps(found))
-
-
-def _json_names(names: Iterable[Hashable]) -> list[int | str]:
-    return [name if isinstance(name, int) else str(name) for name in names]
 
 
 def _print_line(names: Sequence[Hashable]) -> None:

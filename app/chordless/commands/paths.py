@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -100,15 +99,13 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Find the paths, print them, return the exit code."""
-    from chordless.commands.session import STOPPED_EXIT_CODE, graph_asked_for, print_notes
+    from chordless.commands.session import STOPPED_EXIT_CODE, graph_asked_for
     from chordless.commands.writing import THE_GRAPH, require_other_files
     from kernels_ti import TimeIsUpError, longest_path
 
     if options.output != STANDARD_OUTPUT:
         require_other_files([(THE_GRAPH, options.graph)], {"-o": options.output})
     loaded = graph_asked_for(options)
-    if not options.quiet:
-        print_notes(loaded.notes)
     wanted = _wanted(options, loaded.graph)
     if options.list:
         return _list(options, wanted)
@@ -188,39 +185,25 @@ def _count(options: argparse.Namespace, title: str, wanted: dict[str, Any]) -> i
 
 
 def _list(options: argparse.Namespace, wanted: dict[str, Any]) -> int:
-    from chordless.commands.session import STOPPED_EXIT_CODE
-    from chordless.files import whole_file
-    from kernels_ti import enumerate_paths
-
-    paths = enumerate_paths(limit=options.limit, **wanted)
-    is_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
-    lines = _lines(paths, as_json=options.json, is_terminal=is_terminal)
-    if options.output == STANDARD_OUTPUT:
-        for line in lines:
-            sys.stdout.write(line)
-        sys.stdout.flush()
-    else:
-        with whole_file(options.output) as stream:
-            for line in lines:
-                stream.write(line.encode())
-    return 0 if paths.complete else STOPPED_EXIT_CODE
-
-
-def _lines(paths: Iterable[list[Any]], *, as_json: bool, is_terminal: bool) -> Iterator[str]:
     import json
 
-    from chordless.cycles.participation import json_name
-    from chordless.words.shown import visible
+    from chordless.commands.session import STOPPED_EXIT_CODE
+    from chordless.commands.writing import write_lines
+    from chordless.graphs.vertex_names import json_name
+    from kernels_ti import enumerate_paths
 
-    for path in paths:
-        text = json.dumps([json_name(v) for v in path]) if as_json else " ".join(map(str, path))
-        yield (visible(text) if is_terminal else text) + "\n"
+    def line(path: list[Any]) -> str:
+        return json.dumps([json_name(v) for v in path]) if options.json else " ".join(map(str, path))
+
+    paths = enumerate_paths(limit=options.limit, **wanted)
+    write_lines(map(line, paths), options.output)
+    return 0 if paths.complete else STOPPED_EXIT_CODE
 
 
 def _print_best(options: argparse.Namespace, title: str, best: BestPath, *, is_complete: bool) -> None:
     import json
 
-    from chordless.cycles.participation import json_name
+    from chordless.graphs.vertex_names import json_name
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal
 

@@ -240,14 +240,17 @@ def print_way_on(finished: Finished) -> None:
 
 
 def graph_asked_for(options: argparse.Namespace) -> LoadedGraph:
-    """Load the graph that a command line names, in this process.
+    """Load the graph that a command line names, in this process, and print what its reader has to tell.
 
     Raise GraphError if it cannot be read.
     """
     from chordless.graphs.load import load_as
     from chordless.graphs.readers.incoming import Limits
 
-    return load_as(options, Limits(options.memory))
+    loaded = load_as(options, Limits(options.memory))
+    if not getattr(options, "quiet", False):
+        print_notes(loaded.notes)
+    return loaded
 
 
 def print_notes(notes: Sequence[str]) -> None:

@@ -76,32 +76,22 @@ def count(options: argparse.Namespace) -> int:
 
 def list_orbits(options: argparse.Namespace) -> int:
     """Write the size and one cycle of each orbit, return the exit code."""
-    from chordless.commands.writing import THE_GRAPH, require_other_files
-    from chordless.files import whole_file
+    from chordless.commands.writing import THE_GRAPH, require_other_files, write_lines
 
-    if options.output == "-":
-        for line in _lines(_found(options)[2], as_json=False, is_terminal=sys.stdout.isatty()):
-            sys.stdout.write(line)
-        sys.stdout.flush()
-        return 0
-    require_other_files([(THE_GRAPH, options.graph)], {"-o": options.output})
+    if options.output != "-":
+        require_other_files([(THE_GRAPH, options.graph)], {"-o": options.output})
     as_json = PurePath(options.output).suffix.lower() == ".jsonl"
-    found = _found(options)[2]
-    with whole_file(options.output) as stream:
-        for line in _lines(found, as_json=as_json, is_terminal=False):
-            stream.write(line.encode())
+    write_lines(_lines(_found(options)[2], as_json=as_json), options.output)
     return 0
 
 
 def _found(options: argparse.Namespace) -> tuple[str, dict[str, int], CycleOrbits]:
     """Return the title of the graph, its numbers of vertices and edges, and the orbits of its cycles."""
-    from chordless.commands.session import graph_asked_for, print_notes
+    from chordless.commands.session import graph_asked_for
     from chordless.graphs.vertex_names import restriction_named
     from kernels_ti import cycle_orbits
 
     loaded = graph_asked_for(options)
-    if not options.quiet:
-        print_notes(loaded.notes)
     graph = loaded.graph
     through, avoid = restriction_named(graph, options.through, options.through_edge, options.avoid)
     found = cycle_orbits(
@@ -115,15 +105,13 @@ def _found(options: argparse.Namespace) -> tuple[str, dict[str, int], CycleOrbit
     return loaded.title, {"n": graph.n, "m": graph.m}, found
 
 
-def _lines(found: CycleOrbits, *, as_json: bool, is_terminal: bool) -> Iterator[str]:
+def _lines(found: CycleOrbits, *, as_json: bool) -> Iterator[str]:
     import json
 
-    from chordless.cycles.participation import json_name
-    from chordless.words.shown import visible
+    from chordless.graphs.vertex_names import json_name
 
     for size, cycle in zip(found.sizes, found.cycles, strict=True):
         if as_json:
-            yield json.dumps({"orbit": size, "cycle": [json_name(v) for v in cycle]}) + "\n"
+            yield json.dumps({"orbit": size, "cycle": [json_name(v) for v in cycle]})
         else:
-            names = " ".join(map(str, cycle))
-            yield f"{size}\t{visible(names) if is_terminal else names}\n"
+            yield f"{size}\t{' '.join(map(str, cycle))}"

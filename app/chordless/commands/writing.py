@@ -90,6 +90,19 @@ def write_graph(graph: Graph, output: str, comments: Sequence[str]) -> list[str]
     return []
 
 
+def write_lines(lines: Iterable[str], output: str) -> None:
+    """Write lines to a file, as a whole, or for ``-`` to standard output, as they come; a TAB may stand in them."""
+    from chordless.words.shown import on_terminal
+
+    if output != "-":
+        with whole_file(output) as file:
+            file.writelines(f"{line}\n".encode() for line in lines)
+        return
+    for line in lines:
+        sys.stdout.write("\t".join(on_terminal(part, sys.stdout) for part in line.split("\t")) + "\n")
+    sys.stdout.flush()
+
+
 def silence(stream: TextIO) -> None:
     """Discard the buffer of a stream that cannot be written, and all that follows: else Python fails at exit."""
     with open(os.devnull, "wb") as nothing:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from chordless.cycles.participation import json_name
 from chordless.cycles.read import Rows
+from chordless.graphs.vertex_names import json_name
 from kernels_ti import Graph
 from kernels_ti.graph import IntArray
 from kernels_ti.state import populations

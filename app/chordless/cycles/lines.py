@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from chordless.graphs.vertex_names import json_name
 from kernels_ti import OptionError
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.machine import cores
@@ -126,9 +127,7 @@ def _text_name(name: Hashable) -> bytes:
 
 
 def _json_name(name: Hashable) -> bytes:
-    if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
-        return b"%d" % int(name)
-    return json.dumps(str(name), ensure_ascii=False).encode(errors="backslashreplace")
+    return json.dumps(json_name(name), ensure_ascii=False).encode(errors="backslashreplace")
 
 
 def _has_white_space(text: str) -> bool:

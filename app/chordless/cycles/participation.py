@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
+
+from chordless.graphs.vertex_names import json_name
 
 if TYPE_CHECKING:
     from kernels_ti import CycleShares, Graph, Participation
@@ -50,10 +51,3 @@ def _entries(names: list[Any], counts: IntArray) -> list[dict[str, Any]]:
         }
         for name, by_length in zip(names, counts.tolist(), strict=True)
     ]
-
-
-def json_name(name: Hashable) -> int | str:
-    """Return the name of a vertex for JSON: names that are integers stay integers, all others are text."""
-    import numpy as np
-
-    return int(name) if isinstance(name, (int, np.integer)) and not isinstance(name, bool) else str(name)

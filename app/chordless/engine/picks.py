@@ -245,7 +245,7 @@ class Pick:
 
 def best_object(best: BestCycle | None, space: SearchSpace, command: RunCommand) -> dict[str, Any] | None:
     """Return a best cycle as `Finished` has it; None without one."""
-    from chordless.cycles.participation import json_name
+    from chordless.graphs.vertex_names import json_name
 
     if best is None:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 from kernels_ti import Graph, OptionError
 from kernels_ti.blocks.restriction import no_vertex
@@ -71,3 +71,10 @@ def edge_named(graph: Graph, text: str) -> tuple[int, int]:
     u_name, v_name = pairs[0]
     missing = u_name if u_name not in index else v_name
     raise no_vertex(graph, missing)
+
+
+def json_name(name: Hashable) -> int | str:
+    """Return the name of a vertex for JSON: names that are integers stay integers, all others are text."""
+    import numpy as np
+
+    return int(name) if isinstance(name, (int, np.integer)) and not isinstance(name, bool) else str(name)

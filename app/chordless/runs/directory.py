@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -289,13 +289,9 @@ def _write_graph(path: Path, loaded: LoadedGraph) -> None:
 
 
 def _json_names(graph: Graph) -> list[int | str] | None:
-    return None if graph.vertex_names is None else [_json_name(name) for name in graph.vertex_names]
+    from chordless.graphs.vertex_names import json_name
 
-
-def _json_name(name: Hashable) -> int | str:
-    import numpy as np
-
-    return int(name) if isinstance(name, (int, np.integer)) and not isinstance(name, bool) else str(name)
+    return None if graph.vertex_names is None else list(map(json_name, graph.vertex_names))
 
 
 def _write_run(descriptor: int, command: RunCommand, graph: Graph) -> None:
