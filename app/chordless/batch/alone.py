@@ -13,11 +13,9 @@ from chordless.batch.entries import Entry
 from chordless.engine.channel import CallChannel, Channel
 from chordless.graphs.load import LoadedGraph
 from chordless.protocol.events import Event
-from chordless.protocol.orders import BatchCommand, RunCommand
+from chordless.protocol.orders import FORMATS, BatchCommand, RunCommand
 from chordless.values import SHORTEST_CYCLE
 from kernels_ti import ChordlessError
-
-_SUFFIXES = {"text": ".txt", "jsonl": ".jsonl", "npy": ".npy"}
 
 
 class AloneChannel(CallChannel):
@@ -40,8 +38,9 @@ def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand, threads:
     output = None
     if job.listing is not None:
         os.makedirs(job.listing, exist_ok=True)
+        suffix = next(suffix for suffix, form in FORMATS.items() if form == job.listing_format)
         stem = re.sub(r"[^\w.+-]+", "_", os.path.basename(entry.title.rstrip("/"))).strip("._") or "graph"
-        output = os.path.join(job.listing, f"{stem}-{entry.key[:8]}{_SUFFIXES[job.listing_format]}")
+        output = os.path.join(job.listing, f"{stem}-{entry.key[:8]}{suffix}")
     # Only a search lists cycles, stops at a number of them, and runs on these arches.
     needs_search = output is not None or job.limit is not None or job.arch in ("vulkan", "reference")
     return RunCommand(

@@ -7,13 +7,12 @@ import zlib
 from pathlib import PurePath
 from typing import IO
 
-from chordless.graphs.load import FORMATS, MOLECULE_FORMATS, format_of_content, format_of_name
+from chordless.graphs.load import MOLECULE_FORMATS, format_of_content, format_of_name
 from chordless.graphs.molecules import EXTENSIONS
 from chordless.graphs.readers.incoming import GZIP_MAGIC, STANDARD_INPUT, Limits, open_input, shown_name, standard_input
 from chordless.protocol.orders import BatchJob
-from kernels_ti import ChordlessError, OptionError
+from kernels_ti import ChordlessError
 
-INPUT_FORMATS = (*FORMATS, *MOLECULE_FORMATS)
 _START_BYTES = 1 << 16
 _COUNTED_AT_ONCE = 1 << 22
 # Larger files are not read an extra time just to count their graphs.
@@ -54,13 +53,6 @@ def _count_records(stream: IO[bytes]) -> int:
         records += ends
         open_record = not ends and (open_record or not line.isspace())
     return max(records + open_record, 1)
-
-
-def checked_format(name: str) -> str:
-    """Return the name of a format of graph files; an OptionError if there is no such format."""
-    if name not in INPUT_FORMATS:
-        raise OptionError(f"there is no file format {name!r}; the formats are {', '.join(INPUT_FORMATS)}")
-    return name
 
 
 def many_format(job: BatchJob) -> str | None:

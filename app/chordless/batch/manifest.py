@@ -33,7 +33,7 @@ from chordless import values
 from chordless.batch.jobs import checked, expand
 from chordless.files import read_file
 from chordless.graphs.readers.incoming import STANDARD_INPUT
-from chordless.protocol.orders import BatchJob
+from chordless.protocol.orders import FORMATS, BatchJob
 from chordless.values import ALL_LIVING
 from kernels_ti import ChordlessError, OptionError
 from kernels_ti.choices import ARCHES, METHODS, PARITIES
@@ -44,7 +44,7 @@ else:
     import tomli as tomllib
 
 TASKS = ("count", "list")
-LISTING_FORMATS = {"txt": "text", "jsonl": "jsonl", "npy": "npy"}
+LISTING_FORMATS = ("txt", "jsonl", "npy")
 _TABLES = ("defaults", "jobs")
 
 
@@ -168,7 +168,7 @@ def _encoding(value: Any) -> str:
 
 
 def _format(value: Any) -> str:
-    from chordless.batch.detect import checked_format
+    from chordless.graphs.load import checked_format
 
     return checked_format(_text(value))
 
@@ -204,7 +204,7 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[Any], str]:
 
 
 def _listing_format(value: Any) -> str:
-    return LISTING_FORMATS[_one_of(tuple(LISTING_FORMATS))(value)]
+    return FORMATS[f".{_one_of(LISTING_FORMATS)(value)}"]
 
 
 _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {

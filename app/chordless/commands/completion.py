@@ -75,8 +75,7 @@ def _prepare(parser: argparse.ArgumentParser) -> None:
     """Mark the arguments that file or folder names complete, by their metavar; describe each command in one line."""
     import shtab
 
-    from chordless.batch.detect import INPUT_FORMATS
-    from chordless.graphs.load import FORMATS
+    from chordless.graphs.load import ALL_FORMATS, FORMATS
 
     graph = _files_and_specs()
     for action in parser._actions:
@@ -94,4 +93,4 @@ def _prepare(parser: argparse.ArgumentParser) -> None:
                 action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
             elif action.dest == "file_format":
                 # The parser has no choices here, because every command would import the readers to know them.
-                action.choices = INPUT_FORMATS if "--graph-format" in action.option_strings else FORMATS
+                action.choices = ALL_FORMATS if "--graph-format" in action.option_strings else FORMATS

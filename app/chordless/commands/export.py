@@ -98,11 +98,12 @@ def act(options: argparse.Namespace) -> int:
     from chordless.commands.writing import THE_GRAPH, require_other_files
     from chordless.cycles import export
     from chordless.cycles.columns import require_columns
-    from chordless.cycles.lines import CycleEncoder
-    from chordless.cycles.output import LineOutput
+    from chordless.cycles.output import open_output
+    from chordless.protocol.orders import FORMATS as FORMATS_OF_CYCLES
+    from chordless.protocol.orders import RunCommand
     from chordless.runs.directory import files_of_run
     from chordless.words.numbers import seconds_text
-    from chordless.words.shown import on_terminal, visible
+    from chordless.words.shown import on_terminal
     from kernels_ti import OptionError
     from kernels_ti.errors import quantity
 
@@ -122,24 +123,14 @@ def act(options: argparse.Namespace) -> int:
     if to_file:
         own = [(f"a file of the run in {path}", each) for path in options.cycles for each in files_of_run(path)]
         require_other_files([(THE_GRAPH, options.graph), *own], {"-o": options.output})
-    with _progress(options, len(source.store)) as tell:
-        if options.export_format == "npy":
-            export.export_rows(source, options.output, tell)
-        elif options.export_format in ("parquet", "arrow"):
-            export.export_columns(source, options.output, options.export_format, tell)
-        else:
-            names = source.graph.names
-            if not to_file and sys.stdout.isatty():
-                names = tuple(visible(str(name)) for name in names)
-            encoder = CycleEncoder(names, "jsonl" if options.export_format == "jsonl" else "text")
-            if to_file:
-                output = LineOutput.to_file(options.output, encoder)
-            else:
-                output = LineOutput(os.dup(sys.stdout.fileno()), "standard output", encoder, limit=None)
-            try:
-                export.export_lines(source, output, tell)
-            finally:
-                output.close()
+    form = FORMATS_OF_CYCLES[f".{options.export_format}"]
+    command = RunCommand(source.name, options.program_start, output=options.output, output_format=form)
+    standard_output = -1 if to_file else os.dup(sys.stdout.fileno())
+    with (
+        _progress(options, len(source.store)) as tell,
+        open_output(command, source.graph, standard_output) as output,
+    ):
+        export.export(source, output, tell)
     note = quantity(len(source.store), "cycle")
     if to_file:
         note += f" in {options.output}, {seconds_text(time.time() - options.program_start)} in all"

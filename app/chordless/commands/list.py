@@ -154,12 +154,6 @@ def _directory_of(options: argparse.Namespace, output_format: CycleFormat) -> st
 def _format_of(output: str) -> CycleFormat | None:
     if output.endswith("/") or os.path.isdir(output):
         return "parts"
-    formats: dict[str, CycleFormat] = {
-        "": "text",
-        ".txt": "text",
-        ".jsonl": "jsonl",
-        ".npy": "npy",
-        ".parquet": "parquet",
-        ".arrow": "arrow",
-    }
-    return formats.get(PurePath(output).suffix.lower())
+    from chordless.protocol.orders import FORMATS
+
+    return FORMATS.get(PurePath(output).suffix.lower() or ".txt")

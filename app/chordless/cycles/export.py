@@ -1,4 +1,4 @@
-"""Exporting cycles chunk by chunk: bit rows to lines, to one .npy file, or to columns."""
+"""Exporting cycles chunk by chunk: bit rows to any output of a listing."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chordless.cycles.columns import ColumnFormat, column_output
-from chordless.cycles.output import LineOutput
+from chordless.cycles.output import CycleOutput
 from chordless.cycles.read import CycleStore, Rows, read_rows, row_words
-from chordless.cycles.write import RowOutput
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.runs.checkpoint import read_position
 from chordless.runs.directory import RunDirectory
@@ -95,37 +93,8 @@ def _source(path: str, loaded: LoadedGraph, store: CycleStore, complete: bool) -
     return Source(loaded.graph, store, complete, path)
 
 
-def export_lines(source: Source, output: LineOutput, tell: Tell) -> None:
-    """Write a line for each cycle: whole lines also where it fails.
-
-    Errors: BrokenPipeError for a reader that has gone, else EngineError.
-    """
-    for cycles in source.ordered():
-        output.write(cycles, _never)
+def export(source: Source, output: CycleOutput, tell: Tell) -> None:
+    """Write all cycles to an output; the errors are those of its `write`, and those of `Source.ordered`."""
+    for found in source.chunks() if output.rows else source.ordered():
+        output.write(found, lambda: False)
         tell(output.listed)
-
-
-def export_rows(source: Source, path: str, tell: Tell) -> None:
-    """Join all bit rows in one .npy file; an EngineError if it cannot be written."""
-    output = RowOutput(Path(path), source.graph.n)
-    try:
-        for rows in source.chunks():
-            output.write(rows, _never)
-            tell(output.listed)
-    finally:
-        output.close()
-
-
-def export_columns(source: Source, path: str, file_format: ColumnFormat, tell: Tell) -> None:
-    """Write a Parquet or an Arrow file, see `chordless.cycles.columns.column_output`.
-
-    Raises OptionError without pyarrow, and EngineError, with no file left, if it cannot be written.
-    """
-    with column_output(path, source.graph, file_format, None) as output:
-        for cycles in source.ordered():
-            output.write(cycles, _never)
-            tell(output.listed)
-
-
-def _never() -> bool:
-    return False

@@ -68,6 +68,8 @@ _SIGNATURES = (
     (re.compile(rb"\s*[&:;]?[?-~]+\s*(?:\n|\Z)"), "graph6"),
 )
 
+ALL_FORMATS = (*FORMATS, *MOLECULE_FORMATS)
+
 _HOW_TO_READ = ("simplify", "directed", "multigraph", "file_format", "encoding")
 
 
@@ -129,9 +131,8 @@ def load_graph(
     OptionError
         For a format or an encoding that does not exist, and for `directed` where it is not possible.
     """
-    if file_format is not None and file_format not in (*FORMATS, *MOLECULE_FORMATS):
-        known = ", ".join((*FORMATS, *MOLECULE_FORMATS))
-        raise OptionError(f"there is no file format {file_format!r}; the formats are {known}")
+    if file_format is not None:
+        checked_format(file_format)
     limits = limits or Limits()
     if directed and simplify:
         raise OptionError(f"{DIRECTED} and {SIMPLIFY} exclude each other: the second drops directions")
@@ -199,6 +200,13 @@ def require_direction_unsaid(kind: str) -> None:
 
 _ENCODINGS_OF_NAMES = ("idna", "punycode")
 """Codecs of Python for the parts of a host's name. They do not decode a text."""
+
+
+def checked_format(name: str) -> str:
+    """Return the name of a format of graph files; an OptionError if there is no such format."""
+    if name not in ALL_FORMATS:
+        raise OptionError(f"there is no file format {name!r}; the formats are {', '.join(ALL_FORMATS)}")
+    return name
 
 
 def checked_encoding(name: str | None) -> str:

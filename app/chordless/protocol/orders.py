@@ -9,6 +9,15 @@ from typing import ClassVar, Literal
 from kernels_ti.choices import Parity
 
 CycleFormat = Literal["text", "jsonl", "npy", "parts", "parquet", "arrow"]
+FORMATS: dict[str, CycleFormat] = {
+    ".txt": "text",
+    ".jsonl": "jsonl",
+    ".npy": "npy",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+}
+"""How cycles are written to a file, by its suffix."""
+
 Method = Literal["search", "boundary", "auto"]
 Pick = Literal["all", "longest", "sample"]
 USUAL_SAMPLE = 1000
