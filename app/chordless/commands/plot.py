@@ -11,6 +11,8 @@ from chordless.commands import options as shared
 from chordless.commands.parser import examples
 
 if TYPE_CHECKING:
+    from chordless.cycles.heat import Heat
+    from chordless.graphs.load import LoadedGraph
     from chordless.pictures.cycle_drawing import DrawnCycle
 
 SUMMARY = "draw a run: paths and cycles by length, or a cycle in its graph"
@@ -24,7 +26,16 @@ it found, of each length t. Several runs are drawn into one picture, to compare
 them. Equal runs give equal files.
 
 With --graph a cycle of a file is drawn: what list, sample, export, first, or
-longest --json wrote, or a line with the names of a cycle.
+longest --json wrote, or a line with the names of a cycle. With --all a map
+(.geojson) has all of them, and tells which are faces: blocks of houses, into
+which no street leads, dead ends left aside.
+
+With --heat each edge is as wide as its number of cycles: of a run that lists
+cycles or counts --per-edge, or with --graph of a file of cycles, or of what
+count --per-edge --json wrote.
+
+The lines of a batch, OUT.jsonl, become one picture: a small chart for each
+graph.
 """
 
 
@@ -41,13 +52,17 @@ def add_parser(subparsers: Any) -> None:
             "chordless plot listed/ --longest -o cycle.png",
             "chordless plot cycles.txt --graph roads.txt --cycle 7 -o cycle.png",
             "chordless plot hole.json --graph city.graphml -o hole.geojson   # for a map",
+            "chordless plot blocks.txt --graph city.graphml --all -o blocks.geojson",
+            "chordless plot streets.json --graph city.graphml --heat -o heat.svg",
+            "chordless plot webs.jsonl -o webs.svg                    # of a batch",
         ),
     )
     parser.add_argument(
         "runs",
         nargs="+",
         metavar="RUN",
-        help="a run directory, or a recording made with --events; one or several. With --graph a file of cycles, or -",
+        help="a run directory, or a recording made with --events; one or several. With --graph a file of cycles, or "
+        "-; or the lines of a batch, OUT.jsonl",
     )
     parser.add_argument(
         "-o",
@@ -55,7 +70,7 @@ def add_parser(subparsers: Any) -> None:
         required=True,
         metavar="FILE",
         help=f"the picture; its name ends in .{', .'.join(FORMATS)}; of a "
-        "cycle in a graph with coordinates also in .geojson, for a map",
+        "cycle, or with --heat, in a graph with coordinates also in .geojson, for a map",
     )
     group = parser.add_argument_group("reading the graph of a file of cycles")
     group.add_argument("--graph", metavar="GRAPH", help="the graph of the cycles: a file or a spec")
@@ -71,6 +86,12 @@ def add_parser(subparsers: Any) -> None:
         "file: the N-th of the file (default: the first)",
     )
     group.add_argument("--longest", action="store_true", help="the first of the longest cycles, in the graph")
+    group.add_argument(
+        "--all",
+        action="store_true",
+        help="all cycles of a file, in a .geojson; `face` is null where another street crosses",
+    )
+    group.add_argument("--heat", action="store_true", help="how many cycles pass each edge, as its width")
     group = parser.add_argument_group("scale of the counts").add_mutually_exclusive_group()
     group.add_argument("--linear", action="store_true", help="linear (default of the histogram)")
     group.add_argument("--log", action="store_true", help="logarithmic (default of the evolution chart)")
@@ -81,16 +102,19 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for options that do not go together."""
     if options.graph is not None and options.histogram:
         parser.error("--histogram is drawn of runs; leave --graph out")
-    if options.graph is not None and options.cycle is None and not options.longest:
+    if options.all and (options.graph is None or _suffix(options) != _MAP):
+        parser.error(f"--all writes all cycles of a file to a .{_MAP}, and needs --graph")
+    if options.graph is not None and options.cycle is None and not (options.longest or options.all or options.heat):
         options.cycle = 1
-    is_cycle = options.cycle is not None or options.longest
+    is_cycle = options.cycle is not None or options.longest or options.all or options.heat
     if _suffix(options) not in (*FORMATS, *[_MAP] * is_cycle):
         parser.error(f"-o {options.output}: the name of a picture ends in .{', .'.join(FORMATS)}")
     if options.graph is None and (options.simplify or options.directed or options.multigraph or options.encoding):
         parser.error("--graph is missing: how it is read is said without a graph")
     if not is_cycle:
         return
-    what = "--longest" if options.longest else "--cycle" if options.graph is None else "--graph"
+    asked = {"--heat": options.heat, "--longest": options.longest, "--cycle": options.graph is None}
+    what = next((name for name, is_asked in asked.items() if is_asked), "--graph")
     if len(options.runs) > 1:
         parser.error(f"{what} is drawn of one run, not of {len(options.runs)}")
     if options.linear or options.log:
@@ -103,9 +127,7 @@ def act(options: argparse.Namespace) -> int:
     from chordless.pictures import style
 
     if _suffix(options) == _MAP:
-        from chordless.pictures.cycle_drawing import cycle_geojson
-
-        data = cycle_geojson(_cycle(options))
+        data = _map(options)
     else:
         style.require_matplotlib()
         with style.in_style():
@@ -115,14 +137,33 @@ def act(options: argparse.Namespace) -> int:
     return 0
 
 
+def _map(options: argparse.Namespace) -> bytes:
+    if options.heat:
+        from chordless.pictures.participation_drawing import heat_geojson
+
+        return heat_geojson(*_heat(options))
+    from chordless.pictures.cycle_drawing import all_cycles_of_file, cycle_geojson, cycles_geojson
+
+    if options.all:
+        return cycles_geojson(all_cycles_of_file(options.runs[0], options.graph, **_reading(options)))
+    return cycle_geojson(_cycle(options))
+
+
 def _figure(options: argparse.Namespace) -> Any:
+    if options.heat:
+        from chordless.pictures.participation_drawing import draw_heat
+
+        return draw_heat(*_heat(options), titled=True)
     if options.cycle is not None or options.longest:
         from chordless.pictures.cycle_drawing import draw_cycle
 
         return draw_cycle(_cycle(options))
+    from chordless.pictures.batch_drawing import is_batch, small_multiples
     from chordless.pictures.charts import evolution_chart, length_histogram
     from chordless.pictures.recorded_run import read_run
 
+    if len(options.runs) == 1 and is_batch(options.runs[0]):
+        return small_multiples(options.runs[0], log=not options.linear)
     runs = [read_run(path) for path in options.runs]
     if options.histogram:
         return length_histogram(runs, log=options.log)
@@ -137,10 +178,26 @@ def _cycle(options: argparse.Namespace) -> DrawnCycle:
     from chordless.pictures.cycle_drawing import cycle_number, cycle_of_file, longest_cycle
 
     if options.graph is not None:
-        reading = shared.fields_of(options, "simplify", "directed", "multigraph", "encoding")
-        return cycle_of_file(options.runs[0], options.graph, options.cycle, **reading)
+        return cycle_of_file(options.runs[0], options.graph, options.cycle, **_reading(options))
     directory = _directory(options.runs[0])
     return longest_cycle(directory) if options.longest else cycle_number(directory, options.cycle)
+
+
+def _heat(options: argparse.Namespace) -> tuple[LoadedGraph, Heat]:
+    if options.graph is None:
+        from chordless.pictures.participation_drawing import heat_of_run
+
+        return heat_of_run(options.runs[0])
+    from chordless.cycles.heat import heat_of_file
+    from chordless.graphs.load import load_graph
+
+    reading = _reading(options)
+    loaded = load_graph(options.graph, **reading)
+    return loaded, heat_of_file(options.runs[0], loaded.graph, options.graph, **reading)
+
+
+def _reading(options: argparse.Namespace) -> dict[str, Any]:
+    return shared.fields_of(options, "simplify", "directed", "multigraph", "encoding")
 
 
 def _directory(run: str) -> Path:

@@ -1,17 +1,21 @@
-"""The share of some cycles that pass each edge: from bit rows, or from counts that the run made itself."""
+"""The share of some cycles that pass each edge: from cycles, or from counts that a run made itself."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from chordless.cycles.named import cycles_of_lines, named_cycles
 from chordless.cycles.read import Rows
-from chordless.graphs.vertex_names import json_name
-from kernels_ti import Graph
+from chordless.graphs.readers.incoming import read_bytes, shown_name
+from kernels_ti import Graph, GraphError, OptionError
 from kernels_ti.graph import IntArray
 from kernels_ti.state import populations
 
@@ -60,10 +64,51 @@ def heat_of_rows(graph: Graph, chunks: Iterable[Rows], enough: Callable[[], bool
 def heat_of_counts(graph: Graph, participation: dict[str, Any], total: int) -> Heat:
     """Return the counts of a run for each edge, from `chordless.cycles.participation.participation_object`."""
     pairs = graph.pairs()
-    names = [json_name(name) for name in graph.names]
-    counted = {frozenset(entry["name"]): int(entry["cycles"]) for entry in participation["edges"]}
+    names = [str(name) for name in graph.names]
+    counted = {frozenset(map(str, entry["name"])): int(entry["cycles"]) for entry in participation["edges"]}
     counts = tuple(counted.get(frozenset((names[u], names[v])), 0) for u, v in pairs.tolist())
     return Heat(pairs, counts, total)
+
+
+def heat_of_file(path: str, graph: Graph, title: str, **reading: Any) -> Heat:
+    """Return the heat of a file: cycles, see `named_cycles`, or the object of ``count --per-edge --json``.
+
+    An OptionError is raised if the edges were not counted, a GraphError if they are not those of the graph.
+    """
+    if PurePath(path).suffix.lower() in (".npy", ".parquet", ".arrow"):
+        return _heat_of_cycles(graph, named_cycles(path, graph, title, **reading))
+    data = read_bytes(path)
+    counted = _counted(data)
+    if counted is None:
+        return _heat_of_cycles(graph, cycles_of_lines(data, graph, path))
+    if not isinstance(counted.get("edges"), list):
+        raise OptionError(f"{shown_name(path)}: it has no counts of edges: `chordless count --per-edge --json` has")
+    heat = heat_of_counts(graph, counted, int(counted["total"]))
+    if len(counted["edges"]) != len(heat.pairs) or sum(int(edge["cycles"]) for edge in counted["edges"]) != sum(
+        heat.counts
+    ):
+        raise GraphError(f"{shown_name(path)}: its edges are not those of {title}, read in this way")
+    return heat
+
+
+def _counted(data: bytes) -> dict[str, Any] | None:
+    """Return the object that ``count --json`` prints; None for anything else."""
+    if data.lstrip()[:1] != b"{":
+        return None
+    try:
+        value = json.loads(data)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) and "by_length" in value else None
+
+
+def _heat_of_cycles(graph: Graph, cycles: Iterable[list[int]]) -> Heat:
+    pairs, passing = graph.pairs(), Counter[frozenset[int]]()
+    total = 0
+    for cycle in cycles:
+        total += 1
+        passing.update(map(frozenset, zip(cycle, [*cycle[1:], cycle[0]], strict=True)))
+    return Heat(pairs, tuple(passing[frozenset(pair)] for pair in pairs.tolist()), total)
 
 
 def _passing(rows: Rows, n: int, pairs: IntArray) -> IntArray:

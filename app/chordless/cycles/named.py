@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -30,8 +30,17 @@ def named_cycles(path: str, graph: Graph, title: str, **reading: Any) -> Iterato
             for cycle in np.split(cycles.vertices, cycles.offsets[1:-1]):
                 yield cycle.tolist()
         return
+    rows = _columns(path, suffix) if suffix in (".parquet", ".arrow") else _lines(read_bytes(path), path)
+    yield from _checked_rows(rows, graph, path)
+
+
+def cycles_of_lines(data: bytes, graph: Graph, path: str) -> Iterator[list[int]]:
+    """Yield the cycles of lines as `named_cycles` does, from what was read of the file `path`."""
+    return _checked_rows(_lines(data, path), graph, path)
+
+
+def _checked_rows(rows: Iterable[tuple[int, Sequence[Any]]], graph: Graph, path: str) -> Iterator[list[int]]:
     index = {str(name): v for v, name in enumerate(graph.names)}
-    rows = _columns(path, suffix) if suffix in (".parquet", ".arrow") else _lines(path)
     for number, names in rows:
         yield _checked(graph, index, [str(name) for name in names], f"{shown_name(path)}:{number}")
 
@@ -51,8 +60,8 @@ def _columns(path: str, suffix: str) -> Iterator[tuple[int, Sequence[Any]]]:
         yield number, row.as_py()
 
 
-def _lines(path: str) -> Iterator[tuple[int, Sequence[Any]]]:
-    for number, line in enumerate(read_bytes(path).decode("utf-8", "backslashreplace").splitlines(), 1):
+def _lines(data: bytes, path: str) -> Iterator[tuple[int, Sequence[Any]]]:
+    for number, line in enumerate(data.decode("utf-8", "backslashreplace").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         if line[0] not in "[{":

@@ -38,7 +38,8 @@ _WIDTH, _HEIGHT = 7.0, 4.2
 _LEGEND_LINE = 0.24
 _MARKED_LENGTHS = 60
 _LABELLED_BARS = 14
-_LARGEST_DRAWN = 10**300
+LARGEST_DRAWN = 10**300
+"""Above it a count is no number of a chart."""
 
 
 def evolution_chart(runs: Sequence[RecordedRun], *, log: bool = True, titled: bool = True) -> Figure:
@@ -140,7 +141,7 @@ def _check(runs: Sequence[RecordedRun]) -> None:
         if not run.has_lengths:
             raise OptionError(f"{run.path}: this count (--total-only) tells no lengths apart, there is nothing to draw")
         counts = [*run.state.cycles_by_length.values(), *run.state.frontier_by_length.values()]
-        if max(counts, default=0) > _LARGEST_DRAWN:
+        if max(counts, default=0) > LARGEST_DRAWN:
             raise OptionError(f"{run.path}: it has counts beyond 10^300, which no chart holds")
 
 

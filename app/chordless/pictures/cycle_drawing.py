@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from chordless.cycles.browse import FoundCycle, RunCycles
 from chordless.cycles.named import named_cycles
+from chordless.graphs.faces import Faces
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.graphs.readers.incoming import shown_name
 from chordless.pictures.graph_drawing import draw_dots, draw_edges, new_drawing, write_names
@@ -89,18 +91,48 @@ def cycle_of_file(path: str, graph: str, number: int | None, **reading: Any) -> 
     return DrawnCycle(loaded, chosen[0], np.array(chosen[1], np.int64), name)
 
 
+def all_cycles_of_file(path: str, graph: str, **reading: Any) -> Iterator[DrawnCycle]:
+    """Yield all cycles of a file, see `cycle_of_file`."""
+    loaded = load_graph(graph, **reading)
+    for number, cycle in enumerate(named_cycles(path, loaded.graph, graph, **reading), 1):
+        yield DrawnCycle(loaded, number, np.array(cycle, np.int64), shown_name(path))
+
+
 def cycle_geojson(cycle: DrawnCycle) -> bytes:
     """Return a cycle as a line of GeoJSON that comes back to its start; an OptionError without coordinates."""
+    return features_bytes([_feature(cycle)])
+
+
+def cycles_geojson(cycles: Iterable[DrawnCycle]) -> bytes:
+    """Return cycles of one graph as `cycle_geojson` does, each with whether it is a face, see `Faces.is_face`.
+
+    An OptionError is raised unless all vertices of the graph have coordinates.
+    """
+    features: list[dict[str, Any]] = []
+    faces: Faces | None = None
+    for cycle in cycles:
+        faces = faces or Faces(cycle.loaded)
+        feature = _feature(cycle)
+        feature["properties"]["face"] = faces.is_face(cycle.vertices.tolist())
+        features.append(feature)
+    return features_bytes(features)
+
+
+def features_bytes(features: list[dict[str, Any]]) -> bytes:
+    """Return the text of a GeoJSON file."""
+    return json.dumps({"type": "FeatureCollection", "features": features}).encode() + b"\n"
+
+
+def _feature(cycle: DrawnCycle) -> dict[str, Any]:
     places = cycle.loaded.positions or {}
     around = [*cycle.vertices.tolist(), int(cycle.vertices[0])]
     if not all(v in places for v in around):
         raise OptionError(f"{cycle.loaded.title}: the file has no coordinates for these vertices, which GeoJSON needs")
-    feature = {
+    return {
         "type": "Feature",
         "properties": {"graph": cycle.loaded.title, "length": len(cycle.vertices), "vertices": cycle.names()},
         "geometry": {"type": "LineString", "coordinates": [places[v] for v in around]},
     }
-    return json.dumps({"type": "FeatureCollection", "features": [feature]}).encode() + b"\n"
 
 
 def draw_cycle(cycle: DrawnCycle, *, titled: bool = True) -> Figure:

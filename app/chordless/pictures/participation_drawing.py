@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chordless.cycles.browse import RunCycles
+from chordless.cycles.heat import Heat, heat_of_counts, heat_of_rows
 from chordless.graphs.generators import is_spec
 from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.pictures.cycle_drawing import features_bytes
 from chordless.pictures.graph_drawing import draw_dots, draw_edges, new_drawing, write_names
-from chordless.pictures.recorded_run import RecordedRun
-from chordless.pictures.style import PALETTE
-from kernels_ti import ChordlessError, Graph
+from chordless.pictures.recorded_run import RecordedRun, read_run
+from chordless.pictures.style import PALETTE, add_title
+from kernels_ti import ChordlessError, Graph, OptionError
+from kernels_ti.errors import quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 _THINNEST, _WIDEST = 0.4, 6.0
 _UNUSED = 0.5
 _NAMED_EDGES = 12
+_CYCLES_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -73,22 +78,41 @@ def graph_of_edges(run: RecordedRun) -> LoadedGraph | None:
 
 
 def draw_used_edges(run: RecordedRun, loaded: LoadedGraph) -> Figure:
+    """Draw the heat of a run that counted for each edge of the graph, see `graph_of_edges` and `draw_heat`."""
+    return draw_heat(loaded, heat_of_counts(loaded.graph, {"edges": _entries(run, "edges")}, run.state.cycles))
+
+
+def heat_of_run(path: str) -> tuple[LoadedGraph, Heat]:
+    """Return the graph and the heat of a run that counted for each edge, or that lists its cycles.
+
+    An OptionError is raised if it did neither; other errors are those of `read_run` and `RunCycles`.
+    """
+    run = read_run(path)
+    loaded = graph_of_edges(run)
+    if loaded is not None:
+        return loaded, heat_of_counts(loaded.graph, {"edges": _entries(run, "edges")}, run.state.cycles)
+    if run.directory is None or run.directory.command().output is None:
+        raise OptionError(f"{path}: this run counted no edges, and has no cycles: count with --per-edge, or list")
+    cycles = RunCycles(run.directory.path)
+    return cycles.loaded, heat_of_rows(cycles.loaded.graph, cycles.store.chunks(_CYCLES_AT_ONCE))
+
+
+def draw_heat(loaded: LoadedGraph, heat: Heat, *, titled: bool = False) -> Figure:
     """Draw a graph. The width of an edge shows its share of the cycles. Edges in no cycle are grey.
 
-    The run counted for each edge of the graph, see `graph_of_edges`. An OptionError is raised if the graph is too
-    large, see `chordless.graphs.drawing.layout_of`.
+    An OptionError is raised if the graph is too large, see `chordless.graphs.drawing.layout_of`.
     """
-    graph = loaded.graph
-    cycles = {frozenset(map(str, entry["name"])): entry["cycles"] for entry in _entries(run, "edges")}
-    names = [str(name) for name in graph.names]
-    edges = graph.pairs()
-    counts = [cycles[frozenset((names[u], names[v]))] for u, v in edges.tolist()]
+    names, edges = loaded.graph.names, heat.pairs
     # A number of cycles may be too large for a float, but a share fits.
-    most = max(counts, default=0)
-    shares = np.array([count / most if most else 0.0 for count in counts])
+    most = max(heat.counts, default=0)
+    shares = np.array([count / most if most else 0.0 for count in heat.counts])
     order = np.argsort(-shares, kind="stable")
     named = list(dict.fromkeys(v for edge in edges[order[:_NAMED_EDGES]].tolist() for v in edge)) if most else []
-    drawing = new_drawing(loaded, named, titled=False)
+    drawing = new_drawing(loaded, named, titled=titled)
+    if titled:
+        widest = " - ".join(str(names[v]) for v in edges[order[0]].tolist()) if most else ""
+        note = f"the widest edge, {widest}, is in {most:,} of {quantity(heat.total, 'cycle')}; grey ones are in none"
+        add_title(drawing.figure, loaded.title, note if most else "no edge is in a cycle")
     unused = shares == 0
     draw_edges(drawing, edges[unused], widths=_UNUSED, colour=PALETTE.edge)
     # Wide edges are drawn last, on top of the others.
@@ -98,6 +122,23 @@ def draw_used_edges(run: RecordedRun, loaded: LoadedGraph) -> Figure:
     draw_dots(drawing, drawing.drawn, colour=PALETTE.vertex)
     write_names(drawing, [])
     return drawing.figure
+
+
+def heat_geojson(loaded: LoadedGraph, heat: Heat) -> bytes:
+    """Return each edge as a line of GeoJSON with its number of cycles; an OptionError without coordinates."""
+    places = loaded.positions or {}
+    if len(places) < loaded.graph.n:
+        raise OptionError(f"{loaded.title}: the file has no coordinates for all vertices, which GeoJSON needs")
+    names = [str(name) for name in loaded.graph.names]
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"u": names[u], "v": names[v], "cycles": count, "share": share},
+            "geometry": {"type": "LineString", "coordinates": [places[u], places[v]]},
+        }
+        for (u, v), count, share in zip(heat.pairs.tolist(), heat.counts, heat.shares.tolist(), strict=True)
+    ]
+    return features_bytes(features)
 
 
 def _entries(run: RecordedRun, what: str) -> list[dict[str, Any]]:
