@@ -384,3 +384,46 @@ def test_without_textual_serve_the_extra_is_named():
 def test_what_is_no_port_is_refused(wrong):
     done = chordless("tui", "--web", wrong)
     assert (done.returncode, f"{wrong!r} is not a port" in done.stderr) == (2, True)
+
+
+@pytest.mark.slow
+def test_a_page_that_is_loaded_again_comes_back_to_its_screen_and_a_closed_one_ends_its_dashboard(tmp_path):
+    pytest.importorskip("textual_serve")
+    import aiohttp
+
+    async def until(browser, words):
+        drawn = b""
+        async for message in browser:
+            drawn += message.data if message.type is aiohttp.WSMsgType.BINARY else b""
+            if all(word in drawn for word in words):
+                return drawn
+        raise AssertionError(f"{words} did not come")
+
+    async def ask(address, family):
+        async with aiohttp.ClientSession() as session:
+            root = await root_of(session, address)
+            place = f"{root}ws/a-tab?width=80&height=24"
+            async with session.ws_connect(place) as browser:
+                await until(browser, [b"A chordless cycle"])
+                await browser.send_json(["stdin", "\x1b4"])
+                await until(browser, [b"no runs yet"])
+                # One core bears one dashboard, which the page asks for while its old content still stands.
+                again = await status_and_text(session, f"{root}?tab=a-tab")
+            before = family(recursive=True)
+            async with session.ws_connect(place) as browser:
+                drawn = await until(browser, [b"no runs yet", b"[4 Runs]"])
+                # The mouse works again, too.
+                assert b"\x1b[?1003h" in drawn
+                assert family(recursive=True) == before
+            return again[0], before
+
+    core = min(os.sched_getaffinity(0))
+    with served(tmp_path, free_port(), preexec_fn=lambda: os.sched_setaffinity(0, {core})) as (process, address):
+        family = psutil.Process(process.pid).children
+        status, dashboards = asyncio.run(asyncio.wait_for(ask(address, family), PATIENCE))
+        assert status == 200
+        assert dashboards
+        wait_for_end(dashboards)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
+        assert process.stderr.read() == ""

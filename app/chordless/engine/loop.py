@@ -142,8 +142,11 @@ class Search:
         return reason
 
     def _compiles_midway(self) -> bool:
-        """Return whether a compilation is next, which takes no orders: a stop kills the engine then."""
-        return self._snapshot.compiling and self._snapshot.paths > 0
+        """Return whether a compilation is next, which takes no orders: a stop kills the engine then.
+
+        A search of less than a second is soon made again.
+        """
+        return self._snapshot.compiling and self.keeper is not None and self.keeper.seconds_since >= 1.0
 
     def _pause(self) -> None:
         """Wait for a command other than a pause; the time does not count."""

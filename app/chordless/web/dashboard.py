@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from aiohttp import WSCloseCode, WSMsgType, web
 from textual_serve import app_service
@@ -22,15 +23,47 @@ _SIZE = {"width": 80, "height": 24}
 # A screen of 3,840 x 2,160 pixels with small letters. A dashboard needs memory for each cell.
 _LARGEST = {"width": 500, "height": 200}
 _CODE = "from chordless.cli import main; sys.exit(main())"
+# Modes of the terminal: mouse, alternate screen, pasted text. That of a picture drawn at once (2026) is left out.
+_MODE = re.compile(rb"\x1b\[\?(?!2026)(\d+)[hl]")
+# Textual takes two sizes that come at once for one, and draws nothing for the size that it has.
+_SECONDS_BETWEEN_SIZES = 0.1
 
 
 class Dashboard(app_service.AppService):
-    """A dashboard in a process group of its own, which ends with this process; `arguments` follow ``chordless``."""
+    """A dashboard in a process group of its own, which ends with this process; `arguments` follow ``chordless``.
+
+    It outlives its page: one that is loaded again gets the same dashboard.
+    """
 
     def __init__(self, arguments: list[str], **more: Any) -> None:
         super().__init__("chordless", **more)
         self._arguments = arguments
+        self._page_is_gone = self._is_over = False
+        self._modes: dict[bytes, bytes] = {}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was left, or its process has ended."""
+        return self._is_over or self._process is None or self._process.returncode is not None
+
+    async def on_meta(self, data: bytes) -> None:
+        """Obey the process, and take notice of its end."""
+        self._is_over = self._is_over or json.loads(data)["type"] == "exit"
+        await super().on_meta(data)
+
+    def leave_page(self) -> None:
+        """Draw for nobody until another page comes."""
+        self._page_is_gone = True
+
+    async def take_page(self, websocket: web.WebSocketResponse, width: int, height: int) -> None:
+        """Draw everything on a page that was loaded again."""
+        self.remote_write_bytes, self.remote_write_str = websocket.send_bytes, websocket.send_str
+        self.remote_close = cast(Any, websocket.close)
         self._page_is_gone = False
+        await self.on_data(b"".join(self._modes.values()))
+        await self.set_terminal_size(width, height + 1)
+        await asyncio.sleep(_SECONDS_BETWEEN_SIZES)
+        await self.set_terminal_size(width, height)
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
         lifeline = child.Lifeline()
@@ -53,6 +86,7 @@ class Dashboard(app_service.AppService):
 
     async def on_data(self, payload: bytes) -> None:
         """Send what the dashboard draws to the page. If that is gone, drop it: a full pipe would stop the dashboard."""
+        self._modes |= {mode[1]: mode[0] for mode in _MODE.finditer(payload)}
         if not self._page_is_gone:
             try:
                 await super().on_data(payload)

@@ -1,4 +1,4 @@
-// What the page of the dashboard adds to textual.js: its address, its font, the focus, and a question before it closes.
+// Added to textual.js: the address of the page, its own dashboard, its font, the focus, and a question before it closes.
 "use strict";
 
 const SECONDS_OF_NOTE = 12;
@@ -6,8 +6,12 @@ const startTerminal = window.onload;
 
 window.onload = async (event) => {
   const terminal = document.querySelector("#terminal");
-  terminal.dataset.sessionWebsocketUrl = `ws://${location.host}/ws`;
-  terminal.dataset.fontSize = new URLSearchParams(location.search).get("fontsize") || "16";
+  // Its name in the address brings a page that is loaded again back to its own dashboard.
+  const asked = new URLSearchParams(location.search);
+  if (!asked.has("tab")) asked.set("tab", crypto.randomUUID());
+  history.replaceState(null, "", `?${asked}`);
+  terminal.dataset.sessionWebsocketUrl = `ws://${location.host}/ws/${asked.get("tab")}`;
+  terminal.dataset.fontSize = asked.get("fontsize") || "16";
   // The terminal measures its letters once: the font must be there.
   await Promise.all(["", "bold ", "italic "].map((style) => document.fonts.load(`${style}16px "Roboto Mono"`)));
   startTerminal(event);

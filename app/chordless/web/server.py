@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from aiohttp import web
+from aiohttp import WSCloseCode, web
 from textual_serve import server
 
 from chordless.termination import SAME_SIGNAL_SECONDS
@@ -26,6 +26,8 @@ _HERE = Path(__file__).parent
 _SECONDS_BETWEEN_KNOCKS = 0.02
 _SECONDS_BETWEEN_PINGS = 15.0
 _SECONDS_TO_SAY_GOOD_BYE = 2.0
+# A page that is loaded again comes back sooner.
+_SECONDS_TO_COME_BACK = 5.0
 
 
 class GuardedServer(server.Server):
@@ -36,8 +38,12 @@ class GuardedServer(server.Server):
         self.admission = Admission(port)
         self._arguments = arguments
         self._places = Places(most or most_sessions())
-        self._browsers: set[asyncio.Task[object]] = set()
+        self._browsers: set[asyncio.Task[Any]] = set()
         self._dashboards: set[Dashboard] = set()
+        # The tabs of the browsers with a page. By tab, the dashboards whose page has gone a moment ago, each with the
+        # task that ends it unless the page comes back. Until then it keeps its place.
+        self._tabs: set[str] = set()
+        self._left: dict[str, tuple[Dashboard, asyncio.Task[None]]] = {}
         self._asked_to_end: float | None = None
 
     def initialize_logging(self) -> None:
@@ -47,6 +53,7 @@ class GuardedServer(server.Server):
     async def _make_app(self) -> web.Application:
         application = await super()._make_app()
         application.router.add_get("/page.js", self._handle_script)
+        application.router.add_get("/ws/{tab}", self.handle_websocket)
         self.admission.guard(application)
         application.middlewares.append(_answered)
         application.on_cleanup.append(_ignore_signals)
@@ -76,36 +83,45 @@ class GuardedServer(server.Server):
         sys.stderr.flush()
 
     async def handle_index(self, request: web.Request) -> Any:
-        """Answer with the page, if there is a free place for a dashboard."""
-        if not await self._places.taken():
-            return self._places.refusal()
-        # The page takes its place later, when it opens its websocket.
-        self._places.give_back()
+        """Answer with the page, if there is a free place for a dashboard, or the page is loaded again."""
+        if request.query.get("tab") not in {*self._tabs, *self._left}:
+            if not await self._places.taken():
+                return self._places.refusal()
+            # The page takes its place later, when it opens its websocket.
+            self._places.give_back()
         return web.FileResponse(_HERE / "page.html")
 
     async def _handle_script(self, request: web.Request) -> web.FileResponse:
         return web.FileResponse(_HERE / "page.js")
 
     async def handle_websocket(self, request: web.Request) -> Any:
-        """Start a dashboard for a page, and connect both until one of them ends."""
+        """Connect a page and its dashboard until one of them ends. A page that was loaded again finds its own."""
         websocket = web.WebSocketResponse(heartbeat=_SECONDS_BETWEEN_PINGS)
         if not websocket.can_prepare(request).ok:
             return refusal(400, "This is no page", "Open the address that chordless printed in the terminal.")
-        if not await self._places.taken():
+        tab = request.match_info.get("tab", "")
+        dashboard = self._its_own(tab)
+        if dashboard is None and not await self._places.taken():
             return self._places.refusal()
         browser = asyncio.current_task()
         assert browser is not None
         self._browsers.add(browser)
+        keeps_place = False
         try:
-            await self._connect(request, websocket)
+            keeps_place = await self._connect(request, websocket, dashboard, tab)
         finally:
             self._browsers.remove(browser)
-            self._places.give_back()
+            if not keeps_place:
+                self._places.give_back()
         return websocket
 
-    async def _connect(self, request: web.Request, websocket: web.WebSocketResponse) -> None:
+    async def _connect(
+        self, request: web.Request, websocket: web.WebSocketResponse, dashboard: Dashboard | None, tab: str
+    ) -> bool:
+        """Return whether the dashboard waits for its page to come back."""
         await websocket.prepare(request)
-        dashboard = Dashboard(
+        is_back = dashboard is not None
+        dashboard = dashboard or Dashboard(
             self._arguments,
             write_bytes=websocket.send_bytes,
             write_str=websocket.send_str,
@@ -113,18 +129,58 @@ class GuardedServer(server.Server):
             download_manager=self.download_manager,
         )
         self._dashboards.add(dashboard)
+        self._tabs |= {tab} - {""}
+        waits = False
         try:
-            await dashboard.start(*size_of(request.query))
+            if is_back:
+                await dashboard.take_page(websocket, *size_of(request.query))
+            else:
+                await dashboard.start(*size_of(request.query))
             await obey(dashboard, websocket)
+            waits = bool(tab) and not dashboard.is_over and websocket.close_code != WSCloseCode.UNSUPPORTED_DATA
         except asyncio.CancelledError:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(websocket.close(), _SECONDS_TO_SAY_GOOD_BYE)
         finally:
+            self._tabs.discard(tab)
             # A page that does not read would hold up the last words of its dashboard.
             if request.transport is not None:
                 request.transport.abort()
-            await dashboard.stop()
-            self._dashboards.remove(dashboard)
+            if waits:
+                self._wait_for_page(tab, dashboard)
+            else:
+                await self._end(dashboard)
+        return waits
+
+    async def _end(self, dashboard: Dashboard) -> None:
+        await dashboard.stop()
+        self._dashboards.remove(dashboard)
+
+    def _wait_for_page(self, tab: str, dashboard: Dashboard) -> None:
+        """Keep a dashboard for a moment: its page may be loaded again."""
+
+        async def end_later() -> None:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(_SECONDS_TO_COME_BACK)
+            if self._left.get(tab) == (dashboard, waiting):
+                del self._left[tab]
+                await self._end(dashboard)
+                self._places.give_back()
+
+        dashboard.leave_page()
+        waiting = asyncio.create_task(end_later())
+        self._left[tab] = dashboard, waiting
+        # With the server it ends at once.
+        self._browsers.add(waiting)
+        waiting.add_done_callback(self._browsers.discard)
+
+    def _its_own(self, tab: str) -> Dashboard | None:
+        """Return the dashboard of a page that was loaded again; None if it has none."""
+        if tab not in self._left:
+            return None
+        dashboard, waiting = self._left.pop(tab)
+        waiting.cancel()
+        return dashboard
 
     async def on_shutdown(self, app: web.Application) -> None:
         """End the dashboards. Otherwise an open browser would delay the end of the server for a minute."""
