@@ -11,7 +11,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 echo "date    $(date -u +%F)"
-echo "commit  $(git rev-parse --verify --quiet HEAD || echo "${COMMIT:-unknown}")"
+echo "commit  $(git rev-parse --verify --quiet HEAD 2>/dev/null || echo "${COMMIT:-unknown}")"
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sed 's/^/gpu     /'
 "$python" -m chordless info
 

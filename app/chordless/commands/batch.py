@@ -275,12 +275,14 @@ def _refuse(parser: argparse.ArgumentParser, others: Mapping[str, bool], why: st
 def act(options: argparse.Namespace) -> int:
     """Run the batch, print how it ended, return the exit code."""
     from chordless.batch.jobs import checked, jobs_of
-    from chordless.graphs.load import checked_encoding, checked_format
     from chordless.protocol.orders import BatchCommand, BatchJob
 
-    if options.file_format is not None:
-        checked_format(options.file_format)
-    checked_encoding(options.encoding)
+    if options.file_format is not None or options.encoding is not None:
+        from chordless.graphs.load import checked_encoding, checked_format  # with numpy, which the client does without
+
+        if options.file_format is not None:
+            checked_format(options.file_format)
+        checked_encoding(options.encoding)
     template = BatchJob(
         "",
         **shared.fields_of(
