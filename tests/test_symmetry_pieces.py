@@ -216,7 +216,7 @@ def test_parts_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
 
 def test_a_part_that_was_stopped_goes_on(tmp_path: Path) -> None:
     """The folder of a part holds the totals of its batch; the part says that its counts are rounded down."""
-    run, options = tmp_path / "run", ("--symmetry", "--arch", "cpu", "--part", "2/2")
+    run, options = tmp_path / "run", ("--symmetry", "--arch", "cpu", "--threads", "1", "--part", "2/2")
     stopped = slowly("count", "hypercube:6", *options, "--checkpoint", run, "--limit", "9")
     assert stopped.returncode == 4, stopped.stderr
     assert "rounded down" in stopped.stdout
