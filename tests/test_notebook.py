@@ -18,7 +18,7 @@ from chordless import (
     participation,
 )
 
-from kernels_ti.boundary.longest import BestCycle
+from kernels_ti import BestCycle
 
 HOUSE = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], names=["<a>", "b", "c", "d", "e"])
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import by_length, check_cycles, grid, networkx_cycles
 
-from kernels_ti import Graph
-from kernels_ti.errors import SizeError
+from kernels_ti import Graph, SizeError
 from kernels_ti.reference.algorithm import MOST_VERTICES, canonical, chordless_cycles, levels_of
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from chordless.graphs.drawing import Layout
 from chordless.graphs.load import LoadedGraph
-from kernels_ti import OptionError
+from kernels_ti import Graph, OptionError
 from kernels_ti.blocks.biconnected import biconnected_edges
-from kernels_ti.graph import Graph, IntArray
+from kernels_ti.graph import IntArray
 
 
 class Faces:
