@@ -74,7 +74,7 @@ def test_each_tier_of_a_kernel_is_compiled_with_its_own_setting(monkeypatch):
         def __call__(self, **arguments):
             settings_seen.append(taichi_door.settings().cfg_optimization)
 
-    monkeypatch.setattr(tiers.ti, "kernel", Noted)
+    monkeypatch.setattr(tiers, "kernel", Noted)
     kernel = tiers.Tiered(lambda: None)
     kernel.quick()
     kernel.thorough()

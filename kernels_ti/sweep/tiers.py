@@ -10,12 +10,12 @@ from kernels_ti.taichi_door import kernel
 class Tiered:
     """A kernel that is compiled at the first launch of each of its tiers. Both compute the same.
 
-    Used as a decorator in place of ``ti.kernel``.
+    Used as a decorator in place of `kernels_ti.taichi_door.kernel`.
 
     Parameters
     ----------
     function : callable
-        What ``ti.kernel`` takes.
+        What that takes.
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
