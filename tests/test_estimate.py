@@ -19,7 +19,7 @@ from kernels_ti.estimate import estimate, host_step
 from kernels_ti.estimate.estimate import Estimator, seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, labels_of, populations
 from kernels_ti.estimate.random_walk import scaled, walk
-from kernels_ti.estimate.strata import SubtreeSizes
+from kernels_ti.estimate.strata import LevelSeen, SubtreeSizes
 from kernels_ti.reference.algorithm import levels_of
 from kernels_ti.state import Layout
 
@@ -396,3 +396,23 @@ def test_bits_are_counted_without_numpy_2(monkeypatch):
     monkeypatch.delattr(np, "bitwise_count", raising=False)
     assert populations(rows).tolist() == counted == [sum(int(word).bit_count() for word in row) for row in rows]
     assert populations(rows[:0]).tolist() == []
+
+
+def test_a_model_that_tells_sizes_beyond_any_float_is_drawn_back() -> None:
+    """Paths far from those that a model has seen may be told e^1000 times what was found below them."""
+    count = 50
+    far = np.zeros((count, 7))
+    far[:, 0], far[:, 1] = 1.0, np.linspace(0.0, 40.0, count)
+
+    def seen(length: int, features: np.ndarray, closing: np.ndarray) -> LevelSeen:
+        nobody = np.empty(0, np.int64)
+        return LevelSeen(length, features, np.full(len(features), 1e200), closing, nobody, np.empty((0, 7)))
+
+    steep = seen(5, far, (2.0 ** far[:, 1]).astype(np.int64))
+    beyond = np.array([[1.0, 0.0, 0, 0, 0, 0, 0], [1.0, 1e6, 0, 0, 0, 0, 0]])
+    sizes = SubtreeSizes()
+    sizes.learn([seen(4, beyond, np.zeros(2, np.int64)), steep])
+    told = sizes.logarithms(4, beyond)
+    assert told is not None
+    assert np.isfinite(told).all()
+    assert np.allclose(sizes.logarithms(5, far[[0, -1]]), [0, 40 * math.log(2)], atol=5)

@@ -98,11 +98,16 @@ class SubtreeSizes:
             slopes = _slopes(level.features, below, slopes)
             fitted = level.features @ slopes
             # The mean of a logarithm is not the logarithm of the mean.
-            top = float(below.max())
-            seen, told = (float(level.weight @ np.exp(each - top)) for each in (below, fitted))
-            correction = math.log(max(seen, _SMALLEST) / max(told, _SMALLEST))
+            correction = _log_of_sum(level.weight, below) - _log_of_sum(level.weight, fitted)
             slopes[0] += min(max(correction, -_LARGEST_CORRECTION), _LARGEST_CORRECTION)
-            self._fits[level.length] = _Fit(slopes.copy(), float(below.min()), top)
+            self._fits[level.length] = _Fit(slopes.copy(), float(below.min()), float(below.max()))
+
+
+def _log_of_sum(weight: Floats, logarithms: Floats) -> float:
+    """Return the logarithm of a weighted sum of numbers, given by their logarithms, however large they are."""
+    weighted = logarithms + np.log(np.maximum(weight, _SMALLEST))
+    top = float(weighted.max())
+    return top + math.log(float(np.exp(weighted - top).sum()))
 
 
 def _below(level: LevelSeen, of_children: Floats | None) -> Floats:
