@@ -5,10 +5,10 @@ import pytest
 from chordless import generate
 
 from kernels_ti import Graph, open_device
-from kernels_ti.boundary.executors.launches import spec_on_device
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.orders.walk import steps_of
 from kernels_ti.boundary.spec.changes import ChangesOfSteps
+from kernels_ti.boundary.spec.coded import coded
 from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.spec.transitions import children_of
 from kernels_ti.taichi_door import ti
@@ -67,9 +67,10 @@ def test_kernels_and_numpy_change_random_states_alike(graph, spread, through, ta
     packing = Packing.of(steps)
     assert (packing.words > 1) == (spread > 1)
     changes = ChangesOfSteps(steps, packing)
-    monkeypatch.setattr("kernels_ti.boundary.spec.changes._TABLE_BITS", table_bits)
+    monkeypatch.setattr("kernels_ti.boundary.spec.coded._TABLE_BITS", table_bits)
     device, random = open_device("cpu"), np.random.default_rng(1)
-    spec, bases = device.call(spec_on_device, device, steps, packing)
+    cells = coded([changes[place] for place in range(len(steps))], packing)
+    spec, bases = device.call(device.buffer, cells.cells), cells.bases
     change = device.call(changing_kernel, packing)
     seen = set()
     for place in range(len(steps)):

@@ -133,21 +133,23 @@ class BoundaryCount:
         self._blocks = ordered_blocks(self.plan)
         self._blocks_done = 0
         self._block: _Counting | None = None
-        self._done = 0.0
         self.seconds = 0.0
         self.most_states = 0
         self.states_by_step: list[int] = []
         self._saved_block: SavedBlock | None = None
         if saved is not None:
             self._blocks_done = saved.blocks_done
-            self._counts, self._triangles, self._done = Counter(saved.cycles), saved.triangles, saved.work
+            self._counts, self._triangles = Counter(saved.cycles), saved.triangles
             self.most_states, self.states_by_step = saved.most_states, list(saved.states_by_step)
             self._saved_block = saved.block
             if not self._holds(saved):
                 raise CheckpointError("the count that was kept does not fit the blocks of the graph")
         self.likely_states = likely_states(self.plan)
-        self._share = 0.0
-        self._note_share()
+        self._share = self._share_before_passes = 0.0
+        if saved is not None and saved.block is not None and saved.block.passes is not None:
+            self._share = min(saved.work / max(self.plan.cost, 1.0), 1.0)
+        else:
+            self._note_share()
 
     def _holds(self, saved: SavedCount) -> bool:
         """Say whether the block that was being counted is one of the graph, and its states lie in as many words."""
@@ -219,13 +221,12 @@ class BoundaryCount:
         while not done:
             if self._block is None:
                 self._block = self._begun(self._blocks[self._blocks_done])
-            states, step = [self._block.states], self._steps_before + self._block.place
+            step = self._steps_before + self._block.place
             try:
-                self._done += self._take_vertex(enough)
+                self._take_vertex(enough)
             except GivenUp:
                 break
-            if not isinstance(self._block, PythonBlock | DeviceBlock | BlockInPasses):
-                states = self._block.states_met
+            states = self._block.states_met
             # A block that begins anew in several passes meets the same states again.
             self.states_by_step += states[len(self.states_by_step) - step :]
             self.most_states = max(self.most_states, *states, self._block.states)
@@ -247,17 +248,18 @@ class BoundaryCount:
             block=block,
             cycles=dict(self._counts),
             triangles=self._triangles,
-            work=self._done - (self._block.unsaved if isinstance(self._block, BlockInPasses) else 0.0),
+            work=self.share * self.plan.cost,
             most_states=self.most_states,
             states_by_step=tuple(self.states_by_step),
         )
 
     def _note_share(self) -> None:
         """Note the share that is done. It never falls, also where an expectation proves too small."""
-        saved = self._saved_block
-        if self.makes_passes or (saved is not None and saved.passes is not None):
+        if isinstance(self._block, BlockInPasses):
             # All passes meet the same states, which are noted once.
-            share = self._done / max(self.plan.cost, 1.0)
+            end = sum(each.order.cost for each in self._blocks[: self._blocks_done + 1]) / max(self.plan.cost, 1.0)
+            before = self._share_before_passes
+            share = before + max(end - before, 0.0) * self._block.share
         else:
             share = share_done(self.likely_states, self.states_by_step)
         self._share = max(self._share, min(share, 1.0))
@@ -279,13 +281,14 @@ class BoundaryCount:
         self._saved_block = None
         return begun
 
-    def _take_vertex(self, enough: Callable[[], bool]) -> float:
-        """Let a vertex come; where that does not fit, begin the block anew in several passes. Return the cost."""
+    def _take_vertex(self, enough: Callable[[], bool]) -> None:
+        """Let a vertex come; where that does not fit, begin the block anew in several passes."""
         assert self._block is not None
         block = self._blocks[self._blocks_done]
         try:
             with self._kernels() if isinstance(self._block, BlockInPasses) else nullcontext():
-                return self._block.take_vertex(enough)
+                self._block.take_vertex(enough)
+                return
         except SizeError:
             fits = block.packing.fits_kernels and block.graph.n <= MOST_VERTICES
             if self._longest is None or isinstance(self._block, BlockInPasses) or not fits:
@@ -293,14 +296,13 @@ class BoundaryCount:
         # The tables are given back first.
         self._block = None
         self._block = self._in_passes(block)
-        return 0.0
 
     def _in_passes(self, block: OrderedBlock, saved: SavedPasses | None = None) -> BlockInPasses:
         """Begin a block by length in several passes."""
         assert self._longest is not None
-        cost = max(sum(each.order.cost for each in self._blocks[: self._blocks_done + 1]) - self._done, 0.0)
+        self._share_before_passes = self._share if saved is None else 0.0
         with self._kernels() as device:
-            return BlockInPasses(device, block, self._longest, self._memory, cost, saved)
+            return BlockInPasses(device, block, self._longest, self._memory, saved)
 
     @contextmanager
     def _kernels(self) -> Iterator[Device]:

@@ -81,7 +81,7 @@ class BlockAtPoints(DroppingTables):
             evaluate(
                 first, last, self._buffers[self._old], self._shape.stride,
                 table, shape.rows, shape.stride, values, self._points.start, self._below,
-                self._buffers["spec"], self._bases[self._place],
+                self._buffers["spec"], self._bases[self.place],
                 self._spread, copies, tallies,
             )  # fmt: skip
             yield True

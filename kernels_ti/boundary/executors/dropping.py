@@ -6,9 +6,9 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from kernels_ti.boundary.executors.completion import Completion
-from kernels_ti.boundary.executors.tables import DeviceTables, Shape
+from kernels_ti.boundary.executors.launches import go_through
+from kernels_ti.boundary.executors.tables import DeviceTables
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.values.states import GivenUp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,39 +34,36 @@ class DroppingTables(DeviceTables):
         self._completion = Completion(block)
         self.dropped = 0
 
-    def take_vertex(self, enough: Callable[[], bool]) -> float:
+    def take_vertex(self, enough: Callable[[], bool]) -> None:
         """Let the next vertex come, in all states; see `DeviceTables.take_vertex`."""
         self._drop(enough)
-        return super().take_vertex(enough)
+        super().take_vertex(enough)
 
     def _drop(self, enough: Callable[[], bool]) -> None:
         """Drop states that cannot be completed, where that is expected to save time, or the room is short."""
-        shape = self._next_shape(self._steps[self._place])
+        shape = self._next_shape(self._steps[self.place])
         is_short = 8 * shape.cells > self._room()
         numbers = self._shape.numbers(self._cells)
         is_due = self._completion.is_due(self.states, numbers, is_short=is_short)
         # On an H200 tests before each fourth step took longer than they saved: there states are dropped only for room.
         is_worth_it = self._device.arch == "cpu" and numbers >= _FEWEST_NUMBERS
-        if self._place == 0 or not is_due or not (is_short or is_worth_it):
+        if self.place == 0 or not is_due or not (is_short or is_worth_it):
             return
-        slices = self._dropping(self._old, self._shape, self._place - 1)
-        while self._device.call(next, slices, False):
-            if enough():
-                raise GivenUp
+        go_through(self._device, self._dropping(), enough)
 
-    def _dropping(self, name: str, shape: Shape, place: int) -> Generator[bool, None, None]:
-        """Drop states of a table, as they are after a step; yield between launches."""
+    def _dropping(self) -> Generator[None, None, None]:
+        """Drop states of the table, as they are after the last step; yield between launches."""
         from kernels_ti.boundary.kernels.completion import dropping_kernel
         from kernels_ti.boundary.kernels.tables import FOUND, TALLIES, clear
 
         drop = dropping_kernel(self._words, self._bits)
-        table, tallies = self._buffers[name], self._buffer("tallies", FOUND)
-        ahead = self._device.buffer(self._completion.after(place))
-        numbers = shape.numbers(self._cells)
+        table, tallies = self._buffers[self._old], self._buffer("tallies", FOUND)
+        ahead = self._device.buffer(self._completion.after(self.place - 1))
+        numbers = self._shape.numbers(self._cells)
         clear(0, table, FOUND, tallies)
-        for first, last in self._launches(shape, None):
-            drop(first, last, shape.stride, numbers, table, ahead, self._spread, tallies)
-            yield True
+        for first, last in self._launches():
+            drop(first, last, self._shape.stride, numbers, table, ahead, self._spread, tallies)
+            yield
         dropped = int(self._device.download(tallies)[:TALLIES].sum())
         self._completion.learn(self.states, dropped)
         self.states -= dropped

@@ -41,9 +41,8 @@ NUMBERS_OF_A_ROW = 8
 
 
 class BlockInPasses:
-    """The count of one block by length, in kernels; see `PythonBlock` for the parameters.
+    """The count of one block by length, in kernels; `saved` has passes that have been made before.
 
-    `take_vertex` shares `cost` out among all vertices of all passes. `saved` has passes that have been made before.
     `cycles` is known once all passes are made.
     """
 
@@ -53,13 +52,11 @@ class BlockInPasses:
         block: OrderedBlock,
         longest: int,
         memory: int | None,
-        cost: float,
         saved: SavedPasses | None = None,
     ) -> None:
         self._device, self._block = device, block
-        self._longest, self._memory, self._cost = longest, memory, cost
-        self._work = sum(step.cost for step in block.steps)
-        self._told = self._told_of_passes_made = self._passed = 0.0
+        self._longest, self._memory = longest, memory
+        self.states_met: list[int] = []
         self.cycles: dict[int, int] = {}
         self.triangles = 0
         self._known: SavedPasses | None = None
@@ -96,8 +93,8 @@ class BlockInPasses:
         left = sum(math.ceil(max(self._lengths - values, 0) / self._at_once) for values in made)
         return before + (left > 0), before + left
 
-    def take_vertex(self, enough: Callable[[], bool]) -> float:
-        """Let the next vertex of a pass come, in all states; return the part of the cost.
+    def take_vertex(self, enough: Callable[[], bool]) -> None:
+        """Let the next vertex of a pass come, in all states.
 
         Once it was enough, GivenUp is raised; the pass can go on. A SizeError says that the states do not fit, even
         with one number each.
@@ -107,30 +104,19 @@ class BlockInPasses:
                 # Reference cycles of the compiler hold the tables of the previous pass.
                 gc.collect()
             self._pass = self._next_pass()
+        self.states_met = [self._pass.states]
         try:
-            cost = self._pass.take_vertex(enough)
+            self._pass.take_vertex(enough)
         except SizeError:
             if not isinstance(self._pass, BlockAtPoints) or self._at_once == 1:
                 raise
             self._at_once //= 2
-            self._pass, self._passed = None, 0.0
-            return 0.0
+            self._pass = None
+            return
         self._most_states = max(self._most_states, self._pass.states)
-        self._passed += cost
-        now = self._share
         if self._pass.finished:
             self._end_pass(self._pass)
-            self._pass, self._passed = None, 0.0
-            now = self._share
-        before, self._told = self._told, max(self._told, now)
-        if self._pass is None:
-            self._told_of_passes_made = self._told
-        return (self._told - before) * self._cost
-
-    @property
-    def unsaved(self) -> float:
-        """The cost of the pass that is under way, as far as it has been told."""
-        return (self._told - self._told_of_passes_made) * self._cost
+            self._pass = None
 
     def saved(self) -> SavedBlock:
         """Return the passes that are made; the one that is under way is begun anew."""
@@ -146,20 +132,22 @@ class BlockInPasses:
         return max(most - SHORTEST + 1, 0)
 
     @property
-    def _share(self) -> float:
+    def share(self) -> float:
         """Expected part of the work that is done."""
         row = NUMBERS_OF_A_ROW
         known = self._known
         if self.finished:
             return 1.0
+        steps = self._block.steps
+        passed = sum(step.cost for step in steps[: self.place]) / sum(step.cost for step in steps)
         if known is None:
             # Not known yet: how many numbers fit, and how many primes are needed.
-            return self._passed / self._work * row / (3 * row + 2 * self._lengths)
+            return passed * row / (3 * row + 2 * self._lengths)
         passes = math.ceil(self._lengths / self._at_once) * len(self._primes)
         whole = row + passes * row + len(self._primes) * self._lengths
         done = row + sum(len(values) + row * len(values) / self._at_once for values in known.values.values())
         under_way = len(self._pass.values) if isinstance(self._pass, BlockAtPoints) else 0
-        return min((done + self._passed / self._work * (row + under_way)) / whole, 1.0)
+        return min((done + passed * (row + under_way)) / whole, 1.0)
 
     def _next_pass(self) -> DeviceBlock | BlockAtPoints:
         if self._known is None:

@@ -1,17 +1,11 @@
-"""The launches of kernels for one block, and the changes of its vertices for them."""
+"""The launches of kernels for one block."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator, Iterator
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
-from kernels_ti.boundary.orders.walk import Step
-from kernels_ti.boundary.spec.changes import ChangesOfSteps
-from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.values.states import GivenUp
 
 if TYPE_CHECKING:
@@ -20,18 +14,6 @@ if TYPE_CHECKING:
 # Between two questions whether it is enough. The way to the thread that owns Taichi and back takes as long as a launch.
 _SECONDS_OF_LAUNCHES = 0.05
 _ENDED = object()
-
-
-def spec_on_device(device: Device, steps: Sequence[Step], packing: Packing) -> tuple[Any, npt.NDArray[np.int32]]:
-    """Return the changes of all vertices for kernels, and where each begins; on the thread that owns Taichi."""
-    from kernels_ti.boundary.kernels.children import tabulating_kernel
-
-    coded = ChangesOfSteps(steps, packing).coded()
-    spec = device.buffer(coded.spec)
-    if len(coded.first):
-        tabulate = tabulating_kernel(packing.words, packing.bits)
-        tabulate(len(coded.first), device.buffer(coded.step_of), device.buffer(coded.first), spec)
-    return spec, coded.bases
 
 
 def go_through(device: Device, launches: Generator[object, None, None], enough: Callable[[], bool]) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.boundary.executors.completion import Completion
-from kernels_ti.boundary.executors.launches import go_through, spec_on_device
+from kernels_ti.boundary.executors.forward import ForwardCount
+from kernels_ti.boundary.executors.launches import go_through
 from kernels_ti.boundary.executors.parted_states import rows_by_length, rows_of_totals, states_by_length, totals_of_rows
 from kernels_ti.boundary.executors.parts import Parts
 from kernels_ti.boundary.spec.block import OrderedBlock
@@ -51,12 +52,8 @@ class _Attempt:
     tight: int  # How much less room than wanted this is: 0, 1, or `_TIGHTEST`
 
 
-class CoresBlock:
-    """The count of one block, on all cores of a CPU; see `PythonBlock` for the parameters.
-
-    Its width must fit kernels. `states_met` says how many states there were when each of the vertices came that came
-    last.
-    """
+class CoresBlock(ForwardCount):
+    """The count of one block, on all cores of a CPU. Its width must fit kernels."""
 
     def __init__(
         self,
@@ -65,10 +62,11 @@ class CoresBlock:
         longest: int | None,
         memory: int | None,
     ) -> None:
-        self._device, self._memory, self._longest = device, memory, longest
-        self._block, self._steps, self._packing = block, block.steps, block.packing
+        super().__init__(block, memory)
+        self._begin_count(longest)
+        self._device = device
         self._completion = Completion(block)
-        self._spec, self._bases = device.call(spec_on_device, device, self._steps, self._packing)
+        self._spec, self._bases = device.call(device.buffer, block.coded.cells), block.coded.bases
         self._kernel = device.call(_kernel_of, self._packing, by_length=longest is not None)
         # The pieces of a state end at its boundary: in a bipartite graph this tells whether their vertices are even.
         self._apart = 2 if _is_bipartite(block.graph) else 1
@@ -77,46 +75,29 @@ class CoresBlock:
         # Cells that hold the ways to all states, in a count by length.
         self._cells = 1
         self._begin(SavedStates(np.zeros((self._packing.words, 1), np.uint64), np.ones((1, 1, 1), np.uint64)))
-        self.place, self.width = 0, 0
-        self.states_met: list[int] = []
-        self.cycles: dict[int, int] = {}
-        self.triangles = 0
-        self.dropped = 0
-
-    @property
-    def finished(self) -> bool:
-        """Whether all vertices have come."""
-        return self.place == len(self._steps)
 
     @property
     def states(self) -> int:
         """States held now."""
         return self._parts.states
 
-    def take_vertex(self, enough: Callable[[], bool]) -> float:
+    def take_vertex(self, enough: Callable[[], bool]) -> None:
         """Let the next vertices come, as many as one launch can take; see `PythonBlock.take_vertex`."""
         go_through(self._device, self._take(), enough)
-        came = self._steps[self.place : self.place + len(self.states_met)]
-        self.place += len(came)
-        self.triangles += sum(step.triangles for step in came)
-        self.width = came[-1].width
-        return sum(step.cost for step in came)
+        self._go_to(self.place + len(self.states_met))
 
     def saved(self) -> SavedBlock:
         """Return the count between two vertices; also after a vertex was given up."""
         rows = self._parts.occupied()
         if self._longest is None:
-            states = totals_of_rows(rows, self._packing.words)
-        else:
-            ways = self._parts.buffer("ways", 1)
-            states = states_by_length(rows, self._packing.words, ways, self._digits, self._apart)
-        return SavedBlock(self.place, states, dict(self.cycles), self.triangles)
+            return self._saved_with(totals_of_rows(rows, self._packing.words))
+        ways = self._parts.buffer("ways", 1)
+        return self._saved_with(states_by_length(rows, self._packing.words, ways, self._digits, self._apart))
 
     def resume(self, saved: SavedBlock) -> None:
         """Go on from a count of the same block, on any device."""
+        super().resume(saved)
         self._begin(saved.states)
-        self.place, self.cycles, self.triangles = saved.place, dict(saved.cycles), saved.triangles
-        self.width = self._block.width_after(saved.place)
 
     def _begin(self, states: SavedStates) -> None:
         """Begin with states."""
@@ -137,7 +118,7 @@ class CoresBlock:
         is_through = False
         while not is_through:
             try:
-                is_through = yield from self._came(attempt)
+                is_through = yield from self._fitted(attempt)
             except SizeError:
                 if attempt.tight == _TIGHTEST:
                     raise
@@ -184,7 +165,7 @@ class CoresBlock:
 
         return self._digits if self._longest is None else WINDOW
 
-    def _came(self, attempt: _Attempt) -> Generator[None, None, bool]:
+    def _fitted(self, attempt: _Attempt) -> Generator[None, None, bool]:
         """Put the states that follow a stretch into the other rows; say whether they fit."""
         from kernels_ti.boundary.kernels.parts import WINDOW
 
@@ -226,11 +207,8 @@ class CoresBlock:
     def _add(self, found: Words) -> None:
         """Add the cycles that the new vertices close: for each worker and length, a number."""
         low, high = (found & np.uint64(_LOW_HALF)).sum(axis=0), (found >> np.uint64(_HALF)).sum(axis=0)
-        for vertices in np.flatnonzero((low | high).any(axis=1)).tolist():
-            halves = zip(low[vertices].tolist(), high[vertices].tolist(), strict=True)
-            ways = sum(least + (most << _HALF) << 64 * k for k, (least, most) in enumerate(halves))
-            length = 0 if self._longest is None else vertices + 1
-            self.cycles[length] = self.cycles.get(length, 0) + ways
+        digits = low.astype(object) + (high.astype(object) << _HALF)
+        self._close(sum(digit << 64 * k for k, digit in enumerate(number)) for number in digits.tolist())
 
     def _drop(self) -> Iterator[None]:
         """Drop states that cannot be completed, where that is expected to save time, or the room is short."""

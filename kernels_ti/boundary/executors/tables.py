@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.executors.launches import go_through, spec_on_device
+from kernels_ti.boundary.executors.forward import Forward
+from kernels_ti.boundary.executors.launches import go_through
 from kernels_ti.boundary.orders.walk import Step, most_additions
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.values.states import require_memory
@@ -54,8 +55,12 @@ class Shape:
     @property
     def stride(self) -> int:
         """Cells from one row to the next: few cells are rounded up, so that fewer rows cross a line of the cache."""
-        cells = self.words + self.lengths * self.digits
-        return cells + cells % 2 if cells <= _EVEN_UP_TO else cells
+        return self.used + self.used % 2 if self.used <= _EVEN_UP_TO else self.used
+
+    @property
+    def used(self) -> int:
+        """Cells of a row."""
+        return self.words + self.lengths * self.digits
 
     @property
     def cells(self) -> int:
@@ -64,15 +69,14 @@ class Shape:
 
     def numbers(self, words: int) -> int:
         """Return the cells of a row behind the state, of so many words; a row where all are zero counts as empty."""
-        return self.words - words + self.lengths * self.digits
+        return self.used - words
 
 
-class DeviceTables:
+class DeviceTables(Forward):
     """The states of one block whose states fit kernels, on a CPU or CUDA.
 
-    The states may take `memory` bytes. `told_apart` cells of a row tell states with the same symbols apart, and
-    `beside` cells lie between the state and the ways to it. `states` are held now; `width` vertices are in the
-    boundary.
+    `told_apart` cells of a row tell states with the same symbols apart, and `beside` cells lie between the state and
+    the ways to it. `states` are held now.
     """
 
     _is_count = True
@@ -81,13 +85,11 @@ class DeviceTables:
     def __init__(
         self, device: Device, block: OrderedBlock, memory: int | None, *, told_apart: int = 0, beside: int = 0
     ) -> None:
-        self._device, self._block, self._steps, self._packing = device, block, block.steps, block.packing
-        self._place = 0
+        super().__init__(block, memory)
+        self._device = device
         self._is_resumed = False
         self._words, self._bits = self._packing.words, self._packing.bits
         self._cells = self._words + told_apart
-        self._memory = memory
-        self.width = 0
         self.states = 1
         # Two tables that change places from step to step.
         self._buffers: dict[str, Any] = {}
@@ -97,34 +99,22 @@ class DeviceTables:
         self._most_ways = 1
         device.call(self._begin)
 
-    @property
-    def place(self) -> int:
-        """Vertices that have come."""
-        return self._place
-
-    @property
-    def finished(self) -> bool:
-        """Whether all vertices have come."""
-        return self._place == len(self._steps)
-
-    def take_vertex(self, enough: Callable[[], bool]) -> float:
+    def take_vertex(self, enough: Callable[[], bool]) -> None:
         """Let the next vertex come, in all states; see `PythonBlock.take_vertex`."""
-        step = self._steps[self._place]
-        go_through(self._device, self._take(step), enough)
+        go_through(self._device, self._take(self._steps[self.place]), enough)
         if self._is_resumed:
             # Reference cycles of the compiler hold the first buffers of each kernel, and these are large.
             self._is_resumed = False
             gc.collect()
-        self._place += 1
-        self.width = step.width
-        return step.cost
+        self._go_to(self.place + 1)
 
     def _begin(self) -> None:
         """Make the one state of no vertex: one way leads there."""
         from kernels_ti.boundary.kernels.tables import initial_row
 
-        self._buffers["spec"], bases = spec_on_device(self._device, self._steps, self._packing)
-        self._bases = bases.tolist()
+        coded = self._block.coded
+        self._upload("spec", coded.cells)
+        self._bases = coded.bases.tolist()
         row = np.zeros(self._shape.stride, np.uint64)
         row[: self._shape.words + 1] = initial_row(self._cells, self._shape.words - self._cells)
         self._upload(self._old, row)
@@ -165,7 +155,7 @@ class DeviceTables:
             advance(
                 first, last, self._buffers[self._old], old.stride, old.lengths, old.digits,
                 table, shape.rows, shape.stride, shape.lengths, shape.digits,
-                int(apart), self._buffers["spec"], self._bases[self._place], self._buffers["bounds"],
+                int(apart), self._buffers["spec"], self._bases[self.place], self._buffers["bounds"],
                 self._spread, copies, tallies,
             )  # fmt: skip
             yield True
@@ -186,7 +176,7 @@ class DeviceTables:
         from kernels_ti.boundary.kernels.tables import DIGIT_BITS
 
         bits = (self._most_ways * most_additions(step, self.states)).bit_length()
-        following = self._steps[self._place + 1].cost if self._place + 1 < len(self._steps) else step.cost
+        following = self._steps[self.place + 1].cost if self.place + 1 < len(self._steps) else step.cost
         growth = min(max(following / step.cost, 1.0), 2.0)
         rows = max(int(_ROWS_TO_A_STATE * growth * self.states), _FEWEST_ROWS)
         return replace(self._shape, rows=rows, digits=max(-(-bits // DIGIT_BITS), 1))
@@ -213,7 +203,7 @@ class DeviceTables:
     def _slices(self, step: Step, shape: Shape) -> Iterator[tuple[int, int]]:
         """Cut the rows of the old table into pieces for one launch each; carry between them where it takes that."""
         many = most_additions(step, self.states) >= _MOST_ADDITIONS
-        for piece in self._pieces(_ROWS_BETWEEN_CARRIES if many else None):
+        for piece in self._launches(_ROWS_BETWEEN_CARRIES if many else None):
             yield piece
             if many:
                 self._carry(shape)
@@ -224,16 +214,12 @@ class DeviceTables:
 
         carry(shape.rows, shape.stride, shape.words, shape.lengths, shape.digits, self._buffers[self._new])
 
-    def _pieces(self, rows: int | None) -> Iterator[tuple[int, int]]:
+    def _launches(self, rows: int | None = None) -> Iterator[tuple[int, int]]:
         """Cut the rows of the old table into pieces of so many rows, by default as many as a launch takes."""
-        yield from self._launches(self._shape, rows)
-
-    def _launches(self, shape: Shape, rows: int | None) -> Iterator[tuple[int, int]]:
-        """Cut the rows of a table into pieces of so many rows, by default as many as a launch takes."""
-        arch = self._device.arch
-        size = rows or max(min(_ROWS_AT_ONCE[arch], _CELLS_AT_ONCE[arch] // shape.stride), 1)
-        for first in range(0, shape.rows, size):
-            yield first, min(first + size, shape.rows)
+        arch, old = self._device.arch, self._shape
+        size = rows or max(min(_ROWS_AT_ONCE[arch], _CELLS_AT_ONCE[arch] // old.stride), 1)
+        for first in range(0, old.rows, size):
+            yield first, min(first + size, old.rows)
 
     @property
     def _spread(self) -> int:
@@ -256,23 +242,28 @@ class DeviceTables:
         self._buffers[name] = self._device.buffer(values)
 
     def _gathered(self, name: str) -> npt.NDArray[np.uint64]:
-        """Return the rows of all states, without gaps between them, shape (k, cells), by way of a buffer."""
-        from kernels_ti.boundary.kernels.gather import gather
-
-        cells = self._shape.words + self._shape.lengths * self._shape.digits
+        """Return the rows of all states, shape (k, cells), by way of a buffer."""
+        cells = self._shape.used
         rows = self._buffer(name, self.states * cells)
-        met = self._device.buffer(np.zeros(1, np.uint64))
-        gather(self._shape.rows, self._shape.stride, cells, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
+        self._gather(rows)
         return np.array(self._device.download(rows)[: self.states * cells]).reshape(self.states, cells)
 
-    def _put_back(self, place: int, rows: npt.NDArray[np.uint64], most_ways: int) -> None:
+    def _gather(self, rows: Any) -> None:
+        """Copy the rows of all states to a buffer, without gaps between them."""
+        from kernels_ti.boundary.kernels.gather import gather
+
+        shape, met = self._shape, self._device.buffer(np.zeros(1, np.uint64))
+        gather(shape.rows, shape.stride, shape.used, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
+
+    def _put_back(self, place: int, rows: npt.NDArray[np.uint64], most_ways: int, lengths: int = 1) -> None:
         """Go on from rows that were gathered before a step."""
-        self._shape = replace(self._shape, rows=max(len(rows), 1), digits=rows.shape[1] - self._shape.words)
+        digits = (rows.shape[1] - self._shape.words) // lengths
+        self._shape = replace(self._shape, rows=max(len(rows), 1), lengths=lengths, digits=digits)
         table = np.zeros((self._shape.rows, self._shape.stride), np.uint64)
         table[: len(rows), : rows.shape[1]] = rows
         self._upload(self._old, table.reshape(-1))
-        self._place, self.states, self._most_ways, self._is_resumed = place, len(rows), most_ways, True
-        self.width = self._block.width_after(place)
+        self.states, self._most_ways, self._is_resumed = len(rows), most_ways, True
+        self._go_to(place)
 
     def _room(self) -> int:
         """Return the bytes that the other table may take."""
@@ -293,7 +284,7 @@ class DeviceTables:
         if self._memory is not None:
             needed = self._beside_other_table() + self._other_table(shape)
             two_tables = 2 * 8 * shape.stride * _ROWS_TO_A_STATE
-            largest = two_tables * self._block.most_from[self._place]
+            largest = two_tables * self._block.most_from[self.place]
             require_memory(
                 needed, self._memory, self.states, self.width,
                 by_length=self._shape.lengths > 1, largest=largest, is_count=self._is_count,

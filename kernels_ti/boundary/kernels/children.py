@@ -7,10 +7,10 @@ word more than those of the symbols tells states apart that have the same symbol
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from kernels_ti.boundary.kernels.tables import MOST_KEY_BITS, array
-from kernels_ti.boundary.spec.changes import AFTER, BEFORE, CLOSE, FAR, FIRST_HEAD, HEADER, SLOT
+from kernels_ti.boundary.spec.changes import AFTER, BEFORE, CLOSE, FAR, SLOT
+from kernels_ti.boundary.spec.coded import FIRST_HEAD, HEADER
 from kernels_ti.boundary.spec.packing import FIRST_END
-from kernels_ti.taichi_door import kernel, ti
+from kernels_ti.taichi_door import ti
 
 
 class Symbols(NamedTuple):
@@ -34,8 +34,6 @@ class ChildFunctions(NamedTuple):
 def symbols(words: int, bits: int) -> Symbols:
     """Return how symbols of a number of bits lie in so many words, and the functions that read and write one."""
     slots, field = 64 // bits, (1 << bits) - 1
-    if bits * slots > MOST_KEY_BITS:
-        slots -= 1
     end_bits = sum((field & ~1) << bits * k for k in range(slots))
 
     @ti.func
@@ -109,44 +107,6 @@ def joining(words: int, bits: int) -> Any:
         return on, lives & 1 | fits << 1 | closes << 2
 
     return put_together
-
-
-@lru_cache
-def tabulating_kernel(words: int, bits: int) -> Any:
-    """Return the kernel that tables the changes of vertices with few combinations of symbols beside them."""
-    slots, field, *_ = symbols(words, bits)
-    vector, entry_cells = ti.types.vector(words, ti.u64), 1 + 2 * words
-    put_together = joining(words, bits)
-
-    @kernel
-    def tabulate(entries: ti.i32, step_of: array(ti.i32, 1), first: array(ti.i32, 1), spec: array(ti.u64, 1)):
-        """Write what a vertex changes, for one combination of its neighbours' symbols for each work item.
-
-        A state without anything else and one with everything else tell which bits a child keeps and which it is given.
-        """
-        for i in range(entries):
-            base = step_of[i]
-            combination = i - first[i]
-            none, all_else = vector(0), ~vector(0)
-            for k in range(ti.cast(spec[base], ti.i32) + 1):
-                near, value = ti.cast(spec[base + 3], ti.i32), ti.u64(0)
-                if k > 0:
-                    near = ti.cast(spec[base + HEADER + 2 * words + k - 1], ti.i32)
-                    value = ti.cast(combination >> (k - 1) * bits & field, ti.u64)
-                shift = ti.cast(near % slots * bits, ti.u64)
-                for w in ti.static(range(words)):
-                    if near // slots == w:
-                        none[w] = none[w] & ~(ti.u64(field) << shift) | value << shift
-                        all_else[w] = all_else[w] & ~(ti.u64(field) << shift) | value << shift
-            given, flags = put_together(none, spec, base)
-            both, _flags = put_together(all_else, spec, base)
-            at = ti.cast(spec[base + 2], ti.i32) + combination * entry_cells
-            spec[at] = ti.cast(flags, ti.u64)
-            for w in ti.static(range(words)):
-                spec[at + 1 + w] = both[w] ^ given[w]
-                spec[at + 1 + words + w] = given[w]
-
-    return tabulate
 
 
 @lru_cache

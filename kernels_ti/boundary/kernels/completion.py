@@ -130,6 +130,19 @@ def _parted_test(words: int, bits: int) -> Any:
     symbol = symbols(words, bits).symbol
 
     @ti.func
+    def beside(vertex, state, nodes, ends, ahead: ti.template()):
+        """Return which of some nodes and of some ends are next to a vertex of the search."""
+        near_nodes, near_ends = ti.u64(0), ti.u64(0)
+        if vertex < 64:
+            near_nodes, near_ends = ahead[BESIDE_NODES + vertex], ahead[BESIDE_SLOTS + vertex]
+        else:
+            near_nodes = ahead[NEAR + vertex - 64]
+            other = symbol(state, vertex - 64) - FIRST_END
+            if other != vertex - 64:
+                near_ends = bit(other)
+        return near_nodes & nodes, near_ends & ends
+
+    @ti.func
     def parted(state, ends, free, on, ahead: ti.template()):
         """Return 1 if the ends and the vertices that must be on the cycle are not in one biconnected part.
 
@@ -145,15 +158,7 @@ def _parted_test(words: int, bits: int) -> Any:
         path_nodes, path_ends = ti.u64(0), bit(root)
         path[0] = vertex | 1 << 16
         while depth >= 0 and dead == 0:
-            beside_nodes, beside_ends = ti.u64(0), ti.u64(0)
-            if vertex < 64:
-                beside_nodes = ahead[BESIDE_NODES + vertex] & free
-                beside_ends = ahead[BESIDE_SLOTS + vertex] & ends
-            else:
-                beside_nodes = ahead[NEAR + vertex - 64] & free
-                other = symbol(state, vertex - 64) - FIRST_END
-                if other != vertex - 64:
-                    beside_ends = bit(other)
+            beside_nodes, beside_ends = beside(vertex, state, free, ends, ahead)
             following = -1
             if beside_ends & ~seen_ends != ti.u64(0):
                 following = 64 + lowest_bit(beside_ends & ~seen_ends, 64)
@@ -162,19 +167,13 @@ def _parted_test(words: int, bits: int) -> Any:
             if following >= 0:
                 depth += 1
                 needed = 1
+                beside_nodes, beside_ends = beside(following, state, path_nodes, path_ends, ahead)
                 if following < 64:
                     needed = ti.cast(on >> ti.cast(following, ti.u64) & ti.u64(1), ti.i32)
                     seen_nodes |= bit(following)
-                    beside_nodes = ahead[BESIDE_NODES + following] & path_nodes
-                    beside_ends = ahead[BESIDE_SLOTS + following] & path_ends
                     path_nodes |= bit(following)
                 else:
                     seen_ends |= bit(following - 64)
-                    beside_nodes = ahead[NEAR + following - 64] & path_nodes
-                    beside_ends = ti.u64(0)
-                    other = symbol(state, following - 64) - FIRST_END
-                    if other != following - 64:
-                        beside_ends = bit(other) & path_ends
                     path_ends |= bit(following - 64)
                 # The first vertex of the path that is next to it, but for the one before it.
                 low = first_of(beside_nodes, 0, depths, depth, depth)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from kernels_ti.boundary.kernels.children import child_functions, symbols
 from kernels_ti.boundary.kernels.tables import FOUND, FULL, TALLIES, add_ways, array, row_functions
-from kernels_ti.boundary.spec.changes import HEADER
+from kernels_ti.boundary.spec.coded import HEADER
 from kernels_ti.taichi_door import kernel, ti
 
 BIAS = 1 << 62

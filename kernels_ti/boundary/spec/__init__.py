@@ -1,6 +1,6 @@
 """The one spec of the method: how a state lies in words, and what a vertex changes in it.
 
 `packing` puts the symbols of a state into words, `changes` tables what each vertex changes, and `transitions` applies
-that to all states in numpy. Kernels read the same tables, see `kernels_ti.boundary.kernels.children`. `block` has a
-block with its order, and all of this.
+that to all states in numpy. `coded` lays the same tables out for kernels, see `kernels_ti.boundary.kernels.children`.
+`block` has a block with its order, and all of this.
 """

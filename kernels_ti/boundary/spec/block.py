@@ -10,6 +10,7 @@ from kernels_ti.boundary.orders.order import BoundaryOrder
 from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step, most_states_from, steps_of
 from kernels_ti.boundary.spec.changes import ChangesOfSteps
+from kernels_ti.boundary.spec.coded import Coded, coded
 from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.graph import Graph
 
@@ -36,6 +37,11 @@ class OrderedBlock:
     def changes(self) -> ChangesOfSteps:
         """The changes that its vertices make."""
         return ChangesOfSteps(self.steps, self.packing)
+
+    @cached_property
+    def coded(self) -> Coded:
+        """The same, as kernels read them."""
+        return coded([self.changes[place] for place in range(len(self.steps))], self.packing)
 
     @cached_property
     def most_from(self) -> Sequence[float]:

@@ -4,14 +4,13 @@ A vertex has an edge to every vertex on the cycle that it is next to, so there a
 on the cycle and one after it. Without directions, the first one found counts as the one before. A cycle piece ends in
 each of the two. So what the vertex changes is put together of what each of the two neighbours tells, and this is in a
 table, by neighbour and symbol. `kernels_ti.boundary.spec.transitions` puts it together in numpy, and
-`kernels_ti.boundary.kernels.children` in kernels.
+`kernels_ti.boundary.kernels.children` in kernels, which read it from the cells of `kernels_ti.boundary.spec.coded`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +21,8 @@ from kernels_ti.boundary.spec.packing import FIRST_END, INNER, Packing
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
 
-# Cells of the tables that are made at once, and the bits of a combination that kernels look up.
-_CELLS_AT_ONCE, _TABLE_BITS = 1 << 20, 10
+# Cells of the tables that are made at once.
+_CELLS_AT_ONCE = 1 << 20
 
 BEFORE, AFTER, CLOSE = 1, 2, 5
 MAY_BE_BESIDE, MAY_BE_BEFORE, MAY_BE_AFTER = 1, 1 << BEFORE, 1 << AFTER
@@ -32,44 +31,20 @@ MAY_STAY_OFF, MAY_BE_ALONE, MAY_BE_HEAD, MAY_BE_TAIL, MAY_LINK, MAY_CLOSE = 1, 2
 """Of the vertex: it may stay off, join beside none, after one, before one, and between two; and close the cycle."""
 FAR, SLOT = 8, 16
 """Where an entry has the slot of the other end of the piece, and the slot of the neighbour."""
-HEADER, FIRST_HEAD = 4, 8
-"""Cells of a step, as kernels read it: its neighbours; what the vertex may do, with the symbol of a head whose piece
-begins in the first slot from bit `FIRST_HEAD` on; where its table of combinations begins, if it has one; its slot. Then
-come the words that a state keeps with the vertex off the cycle, those that are written where it becomes inner, the
-slots of the neighbours, an entry for no neighbour, and one for each neighbour and symbol: what it may be, what is kept,
-what is written."""
 
 
 @dataclass(frozen=True, eq=False)
 class Changes:
     """The changes that a vertex makes."""
 
-    slot: int  # Of the vertex
-    may: int  # Flags of what it may do
+    may: int  # Flags of what the vertex may do
     off_kept: Words  # Mask of the bits that a state keeps with the vertex off the cycle, shape (words,)
     inner: Words  # The bits to write where the vertex becomes inner, shape (words,)
     near: tuple[int, ...]  # The slots of its neighbours
-    # For each neighbour and symbol, what it may be, with the slot of the other end of its piece, and its own
-    codes: Indices
-    kept: Words  # If the vertex joins a piece there: what a state keeps, shape (words, near, symbols)
+    # An entry for no neighbour, where the vertex itself is the end, and then one for each neighbour and symbol:
+    codes: Indices  # What the neighbour may be, with the slot of the other end of its piece, and its own
+    kept: Words  # If the vertex joins a piece there: what a state keeps, shape (words, entries)
     written: Words  # And what is written to it beside the ends of the pieces
-
-    def coded(self, first_head: int) -> Words:
-        """Return the same as kernels read it."""
-        entries = np.concatenate((self.codes.view(np.uint64)[None], self.kept, self.written))
-        header = np.array([len(self.near), self.may | first_head << FIRST_HEAD, 0, self.slot], np.uint64)
-        near, none = np.array(self.near, np.uint64), np.zeros(len(entries), np.uint64)
-        none[0], none[1 : 1 + len(self.inner)] = self.slot << FAR, ~np.uint64(0)
-        return np.concatenate((header, self.off_kept, self.inner, near, none, entries.transpose(1, 2, 0).reshape(-1)))
-
-
-class Coded(NamedTuple):
-    """The changes of all vertices of a block, as kernels read them."""
-
-    spec: Words  # The steps, and room for their tables of combinations
-    bases: npt.NDArray[np.int32]  # Where each step begins
-    step_of: npt.NDArray[np.int32]  # For each entry of the tables, where its step begins
-    first: npt.NDArray[np.int32]  # And the first entry of that step
 
 
 class ChangesOfSteps:
@@ -87,21 +62,6 @@ class ChangesOfSteps:
             self._first = place
             self._made = _changes_of(self._steps[place : place + self._at_once], self._packing)
         return self._made[place - self._first]
-
-    def coded(self) -> Coded:
-        """Return the changes of all vertices, as kernels read them."""
-        packing = self._packing
-        coded = [self[place].coded(packing.first_head) for place in range(len(self._steps))]
-        bases = np.cumsum([0, *map(len, coded)]).astype(np.int32)
-        bits = packing.bits * np.array([len(step.near) for step in self._steps])
-        # Tables of few combinations stay in the cache. Others would take longer than to put the changes together.
-        entries = np.where(bits <= _TABLE_BITS, 1 << np.minimum(bits, _TABLE_BITS), 0)
-        ends, cells = np.cumsum(entries), 1 + 2 * packing.words
-        for cells_of_step, count, end in zip(coded, entries.tolist(), ends.tolist(), strict=True):
-            cells_of_step[2] = bases[-1] + (end - count) * cells if count else 0
-        spec = np.concatenate((*coded, np.zeros(int(ends[-1]) * cells, np.uint64)))
-        step_of, first = (np.repeat(each, entries).astype(np.int32) for each in (bases[:-1], ends - entries))
-        return Coded(spec, bases[:-1], step_of, first)
 
 
 def _changes_of(steps: Sequence[Step], packing: Packing) -> list[Changes]:
@@ -130,6 +90,7 @@ def _changes_of(steps: Sequence[Step], packing: Packing) -> list[Changes]:
     written = np.where(is_end & ~is_alone & (to_come > 0), own // field * np.uint64(INNER), np.uint64(0))
     leaving = np.where(to_come == 0, own, np.uint64(0))[:, :, 0]
     inner = packing.fields(np.array([step.slot for step in steps])) // field * np.uint64(INNER)
+    none, all_bits = np.zeros((packing.words, 1), np.uint64), np.full((packing.words, 1), ~np.uint64(0))
     made = []
     for i, step in enumerate(steps):
         part = slice(ends[i], ends[i + 1])
@@ -138,5 +99,10 @@ def _changes_of(steps: Sequence[Step], packing: Packing) -> list[Changes]:
             may |= then * (step.may_end[0] & allowed > 0)
         off_kept = ~np.bitwise_or.reduce(leaving[:, part], axis=1)
         stays = inner[:, i] * np.uint64(step.to_come[0] > 0)
-        made.append(Changes(step.slot, may, off_kept, stays, step.near, codes[part], kept[:, part], written[:, part]))
+        entries = [
+            np.concatenate((no_neighbour, each[:, part].reshape(packing.words, -1)), axis=1)
+            for no_neighbour, each in ((all_bits, kept), (none, written))
+        ]
+        codes_of_step = np.append(step.slot << FAR, codes[part])
+        made.append(Changes(may, off_kept, stays, step.near, codes_of_step, *entries))
     return made

@@ -20,8 +20,6 @@ from kernels_ti.boundary.way_back.kept_way import KeptWay
 
 Words = npt.NDArray[np.uint64]
 
-_ROWS_TOGETHER = 8
-
 
 @dataclass(frozen=True, eq=False)
 class KeptLayer:
@@ -77,24 +75,20 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
         """Make the one state of no vertex."""
         super()._begin()
         self._upload("bounds", self._bounds.limits)
-        self._met = self._device.empty(1, np.uint64)
 
     def _layer(self) -> KeptLayer:
         """Copy the states, with their values, without gaps; every digit is small."""
-        from kernels_ti.boundary.kernels.gather import gather
         from kernels_ti.boundary.kernels.tables import carry
 
         shape = self._shape
-        cells = shape.words + shape.digits
+        cells = shape.used
         if not self._host_is_apart and 8 * self.states * cells + self._other_table(shape) > self._room():
             # The next step makes it again, or is refused: what is saved then must have room.
             self._buffers.pop(self._new, None)
         rows: Any = self._device.empty(max(self.states * cells, 1), np.uint64)
-        met = self._met
-        self._device.upload(np.zeros(1, np.uint64), met)
-        gather(shape.rows, shape.stride, cells, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
+        self._gather(rows)
         carry(self.states, cells, shape.words, 1, shape.digits, rows)
-        return KeptLayer(self._place, self.states, cells, rows, self._most_ways)
+        return KeptLayer(self.place, self.states, cells, rows, self._most_ways)
 
     def _keep(self) -> KeptLayer:
         return self._device.call(self._layer)

@@ -101,17 +101,17 @@ class DeviceOptimum(DeviceLayers):
         table, tallies = self._cleared(shape, 1 + 2 * copies * shape.digits)
         before, new = (self._buffers[self._old], old.stride), (table, shape.rows, shape.stride)
         how = (
-            self._buffers["spec"], self._bases[self._place],
-            self._buffers["bounds"], self._buffers["gains"], self._gain_bases[self._place], int(self._of_edges),
+            self._buffers["spec"], self._bases[self.place],
+            self._buffers["bounds"], self._buffers["gains"], self._gain_bases[self.place], int(self._of_edges),
         )  # fmt: skip
-        for first, last in self._pieces(None):
+        for first, last in self._launches():
             self._kernels.improve(first, last, *before, *new, *how, self._spread, tallies)
             yield True
         told = self._device.download(tallies)
         if told[FULL]:
             return False
         closed = int(told[2 * TALLIES : 3 * TALLIES].max())
-        is_kept = int(self.layers[-1].place == self._place)
+        is_kept = int(self.layers[-1].place == self.place)
         best = closed if self.best is None or closed >= self.best + BIAS else 0
         for first, last in self._slices(step, shape):
             self._kernels.settle(
@@ -130,7 +130,7 @@ class DeviceOptimum(DeviceLayers):
         from kernels_ti.boundary.kernels.tables import DIGIT_BITS
 
         if self.best is None or value > self.best:
-            self.best, self.ways, self.closing_step, self.origin = value, 0, self._place, origin
+            self.best, self.ways, self.closing_step, self.origin = value, 0, self.place, origin
         for digit, (low, high) in enumerate(found.astype(object).sum(axis=0).tolist()):
             self.ways += low + (high << HALF_BITS) << DIGIT_BITS * digit
 

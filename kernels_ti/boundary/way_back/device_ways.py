@@ -61,7 +61,7 @@ class DeviceWays(DeviceLayers):
         walks, device, cells = back.walks, self._device, layer.cells
         going, begun = walks.begun(layer.place)
         rows = device.buffer(layer.rows) if layer.on_host else layer.rows
-        self._place, self.states = layer.place, layer.size
+        self.place, self.states = layer.place, layer.size
         self._shape = Shape(layer.size, self._cells, 1, cells - self._cells)
         how = (
             self._buffers["spec"], self._bases[layer.place], self._buffers["bounds"],
@@ -72,7 +72,7 @@ class DeviceWays(DeviceLayers):
         for notes in range(2):
             counts = back.buffer("counts", size + 1, np.int32)
             device.upload(places, counts)
-            for first, last in self._pieces(None):
+            for first, last in self._launches():
                 self._kernels.find_parents(first, last, rows, cells, *how, wanted, size, counts, notes, parents)
             if notes == 0:
                 found = np.array(device.download(counts)[: size + 1])
@@ -99,7 +99,7 @@ class DeviceWays(DeviceLayers):
         if added is None:
             return False
         if ways := sum(added[0]):
-            self.closed[self._place] = ways
+            self.closed[self.place] = ways
         return True
 
     def _found(self) -> dict[str, Any]:

@@ -43,11 +43,13 @@ K = TypeVar("K", bound=Kept)
 class KeptWay(ABC, Generic[K]):
     """A block that is gone through, and can be gone back; `layers` are those that are kept, one in `between` steps.
 
-    Layers may take `budget` bytes, None for any number. `most_states` is the number of states of the largest boundary.
+    Layers may take `budget` bytes, None for any number. `place` vertices have come, and `most_states` is the number of
+    states of the largest boundary.
     """
 
     _in_kernels: bool
     _steps: tuple[Step, ...]
+    place: int
     states: int
 
     def _set_out(self, means: Means, budget: int | None, between: int = 1) -> None:
@@ -55,11 +57,6 @@ class KeptWay(ABC, Generic[K]):
         self.layers: list[K] = []
         self._means, self._budget, self._between = means, budget, between
         self._held, self.most_states = 0, 1
-
-    @property
-    @abstractmethod
-    def place(self) -> int:
-        """Vertices that have come."""
 
     @abstractmethod
     def _keep(self) -> K:

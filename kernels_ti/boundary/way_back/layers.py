@@ -146,18 +146,13 @@ class History(KeptWay[_Kept[V]]):
         self._block, self._steps, self._packing = block, block.steps, block.packing
         self._rule, self._memory = rule, means.memory
         steps = range(len(block.steps)) if steps is None else steps
-        self._place, self._last = steps.start, steps.stop
+        self.place, self._last = steps.start, steps.stop
         first = np.zeros((self._packing.words + block.bounds.are_told_apart, 1), np.uint64)
         self.reached, self.values = first if words is None else words, rule.begin()
         self._set_out(means, None if means.memory is None else means.memory // 2)
         self._is_first = True
         self._go(saved, self._last)
         self._is_first = False
-
-    @property
-    def place(self) -> int:
-        """Vertices that have come."""
-        return self._place
 
     @property
     def states(self) -> int:  # type: ignore[override]
@@ -172,22 +167,22 @@ class History(KeptWay[_Kept[V]]):
             yield kept.place, kept.layer, kept.values
 
     def _keep(self) -> _Kept[V]:
-        return _Kept(self._place, self.reached, self.values)
+        return _Kept(self.place, self.reached, self.values)
 
     def _come(self) -> None:
         if self._means.enough():
             raise GivenUp
         self._require_room()
-        layer, words = layer_of(self._block, self._place, self.reached)
+        layer, words = layer_of(self._block, self.place, self.reached)
         if self._is_first:
-            self._rule.close(self._place, layer, self.values)
+            self._rule.close(self.place, layer, self.values)
         values = self._rule.follow(layer, self.values)
         if self._between == 1:
             self.layers[-1].layer = layer
-        self.reached, self.values, self._place = words, values, self._place + 1
+        self.reached, self.values, self.place = words, values, self.place + 1
 
     def _restore(self, layer: _Kept[V]) -> None:
-        self._place, self.reached, self.values = layer.place, layer.words, layer.values
+        self.place, self.reached, self.values = layer.place, layer.words, layer.values
 
     def _saved_layer(self, layer: _Kept[V]) -> SavedLayer:
         numbers, arrays = {}, {"words": layer.words, **layer.values.arrays}
@@ -210,8 +205,8 @@ class History(KeptWay[_Kept[V]]):
         self._rule.go_on(found)
 
     def _require_room(self) -> None:
-        step, states, last = self._steps[self._place], self.states, self.layers[-1]
-        held = self._held + (last.nbytes if last.place < self._place else 0) + self.values.nbytes
+        step, states, last = self._steps[self.place], self.states, self.layers[-1]
+        held = self._held + (last.nbytes if last.place < self.place else 0) + self.values.nbytes
         step_bytes = states * (_BYTES_OF_A_STATE + _BYTES_OF_A_WORD * self._packing.words)
         needed = held + step_bytes
         if self._memory is None or needed <= self._memory:
