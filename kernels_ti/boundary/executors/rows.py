@@ -19,44 +19,20 @@ def states_in(rows: Words, words: int, lengths: int, digits: int) -> SavedStates
 
 def words_in(rows: Words, words: int) -> Words:
     """Return the states alone, shape (words, k), of rows that begin with them."""
-    from kernels_ti.boundary.kernels.tables import FACTORS, MOST_KEY_BITS, TAKEN
+    from kernels_ti.boundary.kernels.tables import TAKEN, WRITTEN
 
-    key_bits, half = np.uint64((1 << MOST_KEY_BITS) - 1), np.uint64(MOST_KEY_BITS // 2)
     found: Words = np.array(rows[:, :words].T, order="C")
+    found[0] &= np.uint64(WRITTEN - 1)
     found[1:] &= np.uint64(TAKEN - 1)
-    key = found[0]
-    key &= key_bits
-    for factor in reversed(FACTORS):
-        key ^= key >> half
-        key *= np.uint64(pow(factor, -1, 1 << MOST_KEY_BITS))
-        key &= key_bits
-    key ^= _mask_of(found)
     return found
 
 
 def rows_of(states: SavedStates) -> Words:
     """Return a row for each state, shape (k, words + lengths * digits)."""
-    from kernels_ti.boundary.kernels.tables import FACTORS, MOST_KEY_BITS, TAKEN, WRITTEN
+    from kernels_ti.boundary.kernels.tables import TAKEN, WRITTEN
 
-    key_bits, half = np.uint64((1 << MOST_KEY_BITS) - 1), np.uint64(MOST_KEY_BITS // 2)
-    key = states.words[0] ^ _mask_of(states.words)
-    for factor in FACTORS:
-        key *= np.uint64(factor)
-        key &= key_bits
-        key ^= key >> half
     count, digits, lengths = states.counts.shape
+    words = states.words.T | np.uint64(TAKEN)
+    words[:, 0] |= np.uint64(WRITTEN)
     ways = states.counts.transpose(0, 2, 1).reshape(count, lengths * digits)  # also of no state
-    others = states.words[1:].T | np.uint64(TAKEN)
-    return np.concatenate(((key | np.uint64(TAKEN | WRITTEN))[:, None], others, ways), axis=1)
-
-
-def _mask_of(words: Words) -> Words:
-    from kernels_ti.boundary.kernels.tables import MIX, MOST_KEY_BITS
-
-    mask = np.zeros(words.shape[1], np.uint64)
-    for word in words[1:]:
-        mask ^= word
-        mask *= np.uint64(MIX)
-        mask ^= mask >> np.uint64(32)
-    mask &= np.uint64((1 << MOST_KEY_BITS) - 1)
-    return mask
+    return np.concatenate((words, ways), axis=1)

@@ -1,7 +1,8 @@
 """Kernels that carry the largest value to each state of a boundary, and the ways that have it.
 
 They work on the tables of `kernels_ti.boundary.kernels.tables`. Beside the state, a row has the largest value of a way
-to it, and the origin of such a way: the key of a state of an earlier layer, from which the cycle is found again.
+to it, and the origin of such a way: the mixed words of a state of an earlier layer, from which the cycle is found
+again.
 
 A step takes two passes. `improve` finds the rows of the children and their largest values. `settle` adds the ways that
 have these values. Neither depends on the order of the threads.
@@ -11,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kernels_ti.boundary.kernels.children import child_functions, symbols
-from kernels_ti.boundary.kernels.tables import FOUND, FULL, TALLIES, add_ways, array, row_functions
+from kernels_ti.boundary.kernels.tables import FOUND, FULL, TALLIES, add_ways, array, mixing, row_functions
 from kernels_ti.boundary.spec.coded import HEADER
 from kernels_ti.taichi_door import kernel, ti
 
@@ -26,20 +27,7 @@ class OptimumKernels(NamedTuple):
 
     improve: Any
     settle: Any
-
-
-@kernel
-def matching(
-    size: ti.i32, kept: ti.i32, key: ti.u64, rows: array(ti.u64, 1), most: ti.i32, met: array(ti.u64, 1),
-    found: array(ti.u64, 1),
-):  # fmt: skip
-    """Copy the rows that begin with a key, up to `most` of them; one row for each work item. `met` counts them all."""
-    for i in range(size):
-        if rows[i * kept] == key:
-            at = ti.cast(ti.atomic_add(met[0], ti.u64(1)), ti.i32)
-            if at < most:
-                for cell in range(kept):
-                    found[at * kept + cell] = rows[i * kept + cell]
+    matching: Any
 
 
 @lru_cache
@@ -68,6 +56,7 @@ def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
     """
     gained, bounded = gaining(words, bits), child_functions(words, bits, cells).bounded
     state_at, row_of, _found_at = row_functions(cells)
+    mixed = mixing(cells)
 
     @kernel
     def improve(
@@ -122,7 +111,7 @@ def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
                 joined = value + gained(state, spec, base, gains, gain_base, of_edges)
                 origin = old[begin + cells + 1]
                 if is_origin == 1:
-                    origin = old[begin]
+                    origin = mixed(state)
                 rows = ti.Vector([-1, -1])
                 for joins in ti.static(range(2)):
                     if flags >> joins & 1 == 1:
@@ -138,4 +127,20 @@ def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
                 if ways > tallies[TALLIES + mine]:
                     ti.atomic_max(tallies[TALLIES + mine], ways)
 
-    return OptimumKernels(improve, settle)
+    @kernel
+    def matching(
+        size: ti.i32, stride: ti.i32, origin: ti.u64, rows: array(ti.u64, 1), most: ti.i32, met: array(ti.u64, 1),
+        found: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Copy the rows of states that may be an origin, up to `most` of them; `met` counts them all.
+
+        A work item reads one row.
+        """
+        for i in range(size):
+            if mixed(state_at(rows, i * stride)) == origin:
+                at = ti.cast(ti.atomic_add(met[0], ti.u64(1)), ti.i32)
+                if at < most:
+                    for cell in range(stride):
+                        found[at * stride + cell] = rows[i * stride + cell]
+
+    return OptimumKernels(improve, settle, matching)

@@ -14,6 +14,7 @@ takes. Numbers of ways have digits of 64 bits, the lowest first.
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from kernels_ti.boundary.kernels.tables import mixing
 from kernels_ti.taichi_door import kernel, ti
 
 ITERATIONS_PER_WORKER = 512
@@ -26,8 +27,6 @@ WINDOW = 2
 fewest and its most vertices."""
 DEAD = (1 << 64) - 1
 """First word of a state that leads to no cycle."""
-
-_FACTOR = 0x9E3779B97F4A7C15
 
 array = ti.types.ndarray
 
@@ -43,7 +42,7 @@ class PartFunctions(NamedTuple):
 @lru_cache
 def part_functions(words: int) -> PartFunctions:
     """Return the functions for states of a number of words."""
-    vector = ti.types.vector(words, ti.u64)
+    vector, mixed = ti.types.vector(words, ti.u64), mixing(words)
 
     @ti.func
     def state_at(rows: ti.template(), at):
@@ -51,14 +50,6 @@ def part_functions(words: int) -> PartFunctions:
         for w in ti.static(range(words)):
             state[w] = rows[at + w]
         return state
-
-    @ti.func
-    def mixed(state):
-        """Return a word of which each high bit depends on all bits of a state."""
-        found = state[0] * ti.u64(_FACTOR)
-        for w in ti.static(range(1, words)):
-            found = (found ^ found >> ti.u64(32) ^ state[w]) * ti.u64(_FACTOR)
-        return (found ^ found >> ti.u64(32)) * ti.u64(_FACTOR)
 
     @ti.func
     def place_of(state, rows: ti.template(), first, stride, table: ti.template(), begin, size):

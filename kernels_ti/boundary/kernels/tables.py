@@ -31,14 +31,10 @@ Before come how many rows are new, the largest numbers (the place of the highest
 and the most vertices on a cycle.
 """
 
-MOST_KEY_BITS = 62
-"""Bits of the first word of a state."""
-
 TAKEN, WRITTEN = 1 << 63, 1 << 62
-_KEY, _HALF_KEY = (1 << MOST_KEY_BITS) - 1, MOST_KEY_BITS // 2
-FACTORS = (0x1E3779B97F4A7C15, 0x14D049BB133111EB)
-_INVERSES = tuple(pow(factor, -1, 1 << MOST_KEY_BITS) for factor in FACTORS)
-MIX = 0x94D049BB133111EB
+"""Flags of the cells of a state, which it leaves free: each cell is taken, and the first one says whether all are
+written."""
+_FACTOR, MIX = 0x9E3779B97F4A7C15, 0x94D049BB133111EB
 _HALF = (1 << 32) - 1
 # Rows that are looked at for one state before the table counts as full.
 _MOST_PROBES = 512
@@ -111,60 +107,44 @@ def add_ways(
     return largest
 
 
-@lru_cache
-def _key_functions(cells: int) -> tuple[Any, Any]:
-    """Return the functions between a state and its row: `key_of` a state, and `state_at` a cell."""
-    vector = ti.types.vector(cells, ti.u64)
+def mixing(words: int) -> Any:
+    """Return the function that mixes a state of so many words."""
 
     @ti.func
-    def mask_of(state):
-        """Return a sum of all words but the first, by which the first is changed in a table."""
-        mask = ti.u64(0)
-        for w in ti.static(range(1, cells)):
-            mask = (mask ^ state[w]) * ti.u64(MIX)
-            mask ^= mask >> ti.u64(32)
-        return mask & ti.u64(_KEY)
+    def mixed(state):
+        """Return a word of which each high bit depends on all bits of a state."""
+        found = state[0] * ti.u64(_FACTOR)
+        for w in ti.static(range(1, words)):
+            found = (found ^ found >> ti.u64(32) ^ state[w] * ti.u64(MIX)) * ti.u64(_FACTOR)
+        return (found ^ found >> ti.u64(32)) * ti.u64(_FACTOR)
 
-    @ti.func
-    def key_of(state):
-        """Return the first word as a table holds it, mixed so that each bit depends on all others."""
-        key = (state[0] ^ mask_of(state)) * ti.u64(FACTORS[0]) & ti.u64(_KEY)
-        key ^= key >> ti.u64(_HALF_KEY)
-        key = key * ti.u64(FACTORS[1]) & ti.u64(_KEY)
-        return key ^ key >> ti.u64(_HALF_KEY)
-
-    @ti.func
-    def state_at(table: ti.template(), at):
-        """Return the state of a row that begins at a cell."""
-        state = vector(0)
-        for w in ti.static(range(1, cells)):
-            state[w] = table[at + w] & ~ti.u64(TAKEN)
-        key = table[at] & ti.u64(_KEY)
-        key ^= key >> ti.u64(_HALF_KEY)
-        key = key * ti.u64(_INVERSES[1]) & ti.u64(_KEY)
-        key ^= key >> ti.u64(_HALF_KEY)
-        state[0] = (key * ti.u64(_INVERSES[0]) & ti.u64(_KEY)) ^ mask_of(state)
-        return state
-
-    return key_of, state_at
+    return mixed
 
 
 @lru_cache
 def row_functions(cells: int) -> RowFunctions:
     """Return the functions for rows that begin with a state of so many words."""
-    key_of, state_at = _key_functions(cells)
+    vector, mixed = ti.types.vector(cells, ti.u64), mixing(cells)
 
     @ti.func
-    def first_row(written, size):
+    def state_at(table: ti.template(), at):
+        """Return the state of a row that begins at a cell."""
+        state = vector(0)
+        state[0] = table[at] & ti.u64(WRITTEN - 1)
+        for w in ti.static(range(1, cells)):
+            state[w] = table[at + w] & ti.u64(TAKEN - 1)
+        return state
+
+    @ti.func
+    def first_row(state, size):
         """Return the row of a table at which the search for a state begins."""
-        key = (written & ti.u64(_KEY)) >> ti.u64(MOST_KEY_BITS - 32)
-        return ti.cast(key * ti.cast(size, ti.u64) >> ti.u64(32), ti.i32)
+        return ti.cast((mixed(state) >> ti.u64(32)) * ti.cast(size, ti.u64) >> ti.u64(32), ti.i32)
 
     @ti.func
     def row_of(table: ti.template(), size, stride, state):
         """Return the first cell of the row of a state, and whether it is new; -1 for a full table."""
-        written = key_of(state) | ti.u64(TAKEN | WRITTEN)
-        at = first_row(written, size)
+        written = state[0] | ti.u64(TAKEN | WRITTEN)
+        at = first_row(state, size)
         row, is_new, left, waits = -1, 0, _MOST_PROBES, 0
         while left > 0:
             cell = at * stride
@@ -209,8 +189,8 @@ def row_functions(cells: int) -> RowFunctions:
 
         The table has an empty row.
         """
-        written = key_of(state) | ti.u64(TAKEN | WRITTEN)
-        at = first_row(written, size)
+        written = state[0] | ti.u64(TAKEN | WRITTEN)
+        at = first_row(state, size)
         row, is_sought = -1, 1
         while is_sought == 1:
             cell = at * stride

@@ -23,7 +23,7 @@ _FEWEST_STEPS_BETWEEN = 12
 # The value and the origin.
 _BESIDE = 2
 _FOUND = ("best", "ways", "closing_step", "origin")
-# States that a search for a key on the device finds.
+# States that a search for an origin has room for at first.
 _MOST_ALIKE = 64
 
 
@@ -135,25 +135,15 @@ class DeviceOptimum(DeviceLayers):
             self.ways += low + (high << HALF_BITS) << DIGIT_BITS * digit
 
     def rows_at(self, layer: KeptLayer, origin: int) -> Words:
-        """Return the rows of a kept layer that begin with a key, shape (k, cells): mostly one.
+        """Return the rows of a kept layer that may have an origin, shape (k, cells): mostly one."""
+        return self._device.call(self._matching, layer, origin, _MOST_ALIKE)
 
-        States may share their keys, if they take several words.
-        """
-        if not layer.on_host:
-            found = self._device.call(self._matching, layer, origin)
-            if found is not None:
-                return found
-        rows = self.rows_of(layer)
-        return np.asarray(rows[rows[:, 0] == np.uint64(origin)])
-
-    def _matching(self, layer: KeptLayer, origin: int) -> Words | None:
-        """Look for a key on the device; return None where more states have it than are looked for."""
-        from kernels_ti.boundary.kernels.optimum import matching
-
-        met = self._device.buffer(np.zeros(1, np.uint64))
-        found = self._device.empty(_MOST_ALIKE * layer.cells, np.uint64)
-        matching(layer.size, layer.cells, origin, layer.rows, _MOST_ALIKE, met, found)
-        alike = int(self._device.download(met)[0])
-        if alike > _MOST_ALIKE:
-            return None
-        return np.array(self._device.download(found)).reshape(-1, layer.cells)[:alike]
+    def _matching(self, layer: KeptLayer, origin: int, most: int) -> Words:
+        device, cells = self._device, layer.cells
+        met, found = device.buffer(np.zeros(1, np.uint64)), device.empty(most * cells, np.uint64)
+        rows = device.buffer(layer.rows) if layer.on_host else layer.rows
+        self._kernels.matching(layer.size, cells, origin, rows, most, met, found)
+        alike = int(device.download(met)[0])
+        if alike > most:
+            return self._matching(layer, origin, alike)
+        return np.array(device.download(found)).reshape(-1, cells)[:alike]
