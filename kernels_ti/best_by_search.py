@@ -36,9 +36,10 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
 
     The second search meets the cycles in much the same order, so the first one has half of the time. Then a cycle of
     the greatest length that was found is there in about the same time again. Both are made up to symmetry where that
-    pays: of the cycles that automorphisms map to each other any will do.
+    pays and the arch can do it: of the cycles that automorphisms map to each other any will do.
     """
-    space = worthwhile(space) or space
+    if arch != "reference":
+        space = worthwhile(space) or space
     with begun(space, arch_for(space, cast("Arch", arch), threads=threads), threads, watch) as counted:
         for _ in watched_slices(counted, watch):
             if watch.seconds >= watch.timeout / 2:

@@ -357,6 +357,14 @@ def test_the_command_finds_the_shortest_cycle_of_a_wide_graph_by_shortest_paths(
     assert (found["length"], found["ways"], found["method"]) == (4, 3660, "search")
 
 
+@pytest.mark.parametrize("spec", ["hypercube:4", "bipartite:5x5", "complete:3"])
+def test_the_reference_finds_the_longest_cycle_of_a_symmetric_graph(spec):
+    graph = generate(spec)
+    found = longest_cycle(graph, method="search", arch="reference")
+    expected = longest_cycle(graph, method="boundary")
+    assert (len(found.cycle), found.ways) == (len(expected.cycle), expected.ways)
+
+
 @pytest.mark.parametrize("spec", ["hypercube:4", "gnp:26,0.4,2", "path:4"])
 def test_a_search_finds_and_counts_the_longest_cycles(spec):
     graph = generate(spec)
