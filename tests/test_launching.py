@@ -54,6 +54,7 @@ def test_a_kernel_is_compiled_anew_for_a_device_that_is_opened_again() -> None:
         ((1, 1, 1, np.zeros((2, 2), np.uint32), np.zeros(4, np.int32)), "dim 2"),
         ((1, 1, 1, np.zeros(8, np.uint32)[::2], np.zeros(4, np.int32)), "[Cc]ontiguous"),
         ((1, 1, 1, np.zeros(4, np.uint32)), "missing"),
+        ((1, 1, 1, [0, 0], np.zeros(4, np.int32)), "Invalid type"),
     ],
 )
 def test_wrong_arguments_get_the_words_of_the_library_below(arguments: tuple, message: str) -> None:
@@ -61,3 +62,23 @@ def test_wrong_arguments_get_the_words_of_the_library_below(arguments: tuple, me
     assert table[7] > 7
     with pytest.raises(Exception, match=message):
         add(*arguments)
+
+
+def test_an_array_of_a_subclass_is_computed_on_as_well() -> None:
+    class Table(np.ndarray):
+        pass
+
+    add(1, 1, 1, np.zeros(2, np.uint32), np.zeros(1, np.int32))
+    table = np.zeros(2, np.uint32).view(Table)
+    add(2, 3, 1, table, np.zeros(1, np.int32))
+    assert table.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("number", [1.5, np.float32(1), "1", None])
+def test_a_number_that_is_not_whole_is_refused_at_each_launch(number: object) -> None:
+    table, sums = np.zeros(2, np.uint32), np.zeros(1, np.int32)
+    add(1, 1, 1, table, sums)
+    for arguments in ((number, 1, 1), (1, 1, number)):
+        with pytest.raises(TypeError):
+            add(*arguments, table, sums)
+    assert sums[0] == 1

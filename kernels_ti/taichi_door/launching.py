@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import update_wrapper
 from importlib import import_module
 from inspect import signature
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ _LARGEST_ARRAY = (1 << 31) - 1
 class Kernel:
     """A kernel of Taichi, which is launched with whole numbers and with flat arrays of numpy or of the device.
 
-    Whatever else it is given goes Taichi's own way, which says what is wrong.
+    Arrays of other kinds go Taichi's own way, which takes them or says what is wrong. A number that is not whole is a
+    ``TypeError``.
 
     Parameters
     ----------
@@ -35,6 +37,7 @@ class Kernel:
         self._kernel = ti.kernel(function)
         self._primal = self._kernel._primal
         parameters = signature(function).parameters.values()
+        self._buffer = ti.Ndarray
         self._names = [each.name for each in parameters]
         kinds = [each.annotation for each in parameters]
         self._arrays = [i for i, kind in enumerate(kinds) if isinstance(kind, ti.types.ndarray)]
@@ -70,9 +73,9 @@ class Kernel:
         """Launch what Taichi has made of the kernel for arguments of these types."""
         context, places = compiled.make_launch_context(), self._places
         for i in self._signed:
-            context.set_arg_int(places[i], int(args[i]))
+            context.set_arg_int(places[i], index(args[i]))
         for i in self._unsigned:
-            context.set_arg_uint(places[i], int(args[i]))
+            context.set_arg_uint(places[i], index(args[i]))
         for i in self._arrays:
             array = args[i]
             if type(array) is np.ndarray:
@@ -94,7 +97,7 @@ class Kernel:
             if type(array) is np.ndarray:
                 if array.ndim != 1 or not array.flags.c_contiguous or len(array) > _LARGEST_ARRAY:
                     return None
-            elif len(array.shape) != 1:
+            elif not isinstance(array, self._buffer) or len(array.shape) != 1:
                 return None
             types.append(array.dtype)
         return tuple(types)
