@@ -122,6 +122,8 @@ def test_each_graph_of_a_batch_has_a_chart(tmp_path, capsys):
     assert [bar.get_height() for bar in figure.axes[1].patches] == [12, 10]
     assert len({(axes.get_xlim(), axes.get_ylim()) for axes in figure.axes}) == 1
     assert main(["plot", str(lines), "-o", str(tmp_path / "batch.png")]) == 0
+    assert main(["plot", str(lines), str(lines), "-o", str(tmp_path / "two.png")]) == 2
+    assert "a batch is drawn by itself" in capsys.readouterr().err
 
 
 def test_a_long_batch_shows_its_first_graphs(tmp_path):

@@ -161,9 +161,12 @@ def _figure(options: argparse.Namespace) -> Any:
     from chordless.pictures.batch_drawing import is_batch, small_multiples
     from chordless.pictures.charts import evolution_chart, length_histogram
     from chordless.pictures.recorded_run import read_run
+    from kernels_ti import OptionError
 
-    if len(options.runs) == 1 and is_batch(options.runs[0]):
-        return small_multiples(options.runs[0], log=not options.linear)
+    if batches := [path for path in options.runs if is_batch(path)]:
+        if len(options.runs) > 1:
+            raise OptionError(f"{batches[0]}: a batch is drawn by itself: leave the other runs out")
+        return small_multiples(batches[0], log=not options.linear)
     runs = [read_run(path) for path in options.runs]
     if options.histogram:
         return length_histogram(runs, log=options.log)
