@@ -276,7 +276,7 @@ def test_the_values_of_the_chart_can_be_read():
         await until(pilot, lambda: "⠒●⠒ cycles C" in text_of(app))
         assert "┊" not in text_of(app)
 
-    play(app, SMALL, steps)
+    play(app, LARGE, steps)
 
 
 def test_escape_and_another_run_take_the_cursor_off_the_chart():
