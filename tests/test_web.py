@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import chordless as chordless_package
@@ -26,9 +27,15 @@ def free_port():
 
 
 @contextlib.contextmanager
-def served(tmp_path, port, *target, **more):
+def served(tmp_path, port, *target, environment=None, **more):
     """Serve dashboards from a process; yield it and the address that it prints."""
-    environment = {**ENVIRONMENT, "HOME": str(tmp_path), "XDG_CONFIG_HOME": "", "XDG_DATA_HOME": ""}
+    environment = {
+        **ENVIRONMENT,
+        "HOME": str(tmp_path),
+        "XDG_CONFIG_HOME": "",
+        "XDG_DATA_HOME": "",
+        **(environment or {}),
+    }
     process = subprocess.Popen(
         command("tui", *target, "--web", port), stderr=subprocess.PIPE, text=True, env=environment, **more
     )
@@ -90,6 +97,44 @@ def test_a_browser_sees_the_dashboard_until_ctrl_c(tmp_path):
         # The server has said good-bye to a browser that would have stayed.
         assert close_code == 1000
         assert process.wait(30) == 0
+        assert process.stderr.read() == ""
+
+
+# A dashboard that is slow to end once it has said its last word.
+LATE = """
+import atexit, os, pathlib, time
+if "TEXTUAL_DRIVER" in os.environ:
+    atexit.register(lambda: (os.close(1), time.sleep(3), pathlib.Path(__file__).with_name("ended").touch()))
+"""
+
+
+@pytest.mark.slow
+def test_the_server_waits_for_a_dashboard_that_is_ending_as_the_signal_comes(tmp_path):
+    pytest.importorskip("textual_serve")
+    import aiohttp
+
+    async def leave(address):
+        async with aiohttp.ClientSession() as session:
+            root = await root_of(session, address)
+            async with session.ws_connect(f"{root}ws?width=80&height=24") as browser:
+                await browser.receive()
+                await browser.send_str("{")
+
+    def has_said_its_last_word(dashboard):
+        return not Path(f"/proc/{dashboard.pid}/fd/1").exists()
+
+    (tmp_path / "sitecustomize.py").write_text(LATE)
+    late = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ENVIRONMENT['PYTHONPATH']}"}
+    with served(tmp_path, free_port(), "petersen", environment=late) as (process, address):
+        asyncio.run(asyncio.wait_for(leave(address), PATIENCE))
+        (dashboard,) = psutil.Process(process.pid).children()
+        deadline = time.monotonic() + PATIENCE
+        while not has_said_its_last_word(dashboard):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
+        assert (tmp_path / "ended").exists()
         assert process.stderr.read() == ""
 
 

@@ -40,6 +40,7 @@ class GuardedServer(server.Server):
         self._places = Places(most or most_sessions())
         self._browsers: set[asyncio.Task[Any]] = set()
         self._dashboards: set[Dashboard] = set()
+        self._endings: set[asyncio.Task[None]] = set()
         # The tabs of the browsers with a page. By tab, the dashboards whose page has gone a moment ago, each with the
         # task that ends it unless the page comes back. Until then it keeps its place.
         self._tabs: set[str] = set()
@@ -153,8 +154,16 @@ class GuardedServer(server.Server):
         return waits
 
     async def _end(self, dashboard: Dashboard) -> None:
-        await dashboard.stop()
-        self._dashboards.remove(dashboard)
+        """End a dashboard. It ends in order even if the task of its browser is cancelled meanwhile."""
+
+        async def end() -> None:
+            await dashboard.stop()
+            self._dashboards.remove(dashboard)
+
+        ending = asyncio.create_task(end())
+        self._endings.add(ending)
+        ending.add_done_callback(self._endings.discard)
+        await asyncio.shield(ending)
 
     def _wait_for_page(self, tab: str, dashboard: Dashboard) -> None:
         """Keep a dashboard for a moment: its page may be loaded again."""
@@ -187,6 +196,7 @@ class GuardedServer(server.Server):
         for browser in self._browsers:
             browser.cancel()
         await asyncio.gather(*self._browsers, return_exceptions=True)
+        await asyncio.gather(*self._endings, return_exceptions=True)
 
 
 async def _ignore_signals(application: web.Application) -> None:
