@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kernels_ti.api import collect_cycles, count_cycles, count_participation, enumerate_cycles
     from kernels_ti.boundary.longest import BestCycle
     from kernels_ti.boundary.participation import CycleShares, participation
-    from kernels_ti.boundary.sample import sample_cycles
     from kernels_ti.choices import Arch, Expansion, Method
     from kernels_ti.chordality import Chordality, is_chordal
     from kernels_ti.conversion import as_graph
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
         shortest_path,
     )
     from kernels_ti.run import Run
+    from kernels_ti.sample import sample_cycles
     from kernels_ti.watch import Progress
 
 __version__ = "0.6.0"
@@ -98,7 +98,7 @@ _MODULE_OF = {
     "open_device": "device.device",
     "participation": "boundary.participation",
     "release_memory": "device.device",
-    "sample_cycles": "boundary.sample",
+    "sample_cycles": "sample",
     "sample_paths": "paths",
     "shortest_path": "paths",
 }

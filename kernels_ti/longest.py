@@ -14,27 +14,20 @@ from kernels_ti.best_by_search import best_of_all, longest_by_search
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.in_one_call import order_called
 from kernels_ti.boundary.longest import BestCycle, few_along_boundary, longest_in
-from kernels_ti.boundary.needs import needs_of
-from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES
-from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.values.gains import Gains
 from kernels_ti.boundary.values.weights import Weights, attribute_weights
 from kernels_ti.boundary.way_back.blocks import Report, space_for
 from kernels_ti.boundary.way_back.keeping import Keeping
 from kernels_ti.cheapest import cheapest_cycle
-from kernels_ti.choices import COST_OF_LENGTHS, METHODS, SHORT_SEARCH, Method, Parity
+from kernels_ti.choices import Method, Parity
 from kernels_ti.conversion import as_graph
-from kernels_ti.device.memory import host_budget
 from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import OptionError, TimeIsUpError, time_is_up
-from kernels_ti.method import SearchTime
+from kernels_ti.method import may_search, seconds_of_faster_search
 from kernels_ti.options import is_whole
 from kernels_ti.watch import ProgressOption, Watch
 
 SHORTEST_HOLE = 4
-
-_WAYS = 2
-"""The longest cycle takes the way along the boundary and the way back."""
 
 _SECONDS_OF_SEARCH = 10.0
 """The search by shortest paths goes on so long before the boundary method is tried."""
@@ -170,25 +163,20 @@ def best_in(
     For the other parameters see `kernels_ti.boundary.in_one_call.ready_to_pick` and `annealed_blocks`. Where an
     order or a state is to be kept, ``auto`` goes along a boundary. The time-out of `watch` gives the search up.
     """
-    if method not in METHODS:
-        raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
+    for_search = may_search(method, order, tell_order, keeping)
     watch = watch or Watch()
-    for_boundary = order is not None or tell_order is not None or (keeping is not None and keeping.keeps)
-    if method == "search" and for_boundary:
-        raise OptionError("an order of the vertices and a checkpoint are for the method boundary")
     if not is_whole(k) or k < 1:
         raise OptionError(f"k is a number of cycles from 1 on, not {k!r}")
     gains = Gains() if weights is None else weights.gains
     is_negative = min([*(gains.of_vertices or {}).values(), *(gains.of_edges or {}).values()], default=0) < 0
     by_paths = shortest and not is_negative
-    if k > 1 and weights is not None and (method == "boundary" or for_boundary):
+    if k > 1 and weights is not None and not for_search:
         raise OptionError("several cycles are found by weight in a search: leave the method boundary and its order out")
     if k == 1 and method == "search" and weights is not None and not by_paths:
         raise OptionError("the method search takes weights for a lightest cycle, and none of them may be negative")
     how: dict[str, Any] = {"arch": arch, "threads": threads, "watch": watch}
     along: dict[str, Any] = {"order": order, "tell_order": tell_order, "report": report, "keeping": keeping, **how}
     so_far, answer = None, "the best cycle was found"
-    for_search = method != "boundary" and not for_boundary
     try:
         if for_search and by_paths:
             # Several cycles with weights are found in no other way.
@@ -200,7 +188,11 @@ def best_in(
                 raise time_is_up(watch.timeout, answer)
         elif for_search and (
             method == "search"
-            or (k > 1 if weights is not None else not shortest and _is_for_search(space, arch, watch))
+            or (
+                k > 1
+                if weights is not None
+                else not shortest and seconds_of_faster_search(space, arch, watch) < math.inf
+            )
         ):
             if k > 1:
                 return best_of_all(space, k, weights, least=shortest, **how)
@@ -229,21 +221,6 @@ def longest_possible(space: SearchSpace) -> int:
             outside = degrees.sum() - np.concatenate(([0], np.cumsum(degrees)))
             most = max(most, int(np.flatnonzero(inside <= outside)[-1]))
     return min(most, space.longest)
-
-
-def _is_for_search(space: SearchSpace, arch: str, watch: Watch) -> bool:
-    """Whether a search of all cycles is expected to be faster than the boundary method, and that one takes long."""
-    with watch.searching():
-        plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=watch.look)
-        seconds = math.inf
-        if plan.is_possible:
-            needs = needs_of(plan, "reference", host_budget(space.options.memory), longest=space.longest)
-            seconds = _WAYS * max(COST_OF_LENGTHS, needs.totals) * plan.seconds if needs.fits else math.inf
-        if seconds <= SHORT_SEARCH or watch.too_late() or arch == "reference":
-            return False
-        search = SearchTime(space, None)
-        search.probe(lambda shortest, longest: shortest < seconds <= longest)
-        return search.seconds < seconds
 
 
 def _any_cycle(space: SearchSpace, weights: Weights | None, watch: Watch) -> BestCycle | None:

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.choices import COST_OF_LENGTHS, LONGEST_COUNT, SHORT_SEARCH, TIMES_FASTER
+from kernels_ti.choices import COST_OF_LENGTHS, LONGEST_COUNT, METHODS, SHORT_SEARCH, TIMES_FASTER, Method
 from kernels_ti.device.device import cuda_is_here
 from kernels_ti.device.machine import cores
 from kernels_ti.device.memory import host_budget
-from kernels_ti.errors import EngineError
+from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.estimate.device_choice import SMALL_GRAPH
 from kernels_ti.estimate.estimate import FIRST_SIZE, Estimate, Estimator
 from kernels_ti.estimate.usual_rate import usual_rate
 
 if TYPE_CHECKING:
     from kernels_ti.boundary.orders.plan import BoundaryPlan
+    from kernels_ti.boundary.way_back.keeping import Keeping
+    from kernels_ti.watch import Watch
 
 # Of a larger graph, an estimate alone takes seconds.
 _LARGEST_GRAPH, _MOST_SEED_WORDS = 20_000, 1_000_000
 _PROBING_SECONDS = 0.5
 # Small random walks before the long ones: a few milliseconds each, and enough to see that a search is short.
 _SMALL_WALKS = 4
+# A pick takes the way along the boundary and the way back.
+_WAYS = 2
 # A search whose time is this at most, with the certainty of an estimate, is not probed further.
 _SURELY_SHORT = SHORT_SEARCH / 4
 # One whose time is this at least, with that certainty, is known to be long.
@@ -87,6 +91,43 @@ def choose_method(
     better = fits and boundary <= min(search.seconds / TIMES_FASTER, LONGEST_COUNT)
     method: Literal["search", "boundary"] = "boundary" if better else "search"
     return MethodChoice(method, search.seconds, plan, boundary, fits, search.seconds)
+
+
+def may_search(
+    method: Method,
+    order: Sequence[int] | None,
+    tell_order: Callable[[list[int]], None] | None,
+    keeping: Keeping | None,
+) -> bool:
+    """Whether cycles may be picked by a search. An OptionError says that what is asked for is for the other method."""
+    if method not in METHODS:
+        raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
+    for_boundary = order is not None or tell_order is not None or (keeping is not None and keeping.keeps)
+    if method == "search" and for_boundary:
+        raise OptionError("an order of the vertices and a checkpoint are for the method boundary")
+    return method != "boundary" and not for_boundary
+
+
+def seconds_of_faster_search(space: SearchSpace, arch: str, watch: Watch) -> float:
+    """Return how long a search of all cycles is expected to take, if it is faster than the boundary method.
+
+    That takes a way along a boundary and the way back. Infinite, if a search is slower, or that takes a moment only.
+    """
+    from kernels_ti.boundary.needs import needs_of
+    from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES
+    from kernels_ti.boundary.orders.plan import plan_of
+
+    with watch.searching():
+        plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=watch.look)
+        boundary = math.inf
+        if plan.is_possible:
+            needs = needs_of(plan, "reference", host_budget(space.options.memory), longest=space.longest)
+            boundary = _WAYS * max(COST_OF_LENGTHS, needs.totals) * plan.seconds if needs.fits else math.inf
+        if boundary <= SHORT_SEARCH or watch.too_late() or arch == "reference":
+            return math.inf
+        search = SearchTime(space, None)
+        search.probe(lambda shortest, longest: shortest < boundary <= longest)
+        return search.seconds if search.seconds < boundary else math.inf
 
 
 class SearchTime:

@@ -24,7 +24,6 @@ from kernels_ti.api import count_cycles, enumerate_cycles
 from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.boundary.in_one_call import order_called
 from kernels_ti.boundary.longest import BestCycle
-from kernels_ti.boundary.sample import sample_cycles
 from kernels_ti.boundary.values.weights import Weights, attribute_weights
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
@@ -34,6 +33,7 @@ from kernels_ti.graph import Graph
 from kernels_ti.longest import longest_cycle
 from kernels_ti.notebook import html_of_best, html_of_counts
 from kernels_ti.options import require_lengths, require_parity
+from kernels_ti.sample import sample_cycles
 
 FEWEST = 2
 """Vertices of the shortest path."""

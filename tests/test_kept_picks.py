@@ -14,13 +14,13 @@ from chordless.cli import main
 from chordless.engine import process
 from chordless.runs.directory import RunDirectory
 from chordless.runs.saved_work import packed, unpacked
+from draws import drawn
 from patience import PATIENCE
 from program import ENVIRONMENT, command
 
 from kernels_ti import open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count
-from kernels_ti.boundary.sample import drawn
 from kernels_ti.boundary.values.gains import Gains
 from kernels_ti.boundary.values.saved import SavedPick
 from kernels_ti.boundary.values.states import GivenUp

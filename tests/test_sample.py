@@ -12,29 +12,41 @@ import numpy
 import pytest
 from chordless import generate, sample_cycles
 from chordless.cli import main
+from draws import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from program import ENVIRONMENT, chordless, command
 from searches import searches
 
-from kernels_ti import Graph, OptionError, Options, SizeError, count_cycles, open_device
+from kernels_ti import (
+    Graph,
+    OptionError,
+    Options,
+    SizeError,
+    TimeIsUpError,
+    count_cycles,
+    enumerate_cycles,
+    open_device,
+)
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.orders.plan import plan_of
-from kernels_ti.boundary.sample import Draws, drawn
+from kernels_ti.boundary.sample import Draws
 from kernels_ti.boundary.values.numbers import Numbers
 from kernels_ti.boundary.way_back.blocks import planned_blocks
 from kernels_ti.boundary.way_back.device_ways import DeviceWays
 from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.choices import METHODS
 from kernels_ti.device.memory import resident_bytes
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.reference.algorithm import chordless_cycles
+from kernels_ti.state import populations
 
 
 @settings(max_examples=60)
-@given(searches(), st.integers(0, 5))
-def test_every_sample_is_a_wanted_cycle(search, seed):
+@given(searches(), st.integers(0, 5), st.sampled_from(METHODS))
+def test_every_sample_is_a_wanted_cycle(search, seed, method):
     graph, bounds, wanted = search
-    table = sample_cycles(graph, 20, seed=seed, **bounds)
+    table = sample_cycles(graph, 20, seed=seed, method=method, **bounds)
     assert len(table) == (20 if wanted else 0)
     # In the same form as those that are enumerated: from the smallest vertex to its smaller neighbour.
     assert {tuple(cycle) for cycle in table} <= {tuple(cycle) for cycle in wanted}
@@ -52,6 +64,7 @@ def two_blocks_and_rings():
     return Graph.from_edges(21, edges)
 
 
+@pytest.mark.parametrize("method", ["boundary", "search"])
 @pytest.mark.parametrize(
     ("graph", "cycles"),
     [
@@ -63,12 +76,12 @@ def two_blocks_and_rings():
     ],
     ids=["complete", "blocks", "petersen", "grid", "larger grid"],
 )
-def test_all_cycles_have_the_same_probability(graph, cycles):
+def test_all_cycles_have_the_same_probability(graph, cycles, method):
     everything = [tuple(cycle) for cycle in chordless_cycles(graph)]
     assert cycles in (None, len(everything))
     assert 10 <= len(everything) <= 2000
     times = 20
-    counts = Counter(map(tuple, sample_cycles(graph, times * len(everything), seed=1).lists()))
+    counts = Counter(map(tuple, sample_cycles(graph, times * len(everything), seed=1, method=method).lists()))
     index = dict(enumerate(graph.names))
     drawn_of = [counts[tuple(index[v] for v in cycle)] for cycle in everything]
     assert sum(drawn_of) == times * len(everything)
@@ -144,6 +157,64 @@ def test_a_sample_in_kernels_depends_on_the_seed_alone(monkeypatch):
     assert set(first) <= every
 
 
+def test_a_sample_by_a_search_depends_on_the_seed_alone(monkeypatch):
+    """Not on the order in which the search meets the cycles, nor on how many it hands over at once."""
+    graph = generate("grid:6x6")
+    first = sample_cycles(graph, 300, seed=1, method="search", arch="reference").lists()
+    assert sample_cycles(graph, 300, seed=1, method="search", arch="cpu").lists() == first
+    assert sample_cycles(graph, 300, seed=2, method="search", arch="cpu").lists() != first
+    monkeypatch.setattr("kernels_ti.sample_by_search._BYTES_AT_ONCE", 64)
+    assert sample_cycles(graph, 300, seed=1, method="search", arch="cpu").lists() == first
+    # The first draws of a larger sample are others: it has other repeats.
+    assert 250 < len(set(map(tuple, first))) < 300
+
+
+def test_a_sample_by_a_search_of_a_graph_too_large_for_tables_of_rows():
+    graph = generate("grid:2x300")
+    squares = set(map(tuple, enumerate_cycles(graph)))
+    counts = Counter(map(tuple, sample_cycles(graph, 2000, seed=4, method="search").lists()))
+    assert len(squares) == 299
+    assert counts.keys() <= squares
+    assert len(counts) > 290
+    assert max(counts.values()) < 25
+
+
+def test_a_search_is_taken_where_the_boundary_is_expected_to_take_longer(monkeypatch):
+    def refused(*_, **__):
+        raise AssertionError("the boundary was taken")
+
+    monkeypatch.setattr("kernels_ti.sample.draws_of", refused)
+    monkeypatch.setattr("kernels_ti.method.SHORT_SEARCH", 0.0)
+    graph = generate("hypercube:5")
+    assert len(sample_cycles(graph, 10)) == 10
+    with pytest.raises(AssertionError, match="the boundary was taken"):
+        sample_cycles(graph, 10, order=graph.names)
+    # Nobody lives to see the end of this search.
+    with pytest.raises(AssertionError, match="the boundary was taken"):
+        sample_cycles(generate("grid:30x30"), 10)
+
+
+def test_a_time_out_before_all_cycles_are_found_is_told():
+    with pytest.raises(TimeIsUpError, match="the cycles were drawn"):
+        sample_cycles(generate("hypercube:6"), 10, method="search", timeout=0.05)
+
+
+def test_the_command_draws_by_a_search(tmp_path, capfd):
+    assert main(["sample", "hypercube:4", "-k", "5", "--method", "search", "--seed", "3"]) == 0
+    lines, notes = capfd.readouterr()
+    assert notes == ""
+    graph = generate("hypercube:4")
+    every = {" ".join(graph.names[v] for v in cycle) for cycle in chordless_cycles(graph)}
+    assert len(lines.splitlines()) == 5
+    assert set(lines.splitlines()) <= every
+    path = tmp_path / "cycles.npy"
+    assert main(["sample", "hypercube:4", "-k", "5", "--method", "search", "--seed", "3", "-o", str(path)]) == 0
+    assert capfd.readouterr() == ("", f"5 cycles, drawn from {len(every)}\n")
+    assert populations(numpy.load(path)).tolist() == [len(line.split()) for line in lines.splitlines()]
+    assert main(["sample", "hypercube:4", "--method", "search", "--checkpoint", str(tmp_path / "run")]) == 2
+    assert "--checkpoint is for the method boundary" in capfd.readouterr().err
+
+
 def test_a_number_that_is_none_is_refused():
     with pytest.raises(OptionError, match="must be a whole number from 0 on, not -1"):
         sample_cycles(generate("petersen"), -1)
@@ -206,7 +277,7 @@ def test_rounds_of_a_few_cycles_draw_what_one_round_draws(monkeypatch):
     whole, total = drawn(graph, planned, 24, 3)
     assert total > 1 << 96
     monkeypatch.setattr("kernels_ti.boundary.sample._FEWEST_AT_ONCE", 10)
-    rounds = list(Draws(graph, planned, 24, Means(1 << 21)).rounds(3))
+    rounds = list(Draws(graph, planned, 24, 3, Means(1 << 21)).rounds())
     assert len(rounds) > 1
     assert (numpy.concatenate(rounds) == whole.rows(graph.n)).all()
 

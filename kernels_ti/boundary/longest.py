@@ -150,8 +150,8 @@ def few_along_boundary(
 
     for first, last, number in _portions(counts.by_length, k, shortest=shortest):
         only = SearchSpace(space.graph, replace(space.options, min_length=first, max_length=last))
-        with draws_of(only, number, told, watch=watch, arch=arch, **how) as draws:
-            width = draws.planned.plan.width
+        with draws_of(only, number, report=told, watch=watch, arch=arch, **how) as draws:
+            width = draws.width
             found = [cycle for piece in draws.first() for cycle in piece.named(space.graph.names)]
         cycles += sorted(found, key=len, reverse=not shortest)
     ways = counts.by_length[len(cycles[0])] if cycles else 0

@@ -9,7 +9,7 @@ and all numbers go back together.
 from __future__ import annotations
 
 import random
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -18,26 +18,22 @@ import numpy as np
 
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import is_for_kernels
-from kernels_ti.boundary.in_one_call import order_called, ready_to_pick
+from kernels_ti.boundary.in_one_call import ready_to_pick
 from kernels_ti.boundary.values.numbers import Numbers, picked, random_below
 from kernels_ti.boundary.values.saved import SavedForward, SavedResult
-from kernels_ti.boundary.way_back.blocks import PlannedBlocks, Report, space_for
+from kernels_ti.boundary.way_back.blocks import PlannedBlocks
 from kernels_ti.boundary.way_back.counting import CountedWay
 from kernels_ti.boundary.way_back.device_ways import DeviceWays
 from kernels_ti.boundary.way_back.keeping import Keeping, Means
 from kernels_ti.boundary.way_back.walks import words_for
-from kernels_ti.choices import Parity
-from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import host_budget
-from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import SizeError, bytes_text, worded
-from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
+from kernels_ti.found.cycle_order import CycleOrder
 from kernels_ti.graph import Graph
-from kernels_ti.options import require_number, require_seed
 from kernels_ti.state import Rows
-from kernels_ti.watch import ProgressOption, Watch
+from kernels_ti.watch import Watch
 
 # A round of draws gets one part of so many of the memory; the states get the rest.
 _PART_FOR_ROUND = 4
@@ -52,115 +48,18 @@ _BYTES_OF_A_VERTEX, _BYTES_OF_A_CYCLE = 4, 16
 
 _ORDERED_AT_ONCE = 1 << 17
 
+ANSWER = "the cycles were drawn"
+"""What a time-out comes before."""
+
 # A block is gone through again, rather than kept while others are counted, if it takes more than this part of the room.
 _PART_KEPT = 0.25
 
 
-@apart_if_needed
-def sample_cycles(
-    graph: Any,
-    k: int = 1,
-    *,
-    seed: int = 0,
-    min_length: int = 3,
-    max_length: int | None = None,
-    parity: Parity | None = None,
-    through: Iterable[Hashable] = (),
-    avoid: Iterable[Hashable] = (),
-    avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
-    simplify: bool = False,
-    memory: int | None = None,
-    arch: str = "auto",
-    order: Iterable[Hashable] | None = None,
-    timeout: float | None = None,
-    progress: ProgressOption = False,
-) -> CycleTable:
-    """Draw chordless cycles uniformly at random, from any number of them.
-
-    All cycles within the bounds have exactly the same probability. Each draw is from all of them, so that a cycle may
-    come several times. The time depends on the boundary, see `kernels_ti.boundary.count`, and hardly on the number of
-    cycles.
-
-    Parameters
-    ----------
-    graph : Graph, or a graph or adjacency matrix of another library
-        See `as_graph` for the types that are accepted. It may be directed and have self-loops and parallel edges.
-    k : int
-        How many.
-    seed : int
-        The same seed draws the same cycles, in Python and in kernels each: which of them depends on `arch`.
-    min_length, max_length, parity, through, avoid, avoid_edges, simplify
-        As for `count_cycles`.
-    memory : int, optional
-        Bytes that the process may use; by default a share of the free memory.
-    arch : str
-        ``auto``, ``cpu``, ``cuda`` or ``reference``, as for `count_cycles` along a boundary.
-    order : iterable of vertex names, optional
-        All vertices, in the order to take; by default one with a small boundary is sought.
-    timeout : float, optional
-        Give up after so many seconds. Start-up does not count.
-    progress : bool or callable, optional
-        As for `count_cycles`.
-
-    Returns
-    -------
-    CycleTable
-        The k cycles, in the order in which they were drawn; empty if no cycle is within the bounds. `complete` is
-        False: these are not all cycles.
-
-    Raises
-    ------
-    GraphError
-        If `graph` is no graph.
-    OptionError
-        If the value of an option is not allowed.
-    SizeError
-        If the boundaries are too large for the memory.
-    TimeIsUpError
-        If the time is up before the cycles are drawn.
-
-    Examples
-    --------
-    >>> from chordless import Graph, sample_cycles
-    >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], names="abcde")
-    >>> sorted(set(map(len, sample_cycles(house, 100).lists())))
-    [3, 4]
-    """
-    watch = Watch(timeout, progress)
-    watch.tell("reading")
-    graph = as_graph(graph, simplify=simplify)
-    space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory, parity)
-    with watch:
-        vertices = order_called(graph, order)
-        return sample_in(space, k, seed, watch.report, arch=arch, order=vertices, watch=watch)[0]
-
-
-def sample_in(
-    space: SearchSpace,
-    k: int,
-    seed: int,
-    report: Report | None = None,
-    **how: Any,
-) -> tuple[CycleTable, int]:
-    """Draw cycles of a search space; return them, and how many were drawn from. See `sample_cycles` and `draws_of`."""
-    require_number(k, "draws")
-    require_seed(seed)
-    k, seed = int(k), int(seed)
-    check_fit(k, space)
-    with draws_of(space, k, report, **how) as draws:
-        if not fits_in_rows(space.graph):
-            return CycleTable.of_pieces(space.graph, draws.cycles(seed), complete=False), draws.total
-        rows = np.concatenate([np.empty((0, words_for(space.graph.n)), np.uint64), *draws.rounds(seed)])
-        return CycleTable.of_rows(space.graph, rows, CycleOrder(space.graph), complete=False), draws.total
-
-
 @contextmanager
-def draws_of(
-    space: SearchSpace, k: int, report: Report | None = None, *, watch: Watch | None = None, **how: Any
-) -> Iterator[Draws]:
+def draws_of(space: SearchSpace, k: int, seed: int = 0, *, watch: Watch | None = None, **how: Any) -> Iterator[Draws]:
     """Count the cycles of a search space, and yield the `Draws` of k of them; see `ready_to_pick` for `how`."""
-    with ready_to_pick(space, watch, "the cycles were drawn", report=report, **how) as (planned, means):
-        yield Draws(space.graph, planned, k, means)
+    with ready_to_pick(space, watch, ANSWER, **how) as (planned, means):
+        yield Draws(space.graph, planned, k, seed, means)
 
 
 def check_fit(k: int, space: SearchSpace) -> None:
@@ -178,7 +77,8 @@ def check_fit(k: int, space: SearchSpace) -> None:
 class Draws:
     """Cycles of the blocks of a graph: all are counted, then k are drawn, in rounds that fit into the memory.
 
-    Of a block that is done, `Keeping` has the total only: if a cycle of it is drawn, the block is gone through again.
+    The same seed draws the same ones, however many fit into a round. Of a block that is done, `Keeping` has the total
+    only: if a cycle of it is drawn, the block is gone through again.
     """
 
     def __init__(
@@ -186,11 +86,12 @@ class Draws:
         graph: Graph,
         planned: PlannedBlocks,
         k: int,
+        seed: int = 0,
         means: Means | None = None,
     ) -> None:
         means = means or Means()
         memory, keeping = means.memory, means.keeping or Keeping()
-        self._graph, self.planned, self._k, self._means = graph, planned, k, means
+        self._graph, self.planned, self._k, self._seed, self._means = graph, planned, k, seed, means
         self._words = words_for(graph.n)
         self._round_bytes = None if memory is None else min(memory // _PART_FOR_ROUND, k * self._draw_bytes(1))
         self._memory = None if memory is None or self._round_bytes is None else memory - self._round_bytes
@@ -213,14 +114,16 @@ class Draws:
         self._totals = [1] * len(planned.rings) + block_totals
         self.total = sum(self._totals)
 
-    def rounds(self, seed: int) -> Iterator[Rows]:
-        """Draw the cycles, and yield them as bit rows; none if there is no cycle.
+    @property
+    def width(self) -> int:
+        """Vertices in the boundary."""
+        return self.planned.plan.width
 
-        The same seed draws the same ones, however many fit into a round.
-        """
+    def rounds(self) -> Iterator[Rows]:
+        """Draw the cycles, and yield them as bit rows; none if there is no cycle."""
         if self.total == 0:
             return
-        generator = random.Random(seed)
+        generator = random.Random(self._seed)
         for start, stop in self._portions(self._k):
             yield self._round(random_below(self.total, stop - start, generator))
 
@@ -233,21 +136,10 @@ class Draws:
         for start in range(0, number, at_once):
             yield start, min(start + at_once, number)
 
-    def cycles(self, seed: int) -> Iterator[Cycles]:
-        """Draw the cycles, and yield them in cycle order, some at a time."""
-        return self._in_order(self.rounds(seed))
-
     def first(self) -> Iterator[Cycles]:
         """Yield the k cycles with the smallest numbers instead, each once, or all if there are fewer."""
-        return self._in_order(self._round(Numbers.of(range(*at))) for at in self._portions(min(self._k, self.total)))
-
-    def _in_order(self, rounds: Iterable[Rows]) -> Iterator[Cycles]:
-        """Put the cycles of some rounds into cycle order."""
-        order = CycleOrder(self._graph)
-        for rows in rounds:
-            for start in range(0, len(rows), _ORDERED_AT_ONCE):
-                table = CycleTable.of_rows(self._graph, rows[start : start + _ORDERED_AT_ONCE], order)
-                yield Cycles(table.offsets, table.vertices)
+        rounds = (self._round(Numbers.of(range(*at))) for at in self._portions(min(self._k, self.total)))
+        return in_cycle_order(self._graph, rounds)
 
     def _round(self, numbers: Numbers) -> Rows:
         """Return the cycles of some numbers below the total, by going back through each block once."""
@@ -280,7 +172,10 @@ class Draws:
         return way(block, means, saved)
 
 
-def drawn(graph: Graph, planned: PlannedBlocks, k: int, seed: int, means: Means | None = None) -> tuple[Cycles, int]:
-    """Draw cycles from the blocks of a graph; return them, and how many there are in all. See `Draws`."""
-    draws = Draws(graph, planned, k, means)
-    return Cycles.joined(list(draws.cycles(seed))), draws.total
+def in_cycle_order(graph: Graph, rounds: Iterable[Rows]) -> Iterator[Cycles]:
+    """Put the cycles of some rounds into cycle order, some at a time."""
+    order = CycleOrder(graph)
+    for rows in rounds:
+        for start in range(0, len(rows), _ORDERED_AT_ONCE):
+            table = CycleTable.of_rows(graph, rows[start : start + _ORDERED_AT_ONCE], order)
+            yield Cycles(table.offsets, table.vertices)

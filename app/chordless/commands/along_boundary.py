@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from chordless.commands import options as shared
 from chordless.values import any_cycle_length, duration, size
+from kernels_ti.choices import METHODS
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 _EXIT_CODE_OF_SIGNALS = 128
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what bounds the cycles, the memory and the time, and what is reported."""
+def add_options(parser: argparse.ArgumentParser, method_help: str) -> None:
+    """Add what bounds the cycles, the memory and the time, the method, and what is reported."""
     group = parser.add_argument_group("which cycles")
     shared.add_lengths(group, any_cycle_length)
     shared.add_restriction(group)
@@ -37,6 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="ARCH",
         help="where large blocks are computed: cpu, cuda, or auto (default): cpu, but Python where the cores are few",
     )
+    group.add_argument("--method", choices=METHODS, default="auto", metavar="HOW", help=method_help)
     group.add_argument("--order", metavar="FILE", help="take the vertices in the order of FILE: all names, one a line")
     group.add_argument("--write-order", metavar="FILE", help="write the order that is used to FILE")
     shared.add_checkpoint(parser)
@@ -46,10 +48,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def command_of(options: argparse.Namespace) -> RunCommand:
     """Return the order to the engine as far as ``longest`` and ``sample`` share it."""
     from chordless.protocol.orders import RunCommand
+    from kernels_ti.errors import OptionError
 
+    if options.checkpoint is not None and options.method == "search":
+        raise OptionError("--checkpoint is for the method boundary: leave one of them out")
     return RunCommand(
         **shared.graph_fields(options),
-        method="boundary",
+        method="boundary" if options.checkpoint is not None else options.method,
         **shared.fields_of(options, "arch", "memory", "timeout"),
         order=None if options.order is None else os.path.abspath(options.order),
         write_order=None if options.write_order is None else os.path.abspath(options.write_order),

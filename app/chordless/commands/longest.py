@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from chordless.commands import along_boundary
 from chordless.commands import options as shared
 from chordless.values import positive
-from kernels_ti import OptionError
-from kernels_ti.choices import METHODS
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
@@ -64,16 +62,11 @@ def add_parser(subparsers: Any) -> None:
         "edge; it may be the edge list of the graph. NAME is an attribute in the file of the graph, such as length; "
         "distance: of the ends of each edge in a straight line",
     )
-    group.add_argument(
-        "--method",
-        choices=METHODS,
-        default="auto",
-        metavar="HOW",
-        help="search: by shortest paths, or all cycles for a longest one; boundary: by dynamic programming over a path "
-        "decomposition; "
-        "auto (default): the one that is expected to be faster",
+    along_boundary.add_options(
+        parser,
+        "search: by shortest paths, or all cycles for a longest one; boundary: by dynamic programming over a path "
+        "decomposition; auto (default): the one that is expected to be faster",
     )
-    along_boundary.add_options(parser)
     parser.set_defaults(act=act, check=check, parser=parser)
 
 
@@ -92,10 +85,6 @@ def act(options: argparse.Namespace) -> int:
     from dataclasses import replace
 
     command = along_boundary.command_of(options)
-    if options.checkpoint is None:
-        command = replace(command, method=options.method)
-    elif options.method == "search":
-        raise OptionError("--checkpoint is for the method boundary: leave one of them out")
     wanted = {"shortest": options.shortest, "weight": options.weight, "limit": options.k}
     return answer(replace(command, pick="longest", **wanted), options)
 

@@ -26,8 +26,9 @@ probability, from all cycles of the graph or from those of given lengths. Each
 draw is from all of them, so a cycle may come several times.
 
 The cycles are counted and drawn by dynamic programming over a path
-decomposition, without looking at every cycle: 1,000 of 10^18 in seconds. The
-output is that of `chordless list`, in the order in which they were drawn.
+decomposition, without looking at every cycle: 1,000 of 10^18 in seconds. Where
+the boundary is too wide for that, all cycles are searched. The output is that
+of `chordless list`, in the order in which they were drawn.
 """
 
 
@@ -51,7 +52,7 @@ def add_parser(subparsers: Any) -> None:
         type=seed,
         default=0,
         metavar="N",
-        help="the same seed draws the same cycles on cpu and cuda; Python draws others (default: 0)",
+        help="the same seed draws the same cycles on cpu and cuda; Python and a search draw others (default: 0)",
     )
     parser.add_argument(
         "-o",
@@ -60,7 +61,11 @@ def add_parser(subparsers: Any) -> None:
         default=STANDARD_OUTPUT,
         help="write to FILE: text (.txt, or no suffix), .jsonl or .npy (default, or -: text to standard output)",
     )
-    along_boundary.add_options(parser)
+    along_boundary.add_options(
+        parser,
+        "boundary: count by dynamic programming, then draw; search: all cycles are searched, and some of them kept; "
+        "auto (default): boundary, unless a search is expected to be faster",
+    )
     parser.set_defaults(act=act, check=check, parser=parser)
 
 

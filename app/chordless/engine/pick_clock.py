@@ -101,6 +101,7 @@ class PickClock(Watch):
                 seconds=seconds,
                 share=self.share,
                 cycles=self._last.cycles,
+                states=None if stage == "searching" else 0,
                 width=self._width,
                 compiling=stage == "compiling",
                 seeking_order=stage in ("reading", "seeking an order"),

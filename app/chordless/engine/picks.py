@@ -145,7 +145,8 @@ class Pick:
         return self._picked("complete", best)
 
     def _sample(self, stack: contextlib.ExitStack) -> Picked:
-        from kernels_ti.boundary.sample import check_fit, draws_of
+        from kernels_ti.boundary.sample import Draws, check_fit, in_cycle_order
+        from kernels_ti.sample import draws_in
 
         command, space = self._command, self._space
         if self._was is not None:
@@ -155,23 +156,24 @@ class Pick:
         pieces: list[Cycles] = []
         if is_kept_first:
             check_fit(k, space)
-        with draws_of(space, k, **self._how) as draws:
-            planned, total = draws.planned, draws.total
+        method = command.method if self._keeper is None and not self._wants_shares else "boundary"
+        with draws_in(space, k, command.seed, method=method, **self._how) as draws:
+            total, width = draws.total, draws.width
             if not is_kept_first:
                 self._open(stack)
             rows = self._output is not None and self._output.rows
-            for piece in draws.rounds(command.seed) if rows else draws.cycles(command.seed):
+            for piece in draws.rounds() if rows else in_cycle_order(space.graph, draws.rounds()):
                 self._count(piece)
                 if is_kept_first and isinstance(piece, Cycles):
                     pieces.append(piece)
                 elif not self._write(piece):
                     raise GivenUp
-        shares = self._shares(planned) if self._wants_shares else None
+        shares = self._shares(draws.planned) if isinstance(draws, Draws) and self._wants_shares else None
         states = max(self._clock.states, default=0)
         self._keep(SavedPick(self._keeping.orders or (), (SavedResult(None, total, states),), None), pieces)
         if is_kept_first:
             self._write_all(pieces, stack)
-        boundary = {"width": planned.plan.width, "states": states, "drawn_from": total}
+        boundary = {"width": width, "states": states, "drawn_from": total}
         return self._picked("complete", boundary=boundary, shares=shares)
 
     def _told_again(self, was: Checkpoint, stack: contextlib.ExitStack) -> Picked:
