@@ -201,7 +201,7 @@ def test_a_batch_that_ends_early_keeps_the_first_lines(how: str, tmp_path: Path)
     ("arguments", "message"),
     [
         (("batch", "petersen", "--gpus", "0"), "--gpus needs --cluster local"),
-        (("first", "petersen", "--cluster", "local:1"), "--cluster is for other lengths than 4 or more"),
+        (("first", "petersen", "--cluster", "local:1"), "--cluster needs other lengths"),
         (("first", "petersen", "--length", "5", "--cluster", "nowhere"), "there is no cluster 'nowhere'"),
     ],
 )

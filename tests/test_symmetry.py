@@ -287,7 +287,7 @@ def test_first_finds_a_longest_coil() -> None:
     assert nx.is_isomorphic(labelled_cube().subgraph(cycle), nx.cycle_graph(26))
     assert chordless("first", "hypercube:6", "--length", "28", "--symmetry").returncode == 1
     refused = chordless("first", "hypercube:6", "--symmetry")
-    assert (refused.returncode, "--symmetry is for other lengths" in refused.stderr) == (2, True)
+    assert (refused.returncode, "--symmetry needs other lengths" in refused.stderr) == (2, True)
 
 
 def labelled_cube() -> nx.Graph:

@@ -75,7 +75,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     for name in ("events", "cluster", "symmetry"):
         if getattr(options, name) and _asks_for_any_hole(options):
             parser.error(
-                f"--{name} is for other lengths than {SHORTEST_HOLE} or more: such a cycle is found without the engine"
+                f"--{name} needs other lengths, such as --length 8: some cycle of {SHORTEST_HOLE} or more vertices is "
+                "found without a search"
             )
     if options.certificate and not _asks_for_any_hole(options):
         parser.error(f"--certificate proves that no cycle has {SHORTEST_HOLE} or more vertices: leave out the lengths")

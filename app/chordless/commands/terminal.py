@@ -267,14 +267,15 @@ class ProgressDisplay(ProgressLine):
             return [*stopping, seconds_text(elapsed), share_text(state.share), held, boundary]
         # Divide by the time on the clock, not by that of the search: a listing spends most of its time on writing.
         found = f"{state.cycles:,} {{}} ({short_number(state.cycles / elapsed)}/s)"
-        waiting = f"waiting: {short_number(state.frontier)} paths"
+        # A search for a best cycle or a sample tells nothing of its paths.
+        waiting = [f"waiting: {short_number(state.frontier)} paths"] if state.paths else []
         if state.states is not None:
-            waiting = f"{short_number(state.states)} states held"
+            waiting = [f"{short_number(state.states)} states held"]
         passes = [text] if (text := pass_text(state.pass_number, state.passes)) else []
         known = CycleRange.told(state.cycles_estimate, state.cycles_low, state.cycles_high, state.cycles)
         if known is None or known.is_vague or not state.cycles:
             # There is no estimate yet, or it is refuted, or it says next to nothing.
-            parts = [share_text(state.share), *passes, found.format("cycles"), waiting]
+            parts = [share_text(state.share), *passes, found.format("cycles"), *waiting]
         else:
             spread = f" {known.spread}" if known.spread else ""
             about, found = f"of {known.number}", f"{state.cycles:,} cycles"
@@ -282,5 +283,5 @@ class ProgressDisplay(ProgressLine):
                 about, found = f"{about} cycles{spread}", f"{state.cycles:,} found"
             left = time_left_text(*(elapsed * (end / state.cycles - 1) for end in (known.low, known.high)))
             rate = f"{short_number(state.cycles / elapsed)}/s"
-            parts = [f"{share_text(state.share)} {about}", found, left, rate, waiting]
+            parts = [f"{share_text(state.share)} {about}", found, left, rate, *waiting]
         return [*stopping, seconds_text(elapsed), *parts]
