@@ -94,6 +94,8 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
     if finished.symmetry is not None:
         automorphisms, begun = (finished.symmetry[name] for name in SYMMETRY)
         how = f"search up to {automorphisms:,} automorphisms, from {quantity(begun, 'path')}"
+        if automorphisms == 1:
+            how = "search of all cycles, as the graph has too few automorphisms"
     times = f"{seconds_text(finished.enumerate_seconds)} {how}, {seconds_text(finished.total_seconds)} in all"
     yield _styled(f"  {times}, on {finished.arch}: {finished.device}", _DIM, colour)
     if finished.proof is not None:

@@ -17,6 +17,7 @@ from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.boundary.way_back.kept_way import KeptWay
+from kernels_ti.errors import SizeError
 
 Words = npt.NDArray[np.uint64]
 
@@ -45,6 +46,10 @@ class KeptLayer:
     def thinned(self) -> KeptLayer:
         """Return the same."""
         return self
+
+
+class LayersTooLargeError(SizeError):
+    """The tables would fit into the memory, but not beside the layers that are kept."""
 
 
 class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
@@ -127,13 +132,26 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
         here = [layer.nbytes for layer in self.layers if not (layer.on_host and self._host_is_apart)]
         return super()._beside_other_table() + sum(here)
 
+    def _require_room(self, shape: Shape) -> None:
+        """Refuse a step whose table does not fit; see `DeviceTables._require_room`."""
+        try:
+            super()._require_room(shape)
+        except SizeError as error:
+            alone = super()._beside_other_table() + self._other_table(shape)
+            if self._memory is None or alone > self._memory:
+                raise
+            raise LayersTooLargeError(*error.args) from None
+
     def _make_room(self, shape: Shape) -> None:
         """Move the layers to the host where the next table does not fit beside them."""
         is_there = not self._host_is_apart or all(layer.on_host for layer in self.layers)
         if is_there or self._other_table(shape) <= self._room():
             return
         held = sum(layer.nbytes for layer in self.layers)
-        require_memory(held, self._host_memory, self.states, self.width, by_length=False, is_count=False)
+        try:
+            require_memory(held, self._host_memory, self.states, self.width, by_length=False, is_count=False)
+        except SizeError as error:
+            raise LayersTooLargeError(*error.args) from None
         self.layers[:] = [
             layer if layer.on_host else replace(layer, rows=self._device.download(layer.rows), on_host=True)
             for layer in self.layers

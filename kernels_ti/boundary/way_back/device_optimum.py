@@ -13,13 +13,15 @@ from kernels_ti.boundary.executors.tables import FEW_CELLS, HALF_BITS, Shape
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.saved import SavedForward
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
-from kernels_ti.boundary.way_back.device_layers import DeviceLayers, KeptLayer
+from kernels_ti.boundary.way_back.device_layers import DeviceLayers, KeptLayer, LayersTooLargeError
 from kernels_ti.boundary.way_back.keeping import Means
 
 Words = npt.NDArray[np.uint64]
 
 # Steps from one layer that is kept to the next: from one state, so many steps are gone through again in numpy.
 _FEWEST_STEPS_BETWEEN = 12
+# Where the layers turn out to be too large, so many times fewer are kept.
+_TIMES_FEWER = 4
 # The value and the origin.
 _BESIDE = 2
 _FOUND = ("best", "ways", "closing_step", "origin")
@@ -52,11 +54,26 @@ class DeviceOptimum(DeviceLayers):
         super().__init__(block, means, host_memory, beside=_BESIDE)
         between = _FEWEST_STEPS_BETWEEN
         if host_memory is not None:
-            whole = sum(step.cost for step in block.steps) * 8 * self._shape.words
+            whole = sum(step.cost for step in block.steps) * 8 * self._shape.used
             between = max(between, int(2 * whole / max(host_memory, 1)) + 1)
         # No layer is left out later: what is noted of an origin is of the last one before.
         self._set_out(means, None, between)
-        self._go(saved, len(block.steps))
+        self._go_with_fewer_layers(saved, len(block.steps))
+
+    def _go_with_fewer_layers(self, saved: SavedForward | None, end: int) -> None:
+        """Go to a step; begin again with fewer layers while those that are kept leave too little room."""
+        while True:
+            try:
+                self._go(saved, end)
+            except LayersTooLargeError:
+                if self._between >= end:
+                    raise
+                first, saved = self.layers[0], None
+                self._set_out(self._means, None, _TIMES_FEWER * self._between)
+                self.best, self.ways, self.closing_step, self.origin = None, 0, 0, 0
+                self._restore(first)
+            else:
+                return
 
     def words_of(self, rows: Words) -> Words:
         """Return the states of rows, shape (k, cells), as numpy has them, shape (words, k)."""

@@ -24,7 +24,7 @@ from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.boundary.way_back.kept_way import KeptWay
-from kernels_ti.errors import SizeError, parameter, quantity, vertices_text
+from kernels_ti.errors import SizeError, bytes_text, parameter, quantity, vertices_text
 
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
@@ -214,9 +214,8 @@ class History(KeptWay[_Kept[V]]):
         largest = max(each.cost for each in self._steps) / max(step.cost, 1.0)
         raise SizeError(
             f"{quantity(states, 'state')} at a boundary of {vertices_text(step.width + step.leaving)} may need about "
-            f"{needed / 2**20:,.0f} MiB, more than the {self._memory / 2**20:,.0f} MiB that are left, and the largest "
-            f"boundary may need {(held + step_bytes * max(largest, 1.0)) / 2**20:,.0f} MiB: "
-            f"{parameter('memory')} allows more"
+            f"{bytes_text(needed)}, more than the {bytes_text(self._memory)} that are left, and the largest boundary "
+            f"about {bytes_text(held + step_bytes * max(largest, 1.0))}: {parameter('memory')} allows more"
         )
 
 
