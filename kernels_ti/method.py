@@ -118,7 +118,8 @@ def seconds_of_faster_search(space: SearchSpace, arch: str, watch: Watch) -> flo
     from kernels_ti.boundary.orders.plan import plan_of
 
     with watch.searching():
-        plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=watch.look)
+        # The order is kept for the way along the boundary, which asks for it in the same words.
+        plan = plan_of(space, arch=arch, seconds=SECONDS_FOR_PREFIXES, enough=watch.look)
         boundary = math.inf
         if plan.is_possible:
             needs = needs_of(plan, "reference", host_budget(space.options.memory), longest=space.longest)
