@@ -118,7 +118,7 @@ def seconds_of_faster_search(space: SearchSpace, arch: str, watch: Watch) -> flo
     from kernels_ti.boundary.orders.plan import plan_of
 
     with watch.searching():
-        # The order is kept for the way along the boundary, which asks for it in the same words.
+        # The way along the boundary asks for the same order, which is kept.
         plan = plan_of(space, arch=arch, seconds=SECONDS_FOR_PREFIXES, enough=watch.look)
         boundary = math.inf
         if plan.is_possible:
