@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.groups import LabelledBlocks
-from kernels_ti.blocks.restriction import restricted, vertices_called
+from kernels_ti.blocks.restriction import Restricted, restricted, vertices_called
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import EngineError, OptionError, SizeError, quantity
+from kernels_ti.errors import EngineError, OptionError, SizeError, quantity, time_is_up
 from kernels_ti.estimate.host_step import HostBlocks, labels_of, singles, unpacked
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.graph import Graph
@@ -32,6 +32,7 @@ from kernels_ti.options import Lengths, Options
 from kernels_ti.state import STATE_WORD_BITS, Frames, Layout, Rows, by_length, populations
 from kernels_ti.symmetry.automorphisms import Automorphisms
 from kernels_ti.symmetry.representatives import frames_of, representatives
+from kernels_ti.watch import ProgressOption, Watch
 
 PATHS_AT_ONCE = 1 << 15
 """Paths that are extended together."""
@@ -99,6 +100,8 @@ def cycle_orbits(
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
     simplify: bool = False,
+    timeout: float | None = None,
+    progress: ProgressOption = False,
 ) -> CycleOrbits:
     """Find one chordless cycle of each orbit under the automorphisms of the graph.
 
@@ -110,6 +113,10 @@ def cycle_orbits(
         As for `kernels_ti.count_cycles`; the graph is simple and undirected.
     through, avoid : iterable of hashable
         As there. The automorphisms are those that map `through` to itself, and `avoid` to itself.
+    timeout : float, optional
+        Give up after so many seconds.
+    progress : bool or callable, optional
+        As for `kernels_ti.count_cycles`. The cycles are those that were met, some of them several times.
 
     Returns
     -------
@@ -123,6 +130,8 @@ def cycle_orbits(
         If the value of an option is not allowed, the graph is not simple and undirected, or igraph is missing.
     SizeError
         If the graph has more than `MOST_VERTICES` vertices, or more than `MOST_CYCLES` cycles are met on the way.
+    TimeIsUpError
+        If the time is up before all orbits are found.
 
     Examples
     --------
@@ -132,6 +141,8 @@ def cycle_orbits(
     >>> found.automorphisms, found.orbits_by_length, found.sizes
     (120, {5: 1, 6: 1}, [12, 10])
     """
+    watch = Watch(timeout, progress)
+    watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
     if not graph.is_simple:
         raise OptionError("cycles up to symmetry are for simple undirected graphs")
@@ -142,8 +153,22 @@ def cycle_orbits(
     passed, avoided = vertices_called(graph, through), vertices_called(graph, avoid)
     lengths = Options(min_length=min_length, max_length=max_length, parity=parity).lengths
     case = restricted(graph, passed, avoided, max_length)
-    group = Automorphisms(graph, passed, avoided)
-    longest = min(graph.n, max_length or graph.n)
+    with watch, watch.searching():
+        group = Automorphisms(graph, passed, avoided)
+        met, order = _met(graph, group, case, min(graph.n, max_length or graph.n), watch)
+        orbits = []
+        for same in met.by_length(graph, group, lengths):
+            for orbit in _orbits(group, same, order):
+                orbits.append(orbit)
+                _go_on(watch, len(met))
+        watch.tell("searching", 1.0, len(met), is_last=True)
+    orbits.sort(key=lambda orbit: (len(orbit[0]), orbit[0]))
+    table = CycleTable.of_pieces(graph, [Cycles.of_lists([cycle for cycle, _ in orbits])])
+    return CycleOrbits(table, [size for _, size in orbits], order)
+
+
+def _met(graph: Graph, group: Automorphisms, case: Restricted, longest: int, watch: Watch) -> tuple[_Met, int]:
+    """Search from one path of each orbit; return the cycles that are met, and the size of the group."""
     found = representatives(group, case.graph, longest, required=case.through)
     met = _Met(graph.n)
     for each in found.closed:
@@ -153,12 +178,15 @@ def cycle_orbits(
         frames = frames_of(blocks[0], [each.path for each in found.paths if each.orbit == orbit], members=True)
         for rows in _closed_from(HostBlocks(blocks[0]), frames, longest):
             met.add(rows, orbit)
-    orbits = sorted(
-        (orbit for same in met.by_length(graph, group, lengths) for orbit in _orbits(group, same, found.automorphisms)),
-        key=lambda orbit: (len(orbit[0]), orbit[0]),
-    )
-    table = CycleTable.of_pieces(graph, [Cycles.of_lists([cycle for cycle, _ in orbits])])
-    return CycleOrbits(table, [size for _, size in orbits], found.automorphisms)
+            _go_on(watch, len(met))
+    return met, found.automorphisms
+
+
+def _go_on(watch: Watch, cycles: int) -> None:
+    """Tell how many cycles were met; raise TimeIsUpError once it is too late."""
+    watch.tell("searching", 0.0, cycles)
+    if watch.too_late():
+        raise time_is_up(watch.timeout, "all orbits were found")
 
 
 def _closed_from(blocks: HostBlocks, frames: Frames, longest: int) -> Iterator[Rows]:
@@ -189,6 +217,9 @@ class _Met:
         self._rows = [np.zeros((0, -(-n // STATE_WORD_BITS)), np.uint64)]
         self._paths: list[int] = []
         self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
 
     def add(self, rows: Rows, paths: int) -> None:
         self._count += len(rows)

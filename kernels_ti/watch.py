@@ -169,10 +169,10 @@ class _Bar:
 
     def __call__(self, now: Progress) -> None:
         """Draw the line, once the call has taken a moment or begins to compile."""
-        found = f"{now.cycles:,} cycles, {now.rate:,.0f}/s" if now.cycles else ""
+        found = f"{now.cycles:,} found, {now.rate:,.0f}/s" if now.cycles else ""
         self._line.update(self._task, description=now.stage, completed=now.share, found=found)
         # A bar without a total moves to and fro.
-        self._line.tasks[0].total = 1.0 if now.stage == "searching" else None
+        self._line.tasks[0].total = 1.0 if now.stage == "searching" and now.share else None
         if not self._is_shown and (now.stage == "compiling" or now.seconds >= _SECONDS_WITHOUT_A_BAR):
             self._is_shown = True
             self._line.start()

@@ -11,7 +11,7 @@ from oracles import networkx_cycles
 from program import chordless
 from test_symmetry import CUBE_6, converted, symmetric_graphs
 
-from kernels_ti import Graph, OptionError, Options, Run, SizeError, cycle_orbits, open_device, orbits
+from kernels_ti import Graph, OptionError, Options, Run, SizeError, TimeIsUpError, cycle_orbits, open_device, orbits
 from kernels_ti.symmetry import representatives, space
 
 
@@ -187,3 +187,16 @@ def test_the_commands_refuse_in_one_line(command: str, option: tuple[str, ...]) 
     done = chordless(command, "hypercube:3", "--up-to-symmetry", *option)
     assert done.returncode == 2
     assert option[0] in done.stderr.splitlines()[0]
+
+
+def test_the_search_tells_what_it_does_and_obeys_a_time_out():
+    told = []
+    found = cycle_orbits(nx.hypercube_graph(5), progress=told.append)
+    assert list(dict.fromkeys(one.stage for one in told)) == ["reading", "searching"]
+    assert told[-1].share == 1.0
+    assert told[-1].cycles >= len(found.sizes)
+    with pytest.raises(TimeIsUpError, match=r"the 0.01 s allowed were up before all orbits were found"):
+        cycle_orbits(nx.hypercube_graph(6), timeout=0.01)
+    done = chordless("count", "hypercube:6", "--up-to-symmetry", "--timeout", "0.01")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == "chordless: error: the 0.01 s allowed were up before all orbits were found\n"

@@ -145,6 +145,8 @@ def _wanted(options: argparse.Namespace, graph: Graph) -> dict[str, Any]:
         "timeout": options.timeout,
         "memory": options.memory,
         "arch": options.arch,
+        # The line would stand between the paths.
+        "progress": not options.quiet and not (options.list and options.output == STANDARD_OUTPUT),
     }
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kernels_ti import CycleOrbits
 
 _WITH_OTHER_SEARCHES = (
-    *("avoid_edge", "part", "limit", "timeout", "arch", "threads", "memory", "cluster", "gpus", "expansion"),
+    *("avoid_edge", "part", "limit", "arch", "threads", "memory", "cluster", "gpus", "expansion"),
     *("checkpoint", "checkpoint_every", "events", "proof", "sorted", "per_vertex", "per_edge", "method", "total_only"),
     *("order", "write_order", "symmetry", "directed", "multigraph"),
 )
@@ -101,6 +101,8 @@ def _found(options: argparse.Namespace) -> tuple[str, dict[str, int], CycleOrbit
         parity=options.parity,
         through=[graph.names[v] for v in through],
         avoid=[graph.names[v] for v in avoid],
+        timeout=options.timeout,
+        progress=not options.quiet and options.progress != "none",
     )
     return loaded.title, {"n": graph.n, "m": graph.m}, found
 
