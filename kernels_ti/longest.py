@@ -161,9 +161,10 @@ def best_in(
     """Find the longest, shortest, heaviest or lightest cycle of a search space; see `longest_cycle`.
 
     For the other parameters see `kernels_ti.boundary.in_one_call.ready_to_pick` and `annealed_blocks`. Where an
-    order or a state is to be kept, ``auto`` goes along a boundary. The time-out of `watch` gives the search up.
+    order is given or to be told, ``auto`` goes along a boundary. Only that way has states for `keeping`. The time-out
+    of `watch` gives the search up.
     """
-    for_search = may_search(method, order, tell_order, keeping)
+    for_search = may_search(method, order, tell_order)
     watch = watch or Watch()
     if not is_whole(k) or k < 1:
         raise OptionError(f"k is a number of cycles from 1 on, not {k!r}")

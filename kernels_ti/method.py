@@ -21,7 +21,6 @@ from kernels_ti.estimate.usual_rate import usual_rate
 
 if TYPE_CHECKING:
     from kernels_ti.boundary.orders.plan import BoundaryPlan
-    from kernels_ti.boundary.way_back.keeping import Keeping
     from kernels_ti.watch import Watch
 
 # Of a larger graph, an estimate alone takes seconds.
@@ -97,14 +96,13 @@ def may_search(
     method: Method,
     order: Sequence[int] | None,
     tell_order: Callable[[list[int]], None] | None,
-    keeping: Keeping | None,
 ) -> bool:
     """Whether cycles may be picked by a search. An OptionError says that what is asked for is for the other method."""
     if method not in METHODS:
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
-    for_boundary = order is not None or tell_order is not None or (keeping is not None and keeping.keeps)
+    for_boundary = order is not None or tell_order is not None
     if method == "search" and for_boundary:
-        raise OptionError("an order of the vertices and a checkpoint are for the method boundary")
+        raise OptionError("an order of the vertices is for the method boundary")
     return method != "boundary" and not for_boundary
 
 

@@ -136,11 +136,11 @@ def draws_in(
     """Count or search the cycles of a search space, and yield k draws of them; see `sample_cycles`.
 
     For the other parameters see `kernels_ti.boundary.in_one_call.ready_to_pick` and `annealed_blocks`. Where an
-    order or a state is to be kept, ``auto`` goes along a boundary.
+    order is given or to be told, ``auto`` goes along a boundary; only that way has states for `keeping`.
     """
     watch = watch or Watch()
     how: dict[str, Any] = {"arch": arch, "threads": threads, "watch": watch}
-    if may_search(method, order, tell_order, keeping) and (
+    if may_search(method, order, tell_order) and (
         method == "search" or seconds_of_faster_search(space, arch, watch) <= LONGEST_COUNT
     ):
         yield draws_by_search(space, k, seed, **how)

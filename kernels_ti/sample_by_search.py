@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.participation import CycleShares
 from kernels_ti.boundary.sample import ANSWER
 from kernels_ti.boundary.values.numbers import random_below
 from kernels_ti.boundary.way_back.walks import words_for
@@ -77,6 +78,28 @@ def draws_by_search(
         if not run.finished:
             raise time_is_up(watch.timeout, ANSWER)
     return SearchedDraws(smallest.in_order(), total, k, seed)
+
+
+def shares_by_search(space: SearchSpace, *, arch: str, watch: Watch, threads: int | None = None) -> CycleShares:
+    """Count the cycles through each vertex and each edge by a search; see `draws_by_search`."""
+    counting = SearchSpace(space.graph, replace(space.options, participation="edges"))
+    with begun(counting, arch_for(space, cast("Arch", arch), threads=threads), threads, watch) as run:
+        for _ in watched_slices(run, watch):
+            pass
+        if not run.finished:
+            raise time_is_up(watch.timeout, "the shares were counted")
+        total, counted = run.snapshot().cycles, run.participation()
+    assert counted.edges is not None
+    return CycleShares(
+        total,
+        counted.vertices.sum(axis=1).tolist(),
+        counted.edges.sum(axis=1).tolist(),
+        counted.edge_list,
+        tuple(space.graph.names),
+        SearchedDraws.width,
+        0,
+        watch.seconds,
+    )
 
 
 class _Smallest:

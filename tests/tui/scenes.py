@@ -36,6 +36,7 @@ from chordless.tui.widgets.graph_source import GraphSource
 from chordless.words.cycle_range import CycleRange
 from textual.widgets import Input
 
+from tui.new_form import said
 from tui.pilots import drive, text_of, until
 
 RECORDINGS = Path(__file__).parent
@@ -188,7 +189,7 @@ def _seconds(moment: str) -> float:
 async def _form(pilot, home):
     await until(pilot, lambda: pilot.app.screen.query_one(GraphSource).is_known)
     await until(pilot, lambda: len(pilot.app.screen.query_one(ArchField).reports) == len(_DEVICES))
-    await until(pilot, lambda: "Method: search." in text_of(pilot.app))
+    await until(pilot, lambda: ": counted in " in said(pilot.app, "#preview-estimate"))
     if pilot.app.screen.query_one("#preview-graph").display:
         await until(pilot, lambda: "●" in "".join(line[line.rfind("│") :] for line in text_of(pilot.app).splitlines()))
 

@@ -146,7 +146,7 @@ QUICK = Expected(0.2, 1e6, True)
             [
                 "About 740 million chordless cycles (630 to 890 million).",
                 "About 25 s of search on 2 threads.",
-                "A count along a boundary takes at most 200 ms (Find: along a boundary).",
+                "A count along a boundary takes at most 200 ms, often far less (Find: along a boundary).",
             ],
         ),
         (
@@ -217,13 +217,24 @@ def test_an_estimate_in_words(outlook, words):
         (
             Outlook(CycleRange(330, 330, math.inf), 0.1, QUICK, 1, is_settled=False),
             "count",
-            "A search: how long cannot be said. Along a boundary: at most 200 ms.",
+            "A search: how long cannot be said. Along a boundary: at most 200 ms, often far less.",
         ),
         (Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, Expected(5.0, 1e6, True), 2), "count", ""),
         (Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, Expected(0.2, 1e15, False), 2), "count", ""),
         (Outlook(CycleRange(1e39, 1e37, 1e41), 1e31, Expected(1e6, 1e6, True), 1), "count", ""),
         (Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, None, 2), "count", ""),
         (Outlook(CycleRange(1e9, 9e8, 1.1e9), 9.0, QUICK, 2), "count", ""),
+        (
+            Outlook(CycleRange(1e9, 9e8, 1.1e9), 9.0, None, 2),
+            "boundary",
+            "A search of all cycles takes about 9 s.",
+        ),
+        (
+            Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, Expected(0.2, 1 << 40, False), 2),
+            "boundary",
+            "A count along a boundary does not fit into the memory here: it takes 1.0 TiB at least. "
+            "A search: about 42 s.",
+        ),
     ],
 )
 def test_both_times_are_told_where_the_boundary_is_much_sooner(outlook, find, words):

@@ -103,8 +103,8 @@ def test_what_means_nothing_along_a_boundary_is_told(find):
         ("count", "search", "all", False),
         ("boundary", "boundary", "all", False),
         ("list", "search", "all", True),
-        ("longest", "search", "longest", True),
-        ("sample", "search", "sample", True),
+        ("longest", "auto", "longest", True),
+        ("sample", "auto", "sample", True),
     ],
 )
 def test_each_thing_to_find_has_its_command(tmp_path, find, method, pick, is_listed):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from chordless.runs.checkpoint import Checkpoint
     from kernels_ti import BestCycle, CycleShares
     from kernels_ti.boundary.values.weights import Weights
+    from kernels_ti.choices import Method
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +92,7 @@ class Pick:
         self._clock = PickClock(command, channel, checkpoint, ways=3 if self._wants_shares else 1)
         saved = None if checkpoint is None else checkpoint.along
         assert not isinstance(saved, SavedCount)
+        self._goes_on = saved is not None
         self._keeping = PickCheckpoints(keeper, channel, self._clock, saved, output)
         self._how: dict[str, Any] = {
             "arch": command.arch,
@@ -103,6 +105,13 @@ class Pick:
             "report": self._clock.take_step,
             "keeping": self._keeping,
         }
+
+    @property
+    def _method(self) -> Method:
+        """The method: only a way along a boundary has states that can be kept, and goes on from one."""
+        if self._keeper is None or (self._command.method == "auto" and not self._goes_on):
+            return self._command.method
+        return "boundary"
 
     @property
     def listed(self) -> int:
@@ -132,10 +141,8 @@ class Pick:
         from kernels_ti.longest import best_in
 
         command = self._command
-        # A state can be kept along a boundary only.
-        method = command.method if self._keeper is None else "boundary"
         k = 1 if command.limit is None else command.limit
-        best = best_in(self._space, self._weights, k=k, shortest=command.shortest, method=method, **self._how)
+        best = best_in(self._space, self._weights, k=k, shortest=command.shortest, method=self._method, **self._how)
         vertices = {name: v for v, name in enumerate(self._space.graph.names)}
         cycles = Cycles.of_lists([[vertices[name] for name in cycle] for cycle in best.cycles])
         self._count(cycles)
@@ -156,8 +163,7 @@ class Pick:
         pieces: list[Cycles] = []
         if is_kept_first:
             check_fit(k, space)
-        method = command.method if self._keeper is None and not self._wants_shares else "boundary"
-        with draws_in(space, k, command.seed, method=method, **self._how) as draws:
+        with draws_in(space, k, command.seed, method=self._method, **self._how) as draws:
             total, width = draws.total, draws.width
             if not is_kept_first:
                 self._open(stack)
@@ -168,7 +174,7 @@ class Pick:
                     pieces.append(piece)
                 elif not self._write(piece):
                     raise GivenUp
-        shares = self._shares(draws.planned) if isinstance(draws, Draws) and self._wants_shares else None
+        shares = self._shares(draws.planned if isinstance(draws, Draws) else None) if self._wants_shares else None
         states = max(self._clock.states, default=0)
         self._keep(SavedPick(self._keeping.orders or (), (SavedResult(None, total, states),), None), pieces)
         if is_kept_first:
@@ -187,9 +193,14 @@ class Pick:
         boundary = {"width": width, "states": drawn.states, "drawn_from": drawn.ways}
         return self._picked("complete", boundary=boundary)
 
-    def _shares(self, planned: PlannedBlocks) -> CycleShares:
+    def _shares(self, planned: PlannedBlocks | None) -> CycleShares:
+        """Count the cycles through each vertex and edge: again by a search, where there is no plan."""
         from kernels_ti.boundary.participation import shares_of
+        from kernels_ti.sample_by_search import shares_by_search
 
+        if planned is None:
+            how = {name: self._how[name] for name in ("arch", "threads", "watch")}
+            return shares_by_search(self._space, **how)
         with in_time(self._clock, "the shares were counted", self._keeping) as enough:
             memory = host_budget(self._command.memory)
             return shares_of(self._space, planned, memory, enough=enough, report=self._clock.take_share)

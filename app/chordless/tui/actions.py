@@ -130,7 +130,13 @@ ACTIONS = (
     ),
     *_on(
         "run",
-        ("pause", "space", "Pause", "Pause the search or the replay, or let it go on.", SHOWN),
+        (
+            "pause",
+            "space",
+            "Pause",
+            "Pause the search or the replay, or let it go on. Of a run that is over: play it again.",
+            SHOWN,
+        ),
         ("stop", "s", "Stop", "Stop the search; a run with a folder can be resumed.", SHOWN),
         ("checkpoint", "w", "Checkpoint", "Write a checkpoint now."),
         ("resume", "r", "Resume", "Resume a run that was stopped or has died."),

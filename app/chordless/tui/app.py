@@ -28,7 +28,7 @@ from chordless.tui.actions import EVERYWHERE, bindings_of, usable_keys
 from chordless.tui.batch_session import BatchSession
 from chordless.tui.failure import short_traceback
 from chordless.tui.feeds import EngineFeed, Feed, FollowFeed, ReplayFeed
-from chordless.tui.messages import CompareRuns, OpenRun, RunChanged, RunNews, ShowLength, StartRun
+from chordless.tui.messages import CompareRuns, OpenRun, ReplayRun, RunChanged, RunNews, ShowLength, StartRun
 from chordless.tui.palette import ActionProvider
 from chordless.tui.screens import SCREENS
 from chordless.tui.screens.batch_questions import LeaveBatch
@@ -41,6 +41,7 @@ from chordless.words.cycle_range import CycleRange
 from kernels_ti import ChordlessError, EngineError
 
 _SECONDS_UNTIL_PREPARED, _SECONDS_TO_CHANGE = 0.3, 0.01
+_SECONDS_OF_A_REPLAY = 30.0
 _ASCII_FILTER, _BLOCK_FILTER, _NO_CONTROLS = AsciiFilter(), BlockFilter(), NoControls()
 _LEAVING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -266,6 +267,17 @@ class ChordlessApp(App[str]):
         except ChordlessError as error:
             self.notify(str(error), severity="error", timeout=15)
             return
+        self._watch(feed)
+        self.show("run")
+
+    def on_replay_run(self, message: ReplayRun) -> None:
+        """Play a run again, in half a minute at the most."""
+        try:
+            feed = ReplayFeed(message.directory)
+        except ChordlessError as error:
+            self.notify(str(error), severity="error", timeout=15)
+            return
+        feed.speed = max(1.0, (feed.length or 0.0) / _SECONDS_OF_A_REPLAY)
         self._watch(feed)
         self.show("run")
 

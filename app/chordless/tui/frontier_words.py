@@ -50,20 +50,22 @@ def boundary_words(state: RunState) -> tuple[str, ...]:
     if state.seeking_order or not steps:
         seeking = f"{seeking_text(state.width).capitalize()}, {seconds_text(state.seconds)}."
         return (seeking, f"seeking an order, {width} so far" if state.width else "seeking a vertex order")
-    now, peak = short_number(state.states or 0), short_number(max(state.expected_by_step.values()))
+    now, peak = f"{short_number(state.states or 0)} states", short_number(max(state.expected_by_step.values()))
+    if state.states == 1:
+        now = "1 state"
     if text := pass_text(state.pass_number, state.passes):
         # Each pass meets the same states again.
         text = text.capitalize()
         return (
-            f"{text} over the vertices: {now} states now, about {peak} expected at most. Boundary: {width}.",
-            f"{text}: {now} states, about {peak} at most",
-            f"{text}, {now} states",
+            f"{text} over the vertices: {now} now, about {peak} expected at most. Boundary: {width}.",
+            f"{text}: {now}, about {peak} at most",
+            f"{text}, {now}",
         )
     at = max(state.expected_by_step, key=lambda step: state.expected_by_step[step])
     return (
-        f"Vertex {done:,} of {steps:,}: {now} states now, about {peak} expected at vertex {at:,}. Boundary: {width}.",
-        f"Vertex {done:,} of {steps:,}: {now} states, about {peak} at vertex {at:,}",
-        f"vertex {done:,} of {steps:,}, {now} states",
+        f"Vertex {done:,} of {steps:,}: {now} now, about {peak} expected at vertex {at:,}. Boundary: {width}.",
+        f"Vertex {done:,} of {steps:,}: {now}, about {peak} at vertex {at:,}",
+        f"vertex {done:,} of {steps:,}, {now}",
     )
 
 

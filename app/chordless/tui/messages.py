@@ -33,6 +33,13 @@ class StartRun(Message):
 
 
 @dataclass(eq=False)
+class ReplayRun(Message):
+    """Play the recording of a run again, from its beginning."""
+
+    directory: Path
+
+
+@dataclass(eq=False)
 class OpenRun(Message):
     """A screen asks the app to show the run of a directory: live if an engine is running there, else its end."""
 

@@ -51,30 +51,42 @@ class Outlook:
         return (self._how_many(), self._how_long(), self._which_method())
 
     def both_times(self, find: str) -> str:
-        """Return the times of a search and of a count along a boundary, where the latter is done much sooner.
+        """Return the times of a search and of a count along a boundary, where the chosen way, `find`, is not the best.
 
-        The chosen way, `find`, stands first. Return "" if no count along a boundary is advised, or the search takes
-        about as long.
+        The chosen way stands first. Return "" if no count along a boundary is advised, or the search takes about as
+        long.
         """
         along, is_known = self.along, not self.cycles.is_vague
-        if along is None or not along.fits or along.seconds > LONGEST_COUNT:
-            return ""
-        if not is_known and not self.is_last:
-            # In some seconds more is known.
-            return ""
-        if is_known and (self.seconds < SHORT_SEARCH or self.seconds < TIMES_FASTER * along.seconds):
-            return ""
         search = f"about {duration_text(self.seconds)}" if is_known else "how long cannot be said"
-        boundary = f"{'about' if self.is_settled else 'at most'} {duration_text(along.seconds)}"
-        if find == "boundary":
-            return f"Along a boundary: {boundary}. A search: {search}."
-        return f"A search: {search}. Along a boundary: {boundary}."
+        if self._boundary_is_sooner:
+            assert along is not None
+            boundary = f"about {duration_text(along.seconds)}"
+            if not self.is_settled:
+                boundary = f"at most {duration_text(along.seconds)}, often far less"
+            if find == "boundary":
+                return f"Along a boundary: {boundary}. A search: {search}."
+            return f"A search: {search}. Along a boundary: {boundary}."
+        if find == "boundary" and along is not None and not along.fits:
+            return f"A count along a boundary {does_not_fit_text(along.bytes)}. A search: {search}."
+        if find == "boundary" and is_known and self.seconds < SHORT_SEARCH:
+            return f"A search of all cycles takes {search}."
+        return ""
 
     @property
     def begins_along_boundary(self) -> bool:
         """Whether a count shall begin along a boundary unless the user says otherwise: a search takes very long."""
-        is_long = self.cycles.is_vague or self.seconds > _LONG_SEARCH
-        return is_long and bool(self.both_times("boundary"))
+        return self._boundary_is_sooner and (self.cycles.is_vague or self.seconds > _LONG_SEARCH)
+
+    @property
+    def _boundary_is_sooner(self) -> bool:
+        """Whether a count along a boundary is done much sooner than a search."""
+        along = self.along
+        if along is None or not along.fits or along.seconds > LONGEST_COUNT:
+            return False
+        if self.cycles.is_vague:
+            # In some seconds more may be known.
+            return self.is_last
+        return self.seconds >= max(SHORT_SEARCH, TIMES_FASTER * along.seconds)
 
     def _how_many(self) -> str:
         number = self.cycles.text
@@ -98,9 +110,10 @@ class Outlook:
             return "Method: search." + ("" if is_known and self.seconds <= LONGEST_COUNT else _OTHERWISE)
         if not along.fits:
             return f"A count along a boundary {does_not_fit_text(along.bytes)}.{_OTHERWISE}"
-        about = "about" if self.is_settled else "at most"
+        time = duration_text(along.seconds)
+        time = f"about {time}" if self.is_settled else f"at most {time}, often far less"
         advice = " (Find: along a boundary)." if along.seconds <= LONGEST_COUNT else f".{_OTHERWISE}"
-        return f"A count along a boundary takes {about} {duration_text(along.seconds)}{advice}"
+        return f"A count along a boundary takes {time}{advice}"
 
 
 def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> Iterator[Outlook]:

@@ -189,10 +189,11 @@ def command_of(
     if choices.find == "boundary":
         values.update(method="boundary")
     elif choices.find == "longest":
-        values.update(pick="longest")
+        values.update(pick="longest", method="auto")
     elif choices.find == "sample":
         # Another sample each time; the run keeps the seed.
-        values.update(pick="sample", seed=time.time_ns() // 1_000_000 % _SEEDS, per_vertex=True, per_edge=True)
+        seed = time.time_ns() // 1_000_000 % _SEEDS
+        values.update(pick="sample", method="auto", seed=seed, per_vertex=True, per_edge=True)
     return RunCommand(
         graph=graph,
         program_start=time.time(),
@@ -242,7 +243,7 @@ def wave_of(command: RunCommand, directory: Path) -> RunCommand:
 def sample_of(command: RunCommand, directory: Path) -> RunCommand:
     """Turn the command of a count into one that draws some of the same cycles, in a new run directory."""
     seed = time.time_ns() // 1_000_000 % _SEEDS
-    sample = replace(listing_of(command, directory), pick="sample", limit=None, expansion=EXPANSIONS[0])
+    sample = replace(listing_of(command, directory), pick="sample", method="auto", limit=None, expansion=EXPANSIONS[0])
     return replace(sample, seed=seed, per_vertex=True, per_edge=True, cluster=None, gpus=None)
 
 

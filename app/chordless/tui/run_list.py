@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,24 @@ def ordered(runs: Sequence[RunSummary], column: Column, *, turned: bool) -> list
     return sorted(runs, key=column.value, reverse=column.is_number != turned)
 
 
+_QUESTION = (
+    *("graph", "file_format", "simplify", "directed", "multigraph", "encoding", "overlap", "types"),
+    *(
+        "min_length",
+        "max_length",
+        "parity",
+        "through",
+        "through_edges",
+        "avoid",
+        "avoid_edges",
+        "limit",
+        "part",
+        "pick",
+    ),
+)
+"""What two commands that ask for the same cycles share."""
+
+
 def title(run: RunSummary) -> str:
     """Return a short name of the graph: a spec, or the name of a file without its folder; and what was picked of it."""
     name = Path(run.graph).name if "/" in run.graph else run.graph
@@ -91,6 +109,22 @@ def row_title(run: RunSummary) -> str:
         return title(run)
     words = _differences(run, command)
     return ", ".join([title(run), *words])
+
+
+def counted_before(runs: Iterable[RunSummary], question: RunCommand) -> str:
+    """Return in one sentence how many cycles the fastest run has found that answered this question; "" without one."""
+    answers = [run for run in runs if run.stage == "complete" and _is_same(run, question)]
+    if not answers:
+        return ""
+    run = min(answers, key=lambda run: run.seconds)
+    way = " along a boundary" if run.command is not None and run.command.method == "boundary" else ""
+    cycles = f"{run.cycles:,} chordless cycle{'s' * (run.cycles != 1)}"
+    return f"{cycles}: counted{way} in {seconds_text(run.seconds)}, {when(run.began)}."
+
+
+def _is_same(run: RunSummary, question: RunCommand) -> bool:
+    command = run.command
+    return command is not None and all(getattr(command, name) == getattr(question, name) for name in _QUESTION)
 
 
 def _differences(run: RunSummary, command: RunCommand) -> list[str]:

@@ -84,9 +84,8 @@ def replay_words(speed: float, position: float, length: float | None, *, paused:
 
 def clock_words(state: RunState, quiet_seconds: float) -> str:
     """Return how long a phase has lasted in which no other number moves: the start, and a compilation."""
-    if state.phase == "starting":
-        return f"{quiet_seconds:.0f} s" if quiet_seconds else ""
-    return seconds_text(state.seconds) if _compiles(state) else ""
+    silent = state.phase == "starting" or _compiles(state)
+    return f"{quiet_seconds:.0f} s" if silent and quiet_seconds else ""
 
 
 def graph_and_device(state: RunState, gap: str, room: int) -> str:
@@ -126,7 +125,7 @@ def trouble_words(state: RunState, resume_key: str, new_key: str) -> str:
     elif state.phase == "lost":
         what = "The recording ends here, and no engine is at work."
     elif state.phase == "finished" and state.reason != "complete" and state.options.get("pick", "all") != "all":
-        what = "The run was stopped before its end: it has picked no cycle, and its folder is removed."
+        what = "The run was stopped before its end: it has picked no cycle."
     elif state.phase == "finished" and state.reason != "complete":
         what = "The search is not complete: the counts are lower bounds."
     else:
@@ -375,6 +374,8 @@ def _rough_seconds(seconds: float) -> str:
 
 
 def _from_checkpoint(state: RunState) -> str:
-    if not state.checkpoint_cycles:
+    if state.checkpoint_cycles is None:
         return " from the beginning: there was no checkpoint yet"
+    if not state.checkpoint_cycles:
+        return " from the last checkpoint"
     return f" from the checkpoint at {state.checkpoint_cycles:,} cycles"

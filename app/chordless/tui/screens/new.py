@@ -28,7 +28,7 @@ from chordless.tui.run_form import (
     lengths_of,
     run_folder,
 )
-from chordless.tui.run_list import with_home
+from chordless.tui.run_list import counted_before, with_home
 from chordless.tui.screens.page import Page
 from chordless.tui.settings import LastChoices
 from chordless.tui.widgets.arch_field import ArchField
@@ -189,11 +189,15 @@ class NewScreen(Page):
 
     def action_other_way(self) -> None:
         """Change between a count by a search and one along a boundary."""
-        self.query_one("#what", Choice).choose(_OTHER_WAY[self._choices().find])
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer the other way only where the line beside Start gives both times."""
-        return action != "other_way" or bool(self._both_times)
+        choices = self._choices()
+        other = _OTHER_WAY.get(choices.find)
+        if other is None:
+            self.notify("There are two ways to count all cycles: choose a count first.")
+        elif faults := faults_of(replace(choices, find=other)):
+            name, fault = next(iter(faults.items()))
+            self.notify(f"Not along a boundary. {_LABELS[name]}: {fault}", markup=False)
+        else:
+            self.query_one("#what", Choice).choose(other)
 
     @on(Button.Pressed, "#start")
     def _pressed(self) -> None:
@@ -212,6 +216,7 @@ class NewScreen(Page):
         self._show_status()
 
     @on(GraphPreview.Changed)
+    @on(RecentRuns.Changed)
     def _estimated(self) -> None:
         self._show_status()
 
@@ -314,8 +319,20 @@ class NewScreen(Page):
         if source.facts is not None:
             least, most = lengths_of(self._choices(), source.facts.shortest)
             preview.show(PreviewQuestion(question.text, question.reading, question.types, least, most), source.facts)
+            preview.tell_known(self._counted_before())
         elif source.fault is not None:
             preview.show(None, None)
+
+    def _counted_before(self) -> str:
+        """Return what a run has found that had to count the same cycles; "" without one."""
+        choices, question = (
+            replace(self._choices(), find="count", limit="", directory=""),
+            self.query_one(GraphSource).question,
+        )
+        if faults_of(choices):
+            return ""
+        asked = command_of(choices, graph_source(choices.graph), None, reading=question.reading, types=question.types)
+        return counted_before(self.query_one(RecentRuns).runs, asked)
 
     def _begin(self) -> None:
         choices, question = self._choices(), self.query_one(GraphSource).question

@@ -20,7 +20,7 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.actions import bindings_of, key_of
-from chordless.tui.messages import RunChanged, ShowLength, StartRun
+from chordless.tui.messages import ReplayRun, RunChanged, ShowLength, StartRun
 from chordless.tui.screens.ask_stop import AskStop
 from chordless.tui.screens.run_offers import OfferedKeys, offers_of
 from chordless.tui.screens.run_wave import WaveAction
@@ -144,9 +144,13 @@ class RunScreen(WaveAction, OfferedKeys):
         return offers_of(self.dashboard.session, state, frozen=self._frozen, by_step=by_step)
 
     def action_pause(self) -> None:
-        """Pause the search or the replay, or continue it."""
+        """Pause the search or the replay, or continue it; play a run that is over again."""
         if (replay := self._replay) is not None:
             replay.toggle()
+            return
+        session = self.dashboard.session
+        if session is not None and not session.is_at_work and session.directory is not None:
+            self.post_message(ReplayRun(session.directory))
             return
         session = self._controlled("paused")
         if session is None or self._newest is None:

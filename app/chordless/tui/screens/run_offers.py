@@ -48,6 +48,8 @@ def offers_of(session: RunSession | None, state: RunState | None, *, frozen: boo
     offers = {"scale": "", **steps}
     if session.is_at_work or frozen:
         offers["freeze"] = ""
+    if not session.is_at_work and session.directory is not None:
+        offers["pause"] = "Replay"
     if state.can_resume:
         offers["resume"] = ""
     return offers

@@ -88,6 +88,7 @@ class GraphPreview(Vertical):
         self._cycles: list[IntArray] = []
         self._lit = 0
         self._estimate_lines: tuple[str, ...] = ()
+        self._known = ""
         self.outlook: Outlook | None = None
         # Threads may still report after the screen was removed. A query would fail then, so the parts are attributes.
         self._view = GraphView(id="preview-graph", crowded_names=False)
@@ -124,6 +125,12 @@ class GraphPreview(Vertical):
             self._estimate_lines = ("estimating ...",)
             self._look(question)
         self._show_estimate()
+
+    def tell_known(self, sentence: str) -> None:
+        """Show what a run has found out already, in place of an estimate; "" is nothing."""
+        if sentence != self._known:
+            self._known = sentence
+            self._show_estimate()
 
     def pause(self) -> None:
         """Stop the threads, so that a run has the machine to itself."""
@@ -196,7 +203,8 @@ class GraphPreview(Vertical):
 
     def _show_estimate(self) -> None:
         """Show the sentences one below another, or in one paragraph below a form that has no room beside it."""
-        self._estimate.update((" " if self.screen.has_class("-narrow") else "\n").join(self._estimate_lines))
+        lines = (self._known,) if self._known else self._estimate_lines
+        self._estimate.update((" " if self.screen.has_class("-narrow") else "\n").join(lines))
 
     def _light_next(self) -> None:
         if len(self._cycles) > 1 and self.screen.is_current:

@@ -27,7 +27,7 @@ from kernels_ti import ChordlessError
 
 EXAMPLE = "grid:7x10"
 _SECONDS_UNTIL_CHECK = 0.2
-_OFFER = "A food web: choose `food web` below."
+_OFFER = "A food web: choose `food web` under Read it."
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,11 @@ class GraphSource(Vertical):
 
     @property
     def notes(self) -> list[str]:
-        """The notes of the reader about the file, without the name of the file."""
-        name = expanded(self.question.text)
-        return [] if self.facts is None else [without_name(note, name) for note in self.facts.reader_notes]
+        """A better way to read the file, and the notes of the reader about it, without its name."""
+        name, offer = expanded(self.question.text), [_OFFER] if self._better == OVERLAP else []
+        return (
+            offer if self.facts is None else [*offer, *(without_name(note, name) for note in self.facts.reader_notes)]
+        )
 
     def _folder(self) -> Path:
         """Return the folder of the typed file, or else the current folder."""
@@ -227,8 +229,7 @@ class GraphSource(Vertical):
         self.query_one("#row-graph", FormRow).set_class(fault is not None, "-wrong")
 
     def _answer_lines(self, facts: GraphFacts | None) -> list[str]:
-        offer = [_OFFER] if self._better == OVERLAP else []
-        return [*offer, *self.notes] if facts is None else [str(facts), *offer, *self.notes]
+        return self.notes if facts is None else [str(facts), *self.notes]
 
 
 def _better_reading(question: GraphQuestion, *, is_wrong: bool) -> str | None:

@@ -36,11 +36,14 @@ class _Found(Message):
 
 
 class RecentRuns(Vertical):
-    """A list of the latest runs. Without runs it takes no room."""
+    """A list of the latest runs. Without runs it takes no room. `runs` are all runs, the newest first."""
+
+    class Changed(Message):
+        """There are other runs than before."""
 
     def __init__(self) -> None:
         super().__init__(id="recent-runs", classes="-none")
-        self._runs: list[RunSummary] = []
+        self.runs: list[RunSummary] = []
         self._is_narrow = False
 
     def compose(self) -> ComposeResult:
@@ -53,7 +56,7 @@ class RecentRuns(Vertical):
         """Read the folder of runs."""
         worker = get_current_worker()
         try:
-            runs = sorted(list_runs(folder, noted_folders()), key=lambda run: -run.began)[:_MOST]
+            runs = sorted(list_runs(folder, noted_folders()), key=lambda run: -run.began)
         except ChordlessError:
             # The Runs screen says what is wrong with the folder.
             runs = []
@@ -63,11 +66,12 @@ class RecentRuns(Vertical):
     @on(_Found)
     def _take(self, message: _Found) -> None:
         message.stop()
-        if message.runs == self._runs:
+        if message.runs == self.runs:
             return
-        self._runs = message.runs
-        self.set_class(not self._runs, "-none")
+        self.runs = message.runs
+        self.set_class(not self.runs, "-none")
         self._fill()
+        self.post_message(self.Changed())
 
     def on_resize(self) -> None:
         """Fit the lines to the new width."""
@@ -78,7 +82,7 @@ class RecentRuns(Vertical):
     def _fill(self) -> None:
         options = self.query_one(OptionList)
         options.clear_options()
-        options.add_options(Option(self._line(run), id=str(run.path)) for run in self._runs)
+        options.add_options(Option(self._line(run), id=str(run.path)) for run in self.runs[:_MOST])
 
     def _line(self, run: RunSummary) -> Text:
         state = stage_text(run.stage, ascii_only=is_ascii(self))
