@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from dataclasses import replace
 from typing import cast
 
@@ -29,6 +28,9 @@ from kernels_ti.watch import Watch
 from kernels_ti.watched import begun, watched_slices
 
 Values = npt.NDArray[np.int64]
+
+_MOST_BESIDE = 1 << 16
+"""Cycles that are held beside the best ones, before they are compared."""
 
 
 def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int | None) -> BestCycle:
@@ -102,7 +104,7 @@ def best_of_all(
                 with watch.searching():
                     few.take(run.take_rows() if rows else run.take_cycles())
             finished = run.finished
-    best = BestCycle.of(space.graph, few.best, few.ways, watch.seconds, weights, complete=finished)
+    best = BestCycle.of(space.graph, few.best(), few.ways, watch.seconds, weights, complete=finished)
     if not finished:
         raise time_is_up(watch.timeout, "all cycles were compared", best if best.cycle else None)
     return best
@@ -113,7 +115,11 @@ class _Few:
 
     def __init__(self, graph: Graph, k: int, gains: Gains, *, least: bool) -> None:
         self._graph, self._k, self._gains, self._sign = graph, k, gains, 1 if least else -1
-        self._kept: list[tuple[int, list[int]]] = []
+        # Pieces of cycles, the better ones with the smaller values; at least the k best of all that came are there.
+        self._pieces: list[Cycles | Rows] = []
+        self._values: list[Values] = []
+        self._held, self._worst = 0, np.iinfo(np.int64).max
+        self._least = self._worst
         self.ways = 0
         if gains.of_edges is not None:
             edges = dict(gains.of_edges)
@@ -124,34 +130,49 @@ class _Few:
             self._of_edges = np.array([edges[u, v] for u, v in pairs.tolist()], np.int64)
         self._of_vertices = np.array([gains.of(v) for v in range(graph.n)], np.int64)
 
-    @property
     def best(self) -> list[tuple[int, list[int]]]:
-        """The best cycles with their values, the best one first."""
-        return [(self._sign * value, cycle) for value, cycle in self._kept]
+        """Return the best cycles with their values, the best one first."""
+        if not self._pieces:
+            return []
+        self._cut()
+        (piece,), (values,) = self._pieces, self._values
+        if isinstance(piece, np.ndarray):
+            table = CycleTable.of_rows(self._graph, piece, CycleOrder(self._graph))
+            piece = Cycles(table.offsets, table.vertices)
+        order, offsets = np.argsort(values, kind="stable").tolist(), piece.offsets.tolist()
+        kept = values.tolist()
+        return [(self._sign * kept[i], piece.vertices[offsets[i] : offsets[i + 1]].tolist()) for i in order]
 
     def take(self, cycles: Cycles | Rows) -> None:
         """Compare some cycles with the best ones so far; bit rows only by their length."""
         if not len(cycles):
             return
-        values = self._sign * (populations(cycles) if isinstance(cycles, np.ndarray) else self._values(cycles))
+        values = self._sign * (populations(cycles) if isinstance(cycles, np.ndarray) else self._values_of(cycles))
         least = int(values.min())
-        if not self._kept or least < self._kept[0][0]:
-            self.ways = 0
-        if not self._kept or least <= self._kept[0][0]:
+        if least < self._least:
+            self._least, self.ways = least, 0
+        if least == self._least:
             self.ways += int(np.count_nonzero(values == least))
-        if len(self._kept) == self._k and least >= self._kept[-1][0]:
-            return
-        chosen = np.argsort(values, kind="stable")[: self._k]
-        if isinstance(cycles, np.ndarray):
-            table = CycleTable.of_rows(self._graph, cycles[chosen], CycleOrder(self._graph))
-            cycles, values = Cycles(table.offsets, table.vertices), values[chosen]
-            chosen = np.arange(len(chosen))
-        for i in chosen.tolist():
-            cycle = cycles.vertices[cycles.offsets[i] : cycles.offsets[i + 1]].tolist()
-            insort(self._kept, (int(values[i]), cycle), key=lambda each: each[0])
-        del self._kept[self._k :]
+        good = values < self._worst
+        self._pieces.append(cycles[good] if isinstance(cycles, np.ndarray) else cycles.chosen(good))
+        self._values.append(values[good])
+        self._held += len(self._values[-1])
+        if self._held > 2 * self._k + _MOST_BESIDE:
+            self._cut()
 
-    def _values(self, cycles: Cycles) -> Values:
+    def _cut(self) -> None:
+        """Leave the k best ones; of those that are as good the first."""
+        values = np.concatenate(self._values)
+        good = np.zeros(len(values), np.bool_)
+        good[np.argsort(values, kind="stable")[: self._k]] = True
+        if len(values) >= self._k:
+            self._worst = int(values[good].max())
+        rows = [piece for piece in self._pieces if isinstance(piece, np.ndarray)]
+        cycles = [piece for piece in self._pieces if isinstance(piece, Cycles)]
+        kept = np.concatenate(rows)[good] if rows else Cycles.joined(cycles).chosen(good)
+        self._pieces, self._values, self._held = [kept], [values[good]], int(np.count_nonzero(good))
+
+    def _values_of(self, cycles: Cycles) -> Values:
         """Return the sums of what the vertices and the edges of each cycle add."""
         first, vertices = cycles.offsets[:-1], cycles.vertices.astype(np.int64)
         values: Values = np.add.reduceat(self._of_vertices[vertices], first)

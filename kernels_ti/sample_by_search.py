@@ -23,7 +23,8 @@ from kernels_ti.boundary.values.numbers import random_below
 from kernels_ti.boundary.way_back.walks import words_for
 from kernels_ti.choices import Arch
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import time_is_up
+from kernels_ti.device.memory import host_budget
+from kernels_ti.errors import SizeError, time_is_up, worded
 from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.found.cycle_order import fits_in_rows
 from kernels_ti.state import Rows
@@ -40,7 +41,7 @@ _LAST_SHIFT = np.uint64(31)
 
 
 class SearchedDraws:
-    """Draws from all cycles that a search has found.
+    """k draws from all cycles that a search has found; `smallest` are those with the smallest keys, in their order.
 
     Attributes
     ----------
@@ -54,14 +55,15 @@ class SearchedDraws:
 
     def __init__(self, smallest: Rows, total: int, k: int, seed: int) -> None:
         self.total = total
-        self._smallest = smallest
-        self._which = _repeats(total, k, seed) if total else np.empty(0, np.int64)
+        self._smallest, self._k, self._seed = smallest, k, seed
 
     def rounds(self) -> Iterator[Rows]:
         """Yield the draws as bit rows, some at a time."""
+        generator, came = random.Random(self._seed), _Came()
         at_once = _at_once(self._smallest.shape[1])
-        for start in range(0, len(self._which), at_once):
-            yield self._smallest[self._which[start : start + at_once]]
+        for start in range(0, self._k if self.total else 0, at_once):
+            drawn = random_below(self.total, min(at_once, self._k - start), generator)
+            yield self._smallest[came.places(drawn.as_words())]
 
 
 def draws_by_search(
@@ -69,7 +71,7 @@ def draws_by_search(
 ) -> SearchedDraws:
     """Search all cycles of a search space, and draw k of them; a TimeIsUpError says that the time was up before."""
     graph, rows = space.graph, fits_in_rows(space.graph)
-    smallest, total = _Smallest(k, words_for(graph.n), seed), 0
+    smallest, total = _Smallest(k, words_for(graph.n), seed, host_budget(space.options.memory)), 0
     collecting = SearchSpace(graph, replace(space.options, collect=True, rows=rows))
     with begun(collecting, arch_for(space, cast("Arch", arch), threads=threads), threads, watch) as run:
         for _ in watched_slices(run, watch):
@@ -77,6 +79,7 @@ def draws_by_search(
                 total += smallest.take_rows(run.take_rows()) if rows else smallest.take(run.take_cycles(), graph.n)
         if not run.finished:
             raise time_is_up(watch.timeout, ANSWER)
+    watch.tell("searching", 1.0, total, is_last=True)
     return SearchedDraws(smallest.in_order(), total, k, seed)
 
 
@@ -103,10 +106,15 @@ def shares_by_search(space: SearchSpace, *, arch: str, watch: Watch, threads: in
 
 
 class _Smallest:
-    """The k cycles with the smallest keys, of those that a search hands over; `words` are those of a bit row."""
+    """The k cycles with the smallest keys, of those that a search hands over; `words` are those of a bit row.
 
-    def __init__(self, k: int, words: int, seed: int) -> None:
+    A SizeError says that they do not fit into so many bytes of memory.
+    """
+
+    def __init__(self, k: int, words: int, seed: int, memory: int) -> None:
         self._k, self._words, self._start = k, words, np.uint64(random.Random(seed).getrandbits(64))
+        # Twice: they are put together, and in order.
+        self._most = memory // (2 * 8 * (words + 1))
         self._rows, self._keys = [np.empty((0, words), np.uint64)], [np.empty(0, np.uint64)]
         self._held, self._largest = 0, np.uint64(2**64 - 1)
 
@@ -127,8 +135,14 @@ class _Smallest:
             self._rows.append(part[small])
             self._keys.append(keys[small])
             self._held += len(small)
-            if self._held > 2 * self._k + at_once:
+            if self._held > min(2 * self._k + at_once, self._most):
                 self._cut()
+                if self._held > self._most:
+                    name, fewer = worded(f"k={self._k}", f"-k {self._k}"), worded("k", "-k")
+                    raise SizeError(
+                        f"{name}: of so many draws more than {self._most:,} may be different, and no more fit into "
+                        f"the memory allowed: {fewer} {self._most} does"
+                    )
         return len(rows)
 
     def in_order(self) -> Rows:
@@ -158,13 +172,23 @@ def _mixed(rows: Rows, start: np.uint64) -> Keys:
     return keys
 
 
-def _repeats(total: int, k: int, seed: int) -> npt.NDArray[np.int64]:
-    """Draw k of so many cycles; return for each draw how many different ones came before its cycle came first."""
-    digits = random_below(total, k, random.Random(seed)).digits
-    _, first, which = np.unique(digits, axis=1, return_index=True, return_inverse=True)
-    place = np.empty(len(first), np.int64)
-    place[np.argsort(first)] = np.arange(len(first))
-    return place[which.reshape(-1)]
+class _Came:
+    """The different numbers that were drawn, and in which order they came first."""
+
+    def __init__(self) -> None:
+        self._numbers, self._places = np.empty(0, np.uint64), np.empty(0, np.int64)
+
+    def places(self, drawn: Keys) -> npt.NDArray[np.int64]:
+        """Return for each number how many different ones came before it came first; shape (k,)."""
+        numbers, first, which = np.unique(drawn, return_index=True, return_inverse=True)
+        new = ~np.isin(numbers, self._numbers, assume_unique=True)
+        places = np.empty(len(numbers), np.int64)
+        places[~new] = self._places[np.searchsorted(self._numbers, numbers[~new])]
+        places[np.flatnonzero(new)[np.argsort(first[new])]] = len(self._numbers) + np.arange(np.count_nonzero(new))
+        known = np.concatenate((self._numbers, numbers[new]))
+        order = np.argsort(known)
+        self._numbers, self._places = known[order], np.concatenate((self._places, places[new]))[order]
+        return places[which.reshape(-1)]
 
 
 def _at_once(words: int) -> int:

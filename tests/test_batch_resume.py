@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -321,3 +322,21 @@ def test_a_copy_of_standard_input_that_cannot_be_written_ends_the_batch(tmp_path
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(b"Bw\nBw\n"))))
     with pytest.raises(EngineError, match=r"cannot write .*/none/out.jsonl.stdin.g6: No such file"):
         list(read_job(BatchJob("-"), Limits(), str(tmp_path / "none/out.jsonl")))
+
+
+def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch):
+    path, left = tmp_path / "out.jsonl", [25]
+
+    def write(descriptor, data):
+        if not left[0]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        number = min(len(data), left[0])
+        left[0] -= number
+        return write_all(descriptor, data[:number])
+
+    file, write_all = BatchFile(str(path)), os.write
+    monkeypatch.setattr("chordless.batch.output.os.write", write)
+    with pytest.raises(EngineError, match=r"cannot write .*: No space left on device"):
+        file.write(b'{"first": 1}\n{"second": 2}\n')
+    file.close()
+    assert path.read_bytes() == b'{"first": 1}\n'

@@ -288,3 +288,12 @@ def test_specs_of_graphs_are_completed(shell, tmp_path):
             ["bash", "-c", script + asked], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=True
         )
         assert done.stdout == "kingdom.txt king:6x6\n"
+
+
+def test_an_interrupt_before_the_command_line_is_read_is_told_in_one_line(monkeypatch, capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("chordless.cli.make_parser", interrupted)
+    assert main(["count", "petersen"]) == 130
+    assert capsys.readouterr() == ("", "chordless: error: interrupted\n")

@@ -288,3 +288,23 @@ def test_what_cannot_be_drawn_is_refused():
     assert f"-k {'9' * 20}: 1,000,000,000,000 cycles are the most that are drawn in one run\n" in done.stderr
     with pytest.raises(SizeError, match=r"k=5000000: so many cycles may need .*; draw [\d,]* at most"):
         sample_cycles(generate("grid:5x6"), 5_000_000, memory=(1 << 28) + resident_bytes())
+
+
+def test_many_draws_of_few_cycles_by_a_search_come_in_rounds(monkeypatch):
+    petersen = generate("petersen")
+    every = {tuple(petersen.names[v] for v in cycle) for cycle in chordless_cycles(petersen)}
+    whole = sample_cycles(petersen, 3_000_000, seed=5, method="search")
+    counts = numpy.unique(whole.rows(), return_counts=True)[1]
+    assert len(counts) == len(every) == 22
+    assert abs(counts - 3_000_000 / 22).max() < 5 * math.sqrt(3_000_000 / 22)
+    monkeypatch.setattr("kernels_ti.sample_by_search._BYTES_AT_ONCE", 8 * 1000)
+    monkeypatch.setattr("kernels_ti.boundary.values.numbers._DRAWN_AT_ONCE", 77)
+    assert (sample_cycles(petersen, 20_000, seed=5, method="search").rows() == whole.rows()[:20_000]).all()
+
+
+def test_different_draws_that_do_not_fit_are_refused(tmp_path):
+    done = chordless(
+        "sample", "hypercube:6", "-k", 10**9, "--method", "search", "--memory", "256M", "-o", tmp_path / "x.npy"
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "of so many draws more than" in done.stderr

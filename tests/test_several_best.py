@@ -135,3 +135,19 @@ def test_by_command(capsys, tmp_path):
     assert (exit_code, "leave --checkpoint out" in told) == (2, True)
     exit_code, _, told = printed(capsys, "paths", "karate", 0, 1, "-k", 2)
     assert (exit_code, "--limit N bounds a list" in told) == (2, True)
+
+
+@pytest.mark.parametrize("options", [{}, {"weight": True}])
+def test_many_of_the_best_of_a_search(options, monkeypatch):
+    """Better cycles put the worse ones out, as often as they come."""
+    monkeypatch.setattr("kernels_ti.best_by_search._MOST_BESIDE", 1)
+    graph = generate("grid:6x6")
+    everything = [frozenset(cycle) for cycle in enumerate_cycles(graph)]
+    weight = {name: i % 7 for i, name in enumerate(graph.names)} if options else None
+
+    def value(cycle):
+        return len(cycle) if weight is None else sum(weight[v] for v in cycle)
+
+    how = {} if weight is None else {"weight": weight}
+    found = longest_cycle(graph, k=500, method="auto" if options else "search", **how)
+    check(found, everything, value, 500, least=False)

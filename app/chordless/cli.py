@@ -125,24 +125,10 @@ def _closing_help() -> str:
 
 
 def _run(argv: list[str], program_start: float) -> int:
-    parser = make_parser()
-    try:
-        options = parser.parse_args(argv)
-        if os.name != "posix" and options.command not in _EVERYWHERE:
-            return _fail(_NEEDS_POSIX, USAGE_EXIT_CODE)
-        if options.command is None and tui.is_usable_terminal():
-            options = parser.parse_args(["tui"])
-        if options.command is None:
-            parser.print_help()
-            return 0
-        options.program_start, options.whole_parser = program_start, parser
-        if options.check is not None:
-            options.check(options.parser, options)
-    except SystemExit as leaving:
-        return USAGE_EXIT_CODE if leaving.code else 0
     try:
         with termination_interrupts():
-            return int(options.act(options))
+            options = _asked(argv, program_start)
+            return options if isinstance(options, int) else int(options.act(options))
     except ChordlessError as error:
         return _fail(str(error), error.exit_code)
     except TerminatedError as ended:
@@ -160,6 +146,26 @@ def _run(argv: list[str], program_start: float) -> int:
             traceback.print_exc()
         message = f"internal error: {type(error).__name__}: {error} (CHORDLESS_DEBUG=1 shows where)"
         return _fail(message, EngineError.exit_code)
+
+
+def _asked(argv: list[str], program_start: float) -> argparse.Namespace | int:
+    """Return the options of a command line, or the exit code where it is answered, or wrong."""
+    parser = make_parser()
+    try:
+        options: argparse.Namespace = parser.parse_args(argv)
+        if os.name != "posix" and options.command not in _EVERYWHERE:
+            return _fail(_NEEDS_POSIX, USAGE_EXIT_CODE)
+        if options.command is None and tui.is_usable_terminal():
+            options = parser.parse_args(["tui"])
+        if options.command is None:
+            parser.print_help()
+            return 0
+        options.program_start, options.whole_parser = program_start, parser
+        if options.check is not None:
+            options.check(options.parser, options)
+    except SystemExit as leaving:
+        return USAGE_EXIT_CODE if leaving.code else 0
+    return options
 
 
 def _mend_standard_streams() -> None:

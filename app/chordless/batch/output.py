@@ -8,6 +8,7 @@ whenever the batch ends. Lines that no job asks for stay in the file beside.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator
@@ -121,6 +122,10 @@ class BatchFile:
             while view:
                 view = view[os.write(self._descriptor, view) :]
         except OSError as error:
+            # The file ends with a whole line.
+            cut = len(lines) - len(view) - (lines[: len(lines) - len(view)].rfind(b"\n") + 1)
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._descriptor, os.lseek(self._descriptor, 0, os.SEEK_CUR) - cut)
             raise EngineError(f"cannot write {self._path}: {error.strerror}") from error
 
     def complete(self) -> int:

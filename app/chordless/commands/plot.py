@@ -102,8 +102,10 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for options that do not go together."""
     if options.graph is not None and options.histogram:
         parser.error("--histogram is drawn of runs; leave --graph out")
-    if options.all and (options.graph is None or _suffix(options) != _MAP):
-        parser.error(f"--all writes all cycles of a file to a .{_MAP}, and needs --graph")
+    if options.all and options.graph is None:
+        parser.error("--all writes all cycles of a file: name their graph, --graph GRAPH")
+    if options.all and _suffix(options) != _MAP:
+        parser.error(f"-o {options.output}: --all writes a map; name it .{_MAP}")
     if options.graph is not None and options.cycle is None and not (options.longest or options.all or options.heat):
         options.cycle = 1
     is_cycle = options.cycle is not None or options.longest or options.all or options.heat

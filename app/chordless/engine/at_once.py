@@ -93,7 +93,8 @@ def _can_be_tried(command: RunCommand) -> bool:
         return False
     if os.path.lexists(command.graph):
         return os.path.isfile(command.graph) and os.path.getsize(command.graph) <= LARGEST_FILE
-    return math.prod(map(int, re.findall(r"[0-9]{1,9}", command.graph))) <= LARGEST_SPEC
+    # Of a probability such as 0.1 a number is 0.
+    return math.prod(int(number) or 1 for number in re.findall(r"[0-9]{1,9}", command.graph)) <= LARGEST_SPEC
 
 
 def _is_searched_in_time(command: RunCommand, graph: Graph) -> bool:
@@ -113,6 +114,7 @@ def _is_picked_in_time(command: RunCommand, graph: Graph) -> bool:
     from kernels_ti.boundary.count import arch_of_longest
     from kernels_ti.boundary.orders.plan import plan_of
 
-    plan = plan_of(search_space(command, graph))
+    began = time.thread_time()
+    plan = plan_of(search_space(command, graph), enough=lambda: time.thread_time() - began > PICK_SECONDS)
     is_short = plan.is_possible and plan.seconds < PICK_SECONDS and (command.limit or 1) <= MOST_DRAWN
     return is_short and arch_of_longest(plan, "auto") == "reference"

@@ -114,7 +114,8 @@ class EngineProcess:
         self._closed = False
         # Orders may come from any thread while another closes, and from a signal handler in the midst of either.
         self._orders = threading.RLock()
-        self._unread = {"events": b"", "words": b""}
+        # Pieces of a line whose end has not come. The line of many best cycles may have a hundred megabytes.
+        self._unread: dict[str, list[bytes]] = {"events": [], "words": []}
         self._command = command
         self._started: Started | None = None
         self._newest: Progress | None = None
@@ -266,7 +267,11 @@ class EngineProcess:
                 self._take(self._obituary())
 
     def _split(self, source: str, data: bytes) -> None:
-        *lines, self._unread[source] = (self._unread[source] + data).split(b"\n")
+        self._unread[source].append(data)
+        if b"\n" not in data:
+            return
+        *lines, rest = b"".join(self._unread[source]).split(b"\n")
+        self._unread[source] = [rest]
         for line in lines:
             self._take(event_from_json(line) if source == "events" else Log(line.decode(errors="replace").rstrip()))
 
@@ -287,7 +292,7 @@ class EngineProcess:
         os.set_blocking(self._words.fileno(), False)
         while data := self._words.read(1 << 16):
             self._split("words", data)
-        if self._unread["words"]:
+        if any(self._unread["words"]):
             self._split("words", b"\n")
         how = _killed_by(-code) if code < 0 else f"ended with exit code {code}"
         words = [line for line in self.last_words if line.strip()]

@@ -18,6 +18,8 @@ _DIGIT_BITS = 48
 _DIGIT_LIMIT, _SUM_LIMIT = 1 << _DIGIT_BITS, 1 << 63
 # The sum of this many halves of digits fits into a word.
 _HALF_BITS = 24
+# Random numbers that are drawn together.
+_DRAWN_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,13 @@ class Numbers:
         count = max(-(-max(integers, default=0).bit_length() // _DIGIT_BITS), 1)
         shifts = range(0, count * _DIGIT_BITS, _DIGIT_BITS)
         return cls(np.array([[each >> by & (_DIGIT_LIMIT - 1) for each in integers] for by in shifts], np.uint64))
+
+    def as_words(self) -> Words:
+        """Return numbers below 2^64 in one word each, shape (k,)."""
+        words = np.zeros(len(self), np.uint64)
+        for digit in self.digits[::-1]:
+            words = (words << np.uint64(_DIGIT_BITS)) | digit
+        return words
 
     def __len__(self) -> int:
         return int(self.digits.shape[1])
@@ -143,12 +152,13 @@ def random_below(limit: int, k: int, generator: random.Random) -> Numbers:
     ends = Numbers.of([limit])
     count = len(ends.digits)
     masks = np.array([(1 << min(bits - _DIGIT_BITS * digit, _DIGIT_BITS)) - 1 for digit in range(count)], np.uint64)
-    found = np.zeros((count, 0), np.uint64)
-    while found.shape[1] < k:
-        more = k - found.shape[1]
+    found, pieces = 0, [np.zeros((count, 0), np.uint64)]
+    while found < k:
+        more = min(k - found, _DRAWN_AT_ONCE)
         drawn = np.frombuffer(generator.randbytes(8 * count * more), "<u8").reshape(more, count).T & masks[:, None]
-        found = np.concatenate((found, drawn[:, _are_less(drawn, ends.digits)]), axis=1)
-    return Numbers(found)
+        pieces.append(drawn[:, _are_less(drawn, ends.digits)])
+        found += pieces[-1].shape[1]
+    return Numbers(np.concatenate(pieces, axis=1))
 
 
 def _sums_before(digits: Words) -> Words:

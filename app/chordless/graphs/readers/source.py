@@ -140,6 +140,8 @@ def readable(source: Source, what: str, *, hint: str = "") -> Iterator[None]:
         raise
     except Exception as error:  # on malformed input the libraries raise errors of nearly every class
         reason = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, KeyError):
+            reason += " is missing"
         line = None
         if found := re.match(r"Line ([0-9]+): ", reason):  # the form of scipy's messages
             line, reason = int(found[1]), reason[found.end() :]
