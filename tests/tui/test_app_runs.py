@@ -137,6 +137,19 @@ def test_a_replay_shows_the_run_and_controls_nothing(finished):
         ChordlessApp(Settings(), directory=finished.parent)
 
 
+def test_a_run_that_is_over_is_played_again(finished):
+    async def steps(pilot):
+        app = pilot.app
+        await until(pilot, lambda: app.run_state.phase == "finished" and "Replay" in text_of(app))
+        assert app.session.replay is None
+        await pilot.press("space")
+        await until(pilot, lambda: app.session.replay is not None and "REPLAY" in text_of(app))
+        await until(pilot, lambda: app.session.replay.has_ended)
+        assert app.run_state.cycles == 229
+
+    drive(ChordlessApp(Settings(), directory=finished), LARGE, steps)
+
+
 def test_a_newcomer_begins_by_enter_and_finds_the_longest_cycle(tmp_path):
     async def steps(pilot):
         app = pilot.app

@@ -246,3 +246,11 @@ def test_the_graph_is_told_as_fully_as_there_is_room():
     assert run_words.graph_and_device(state, "  ", 40) == "  grid:9x10: 90 vertices, 161 edges"
     assert run_words.graph_and_device(state, "  ", 20) == run_words.graph_and_device(state, "  ", 0) == "  grid:9x10"
     assert run_words.graph_and_device(RunState(), "  ", 99) == ""
+
+
+def test_the_share_of_a_wave_is_at_least_that_of_its_cycles():
+    wave = replace(RUNNING, share=1e-5, cycles=500, cycles_estimate=1000.0, cycles_low=800.0, cycles_high=1250.0)
+    assert run_words.share_tile(replace(wave, options={"expansion": "paper"})).share == 0.4
+    assert run_words.share_tile(replace(wave, options={"expansion": "two-ended"})).share == 1e-5
+    over = replace(wave, reason="complete", phase="finished", share=1.0, options={"expansion": "paper"})
+    assert run_words.share_tile(over).share == 1.0

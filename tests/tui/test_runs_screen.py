@@ -16,7 +16,7 @@ from chordless.runs.elsewhere import note_folder
 from chordless.runs.history import RunSummary
 from chordless.tui import probing
 from chordless.tui.app import ChordlessApp
-from chordless.tui.run_list import row_title, when
+from chordless.tui.run_list import counted_before, row_title, when
 from chordless.tui.screens.ask_delete import AskDelete
 from chordless.tui.screens.runs import RunsScreen
 from chordless.tui.settings import Settings
@@ -280,3 +280,15 @@ def test_runs_are_filtered_by_letters_of_the_graph_and_escape_shows_all(runs):
         assert "match" not in details(app)
 
     watch(SMALL, runs, steps)
+
+
+def test_what_a_run_has_counted_is_told_of_the_same_question_only():
+    command = RunCommand("grid:3x4", 1.0, max_length=8)
+    slow = replace(SUMMARY, command=replace(command, arch="cpu"), cycles=7, seconds=60.0)
+    fast = replace(slow, command=replace(command, method="boundary"), seconds=2.0)
+    sentence = f"7 chordless cycles: counted along a boundary in 2.0 s, {when(1.0)}."
+    assert counted_before([slow, fast], command) == sentence
+    assert counted_before([replace(fast, stage="stopped")], command) == ""
+    for other in ({"max_length": None}, {"limit": 7}, {"simplify": True}, {"graph": "grid:4x3"}, {"pick": "longest"}):
+        assert counted_before([slow, fast], replace(command, **other)) == ""
+    assert counted_before([replace(fast, command=None)], command) == ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chordless.runs.state import ENDINGS, RunState
@@ -227,6 +227,7 @@ def paths_vary(state: RunState) -> bool:
 
 def share_tile(state: RunState) -> TileWords:
     """Return the share of the search that is done, and the time left."""
+    state = replace(state, share=_share_done(state))
     share = share_text(state.share) if state.share else "0%"
     spent = seconds_text(state.seconds)
     times = times_words(state)
@@ -242,6 +243,14 @@ def share_tile(state: RunState) -> TileWords:
     return TileWords(
         share, (note, f"{spent} so far"), f"{share} {note}", (f"{share} {rough} left", share), share=state.share
     )
+
+
+def _share_done(state: RunState) -> float:
+    """Return the share of the search; of a wave at least that of the cycles, as all its paths are open for long."""
+    known = cycle_range(state) if state.options.get("expansion") == "paper" else None
+    if known is None or known.is_vague:
+        return state.share
+    return max(state.share, min(state.cycles / known.high, 1.0))
 
 
 def times_words(state: RunState) -> tuple[str, ...]:
