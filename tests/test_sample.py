@@ -27,6 +27,7 @@ from kernels_ti import (
     count_cycles,
     enumerate_cycles,
     open_device,
+    participation,
 )
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.orders.plan import plan_of
@@ -39,7 +40,9 @@ from kernels_ti.choices import METHODS
 from kernels_ti.device.memory import resident_bytes
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.reference.algorithm import chordless_cycles
+from kernels_ti.sample_by_search import shares_by_search
 from kernels_ti.state import populations
+from kernels_ti.watch import Watch
 
 
 @settings(max_examples=60)
@@ -308,3 +311,16 @@ def test_different_draws_that_do_not_fit_are_refused(tmp_path):
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert "of so many draws more than" in done.stderr
+
+
+@pytest.mark.parametrize("spec", ["petersen", "grid:5x5", "hypercube:4"])
+def test_shares_by_a_search_are_those_along_a_boundary(spec):
+    graph = generate(spec)
+    options = Options(max_length=10, avoid=(1,))
+    searched = shares_by_search(SearchSpace(graph, options), arch="cpu", watch=Watch())
+    along = participation(graph, max_length=10, avoid=[graph.names[1]])
+    assert (searched.total, searched.vertices, searched.edges) == (along.total, along.vertices, along.edges)
+    assert (searched.edge_list == along.edge_list).all()
+    assert searched.names == along.names
+    with pytest.raises(TimeIsUpError, match="the shares were counted"):
+        shares_by_search(SearchSpace(generate("hypercube:6")), arch="cpu", watch=Watch(0.05))
