@@ -7,11 +7,14 @@ import random
 import signal
 import subprocess
 import time
+from dataclasses import replace
 
 import pytest
 from chordless import generate
 from chordless.cli import main
 from chordless.engine import process
+from chordless.engine.process import EngineProcess
+from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
 from chordless.runs.saved_work import packed, unpacked
 from draws import drawn
@@ -266,3 +269,18 @@ def test_a_process_that_is_killed_goes_on(how, tmp_path, capfd):
     assert begun.returncode == (-9 if how == signal.SIGKILL else 143)
     assert ("chordless resume" in said) == (how == signal.SIGTERM)
     assert "  longest   104 vertices" in answer(capfd, "resume", path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pick", ["longest", "sample"])
+def test_a_pick_by_a_search_tells_its_answer_again(pick, tmp_path, capfd):
+    """As the dashboard orders it: in a folder, by the method that is expected to be faster."""
+    run = tmp_path / "run"
+    order = RunCommand("hypercube:6", time.time(), pick=pick, method="auto", limit=5, checkpoint=str(run))
+    with EngineProcess(order if pick == "sample" else replace(order, limit=None)) as engine:
+        *_, last = engine.events()
+    assert (last.reason, last.boundary["width"]) == ("complete", 0)
+    assert main(["resume", str(run), "-q", "--progress", "none"]) == 0
+    told = capfd.readouterr().out
+    assert ("26 vertices" in told and "115,200 of this length" in told) if pick == "longest" else last.listed == 0
+    assert len(told.splitlines()) == 5

@@ -92,7 +92,8 @@ class Pick:
         self._clock = PickClock(command, channel, checkpoint, ways=3 if self._wants_shares else 1)
         saved = None if checkpoint is None else checkpoint.along
         assert not isinstance(saved, SavedCount)
-        self._goes_on = saved is not None
+        # A pick by a search has no orders; it begins again.
+        self._goes_on = saved is not None and bool(saved.orders)
         self._keeping = PickCheckpoints(keeper, channel, self._clock, saved, output)
         self._how: dict[str, Any] = {
             "arch": command.arch,
@@ -148,7 +149,9 @@ class Pick:
         self._count(cycles)
         if self._was is None:
             self._write(cycles)
-        self._keep(SavedPick(self._keeping.orders or (), self._keeping.done, None))
+        # A search has no blocks that are done, and neither has a tree.
+        done = self._keeping.done or (SavedResult(None, best.ways, best.states),)
+        self._keep(SavedPick(self._keeping.orders or (), done, None))
         return self._picked("complete", best)
 
     def _sample(self, stack: contextlib.ExitStack) -> Picked:
@@ -189,7 +192,7 @@ class Pick:
         if self._output is None:
             self._write_all(was.unwritten, stack)
         (drawn,) = was.along.done
-        width = plan_of(self._space, orders=was.along.orders).width
+        width = plan_of(self._space, orders=was.along.orders).width if was.along.orders else 0
         boundary = {"width": width, "states": drawn.states, "drawn_from": drawn.ways}
         return self._picked("complete", boundary=boundary)
 
