@@ -51,7 +51,9 @@ def termination_interrupts() -> Iterator[None]:
         if at - before >= SAME_SIGNAL_SECONDS:
             raise TerminatedError(number)
 
-    numbers = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) is signal.SIG_DFL]
+    # Windows has no hang-up.
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = [each for each in numbers if signal.getsignal(each) is signal.SIG_DFL]
     if threading.current_thread() is not threading.main_thread():
         numbers = []
     for number in numbers:

@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser, method_help: str) -> None:
 def command_of(options: argparse.Namespace) -> RunCommand:
     """Return the order to the engine as far as ``longest`` and ``sample`` share it."""
     from chordless.protocol.orders import RunCommand
-    from kernels_ti.errors import OptionError
+    from kernels_ti import OptionError
 
     if options.checkpoint is not None and options.method == "search":
         raise OptionError("--checkpoint is for the method boundary: leave one of them out")

@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 
     from chordless.cycles.output import CycleOutput
     from chordless.runs.checkpoint import Checkpoint
-    from kernels_ti import BestCycle, CycleShares
+    from kernels_ti import BestCycle, CycleShares, Method
     from kernels_ti.boundary.values.weights import Weights
-    from kernels_ti.choices import Method
 
 
 @dataclass(frozen=True, eq=False)
