@@ -29,7 +29,7 @@ from kernels_ti.found.order import CycleWalker
 from kernels_ti.graph import Graph
 from kernels_ti.notebook import SHOWN, html_table, more_text
 from kernels_ti.options import Lengths, Options
-from kernels_ti.state import STATE_WORD_BITS, Frames, Layout, Rows, by_length, populations
+from kernels_ti.state import STATE_WORD_BITS, Frames, Layout, Rows, by_length, populations, scattered
 from kernels_ti.symmetry.automorphisms import Automorphisms
 from kernels_ti.symmetry.representatives import frames_of, representatives
 from kernels_ti.watch import ProgressOption, Watch
@@ -281,7 +281,7 @@ class _Invariants:
 
     def __init__(self, distance: npt.NDArray[np.uint64]) -> None:
         self._distance = distance
-        self._of_vertex = _mixed(self._distance).sum(axis=1, dtype=np.uint64)
+        self._of_vertex = scattered(self._distance + _ODD).sum(axis=1, dtype=np.uint64)
 
     def __call__(self, cycles: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
         """Hash cycles of one length, shape (k, length): by the distances between all their vertices."""
@@ -291,18 +291,10 @@ class _Invariants:
     def _hashed(self, cycles: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
         hashed = self._of_vertex[cycles]
         for apart in range(1, cycles.shape[1] // 2 + 1):
-            pair = _mixed(self._distance[cycles, np.roll(cycles, -apart, axis=1)] * _ODD + np.uint64(apart))
+            pair = scattered(self._distance[cycles, np.roll(cycles, -apart, axis=1)] * _ODD + np.uint64(apart))
             hashed += pair + np.roll(pair, apart, axis=1)
         for _ in range(_ROUNDS):
-            mixed = _mixed(hashed)
+            mixed = scattered(hashed)
             hashed = hashed + np.roll(mixed, 1, axis=1) + np.roll(mixed, -1, axis=1)
-        total: npt.NDArray[np.uint64] = _mixed(hashed).sum(axis=1, dtype=np.uint64)
+        total: npt.NDArray[np.uint64] = scattered(hashed).sum(axis=1, dtype=np.uint64)
         return total
-
-
-def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Scatter numbers over 64 bits (the finalizer of SplitMix64)."""
-    values = (values + _ODD) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ values >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    scattered: npt.NDArray[np.uint64] = values ^ values >> np.uint64(31)
-    return scattered

@@ -27,17 +27,13 @@ from kernels_ti.device.memory import host_budget
 from kernels_ti.errors import SizeError, time_is_up, worded
 from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.found.cycle_order import fits_in_rows
-from kernels_ti.state import Rows
+from kernels_ti.state import Rows, scattered
 from kernels_ti.watch import Watch
 from kernels_ti.watched import begun, watched_slices
 
 Keys = npt.NDArray[np.uint64]
 
 _BYTES_AT_ONCE = 1 << 26
-
-# The finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
-_SHIFTS_AND_FACTORS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
-_LAST_SHIFT = np.uint64(31)
 
 
 class SearchedDraws:
@@ -163,12 +159,7 @@ def _mixed(rows: Rows, start: np.uint64) -> Keys:
     """Return a key of each row: different ones for nearly all rows, and for each start as if drawn at random."""
     keys = np.full(len(rows), start)
     for w in range(rows.shape[1]):
-        keys ^= rows[:, w]
-        for shift, factor in _SHIFTS_AND_FACTORS:
-            keys ^= keys >> np.uint64(shift)
-            keys *= np.uint64(factor)
-        keys ^= keys >> _LAST_SHIFT
-        keys += start
+        keys = scattered(keys ^ rows[:, w]) + start
     return keys
 
 

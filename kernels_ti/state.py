@@ -146,6 +146,17 @@ _FEW_COLUMNS = 8  # up to so many are added one by one: numpy is slow where it a
 _POPULATION = np.array([value.bit_count() for value in range(256)], np.uint8)
 
 
+def scattered(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Scatter numbers over 64 bits, no two to the same one.
+
+    The finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+    """
+    values = (values ^ values >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ values >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    found: npt.NDArray[np.uint64] = values ^ values >> np.uint64(31)
+    return found
+
+
 def populations(rows: Rows, out: IntArray | None = None) -> IntArray:
     """Count the set bits of each bit row, shape (k, W); returns shape (k,), in the memory of `out` if it is given."""
     if hasattr(np, "bitwise_count"):  # from numpy 2.0 on

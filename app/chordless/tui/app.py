@@ -7,7 +7,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -262,22 +262,25 @@ class ChordlessApp(App[str]):
         if own is not None and own.is_in(message.directory):
             self._bring_back()
             return
-        try:
-            feed = FollowFeed(message.directory)
-        except ChordlessError as error:
-            self.notify(str(error), severity="error", timeout=15)
-            return
-        self._watch(feed)
-        self.show("run")
+        self._show_feed(lambda: FollowFeed(message.directory))
 
     def on_replay_run(self, message: ReplayRun) -> None:
         """Play a run again, in half a minute at the most."""
-        try:
+
+        def replay() -> ReplayFeed:
             feed = ReplayFeed(message.directory)
+            feed.speed = max(1.0, (feed.length or 0.0) / _SECONDS_OF_A_REPLAY)
+            return feed
+
+        self._show_feed(replay)
+
+    def _show_feed(self, make: Callable[[], Feed]) -> None:
+        """Show the run of a feed; say why where there is none."""
+        try:
+            feed = make()
         except ChordlessError as error:
             self.notify(str(error), severity="error", timeout=15)
             return
-        feed.speed = max(1.0, (feed.length or 0.0) / _SECONDS_OF_A_REPLAY)
         self._watch(feed)
         self.show("run")
 

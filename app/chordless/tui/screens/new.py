@@ -80,7 +80,6 @@ class NewScreen(Page):
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_PREVIEW_FROM, "-beside"), (_TWO_COLUMNS_FROM, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-low"), (_DRAWING_BELOW_FROM, "-middle"), (_HIGH_FROM, "-high")]
         self._is_to_start = False
-        self._both_times = ""
         # The chosen way to count, whether an estimate has chosen it, and the graph for which the user has chosen one.
         self._way, self._is_advised = "", False
         self._chosen_for: str | None = None
@@ -281,7 +280,6 @@ class NewScreen(Page):
             # The dashboard is closing.
             return
         source, fault = self.query_one(GraphSource), self._first_fault()
-        self._both_times = ""
         status = self.query_one("#status", Static)
         status.set_class(fault is not None, "-wrong")
         self.query_one("#start", Button).disabled = fault is not None
@@ -293,10 +291,10 @@ class NewScreen(Page):
             status.update(f"looking at {source.question.text.strip()} ...")
         else:
             choices = self._choices()
-            self._both_times = self._times(choices)
+            both_times = self._times(choices)
             lines = [*source.notes, _sentence(choices)]
-            if self._both_times:
-                lines.append(self._both_times)
+            if both_times:
+                lines.append(both_times)
                 # The times tell most: what does not fit is left out from the beginning.
                 while len(lines) > 1 and _rows(lines, status.content_size.width) > status.content_size.height > 0:
                     del lines[0]
