@@ -74,6 +74,7 @@ def test_different_names_make_a_predation_matrix(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (";A;B\nA;NA;1\nB;1;NA\n", "a.csv:2: row 'A', column 'A': 'NA' says that the value is missing; leave the cell"),
         (";A;B\nA;0;x\nB;0;0\n", "a.csv:2: row 'A', column 'B': 'x' is not a number; leave the cell empty where there"),
         (";A;B\nA;0\nB;0;0\n", "a.csv:2: row 'A' has 1 entry, the first line names 2 columns"),
         (";A;B\nA;0;1;1\nB;0;0\n", "a.csv:2: row 'A' has 3 entries, the first line names 2 columns"),

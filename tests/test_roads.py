@@ -129,6 +129,21 @@ def test_weights_of_vertices_may_be_attributes_too(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
+    ("nodes", "names"),
+    [
+        ('[{"name": "a"}, {"name": "b"}, {"name": "c"}]', ("a", "b", "c")),
+        ('[{"name": "a"}, {"name": "a"}, {}]', ("0", "1", "2")),
+    ],
+)
+def test_links_of_json_without_ids_end_in_places(nodes, names, tmp_path):
+    path = tmp_path / "miserables.json"
+    path.write_text(f'{{"nodes": {nodes}, "links": [{{"source": 0, "target": 2}}, {{"source": 1, "target": 2}}]}}')
+    graph = load_graph(str(path)).graph
+    assert graph.names == names
+    assert graph.pairs().tolist() == [[0, 2], [1, 2]]
+
+
+@pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("city.tntp", as_tntp().replace("3.5", "far"), "--weight length: 'far' at a - b; a weight is a number"),
@@ -148,7 +163,9 @@ def test_missing_attributes_are_told(name, text, message, tmp_path):
     ("name", "text", "message"),
     [
         ("g.json", '{"a": 1}', "not a graph: node-link JSON has"),
-        ("g.json", '{"nodes": [{"id": 1}, {"id": "1"}], "links": []}', "node 1 is listed twice"),
+        ("g.json", '{"nodes": [{"id": 1}, {"id": 1}], "links": []}', "node 1 is listed twice"),
+        ("g.json", '{"nodes": [{"id": 1}, {"id": "1"}], "links": []}', 'the nodes 1 and "1" have one name'),
+        ("g.json", '{"nodes": [{"name": "a"}], "links": [{"source": 0, "target": 1}]}', "does not list: 1"),
         ("g.json", '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}', "does not list: 2"),
         ("g.json", '{"nodes": [', "not a readable JSON graph"),
         ("g.geojson", '{"type": "FeatureCollection", "features": {}}', "`features` of GeoJSON are a list"),

@@ -132,7 +132,7 @@ def restricted_cases(
             raise OptionError(f"there is no edge between the vertices {u} and {v} that could be avoided")
         if u != v and u in through and v in through:
             names = f"{graph.names[u]} and {graph.names[v]}"
-            raise OptionError(f"every cycle through {names} has the edge between them, which is to be avoided")
+            raise OptionError(f"{names} are both in through, so the edge between them cannot be avoided")
     # No cycle of three or more vertices passes a vertex with a self-loop.
     avoid_edges = tuple((u, v) for u, v in avoid_edges if u != v)
     if not avoid_edges:

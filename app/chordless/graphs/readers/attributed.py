@@ -37,11 +37,7 @@ def json_graph(source: Source) -> Any:
         raise source.error("not a graph: node-link JSON has `nodes` and `edges`, or `links`; GeoJSON has `features`")
     import networkx as nx
 
-    names = Counter(str(node["id"]) for node in data["nodes"])
-    if repeated := [name for name, times in names.items() if times > 1]:
-        raise source.error(f"node {repeated[0]} is listed twice; list each node once")
-    # An end may be written as a text where its node is a number.
-    listed = {str(node["id"]): node["id"] for node in data["nodes"]}
+    nodes, listed = _nodes(source, data["nodes"])
     joined = []
     for edge in data[edges]:
         ends = {side: listed.get(str(edge[side])) for side in ("source", "target")}
@@ -49,7 +45,26 @@ def json_graph(source: Source) -> Any:
             if end is None:
                 raise source.error(f"an edge ends in a node that the file does not list: {edge[side]}")
         joined.append({**edge, **ends})
-    return nx.node_link_graph({**data, "multigraph": True, edges: joined}, edges=edges)
+    return nx.node_link_graph({**data, "multigraph": True, "nodes": nodes, edges: joined}, edges=edges)
+
+
+def _nodes(source: Source, nodes: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the nodes of node-link JSON, each with its id, and the id for each text that may be the end of an edge.
+
+    In D3's first form no node has an id, and an edge ends in the place of a node, from 0: the id is the name there, if
+    all names differ, else the place.
+    """
+    if nodes and not any("id" in node for node in nodes):
+        names = [str(node.get("name", "")) for node in nodes]
+        ids = names if all(names) and len(set(names)) == len(names) else list(range(len(nodes)))
+        return [{**node, "id": ids[at]} for at, node in enumerate(nodes)], {str(at): v for at, v in enumerate(ids)}
+    times = Counter(str(node["id"]) for node in nodes)
+    if repeated := [name for name in times if times[name] > 1]:
+        ways = list(dict.fromkeys(json.dumps(node["id"]) for node in nodes if str(node["id"]) == repeated[0]))
+        fault = f"node {ways[0]} is listed twice" if len(ways) == 1 else f"the nodes {' and '.join(ways)} have one name"
+        raise source.error(f"{fault}; list each node once, with a name of its own")
+    # An end may be written as a text where its node is a number.
+    return nodes, {str(node["id"]): node["id"] for node in nodes}
 
 
 def _graph_of_features(source: Source, features: Iterable[dict[str, Any]]) -> Any:

@@ -17,6 +17,7 @@ from kernels_ti.graph import IntArray
 
 _SEPARATORS = ";\t,"
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?')  # Excel's own first line
+_MISSING = frozenset({"NA", "N/A", "NaN", "nan", "#N/A"})  # as R, pandas and Excel write them
 _COLUMNS_OF_A_LIST = 3
 _FIRST_LINES = 100
 
@@ -51,7 +52,9 @@ def looks_like_matrix(start: str) -> bool:
         names = []
         for _, (name, *cells) in rows:
             names.append(name)
-            if len(cells) != len(columns) or any(cell and decimal_of(cell) is None for cell in cells):
+            if len(cells) != len(columns) or any(
+                cell and cell not in _MISSING and decimal_of(cell) is None for cell in cells
+            ):
                 return False
     except (StopIteration, csv.Error):
         return False
@@ -118,10 +121,11 @@ def _parsed(source: Source) -> _Matrix:
                 if cell in ("", "0"):
                     continue
                 value = decimal_of(cell)
-                if value is None:
+                if value is None or cell in _MISSING:
+                    fault = "says that the value is missing" if cell in _MISSING else "is not a number"
                     raise source.error(
-                        f"row {name!r}, column {columns[v]!r}: {cell[:40]!r} is not a number; leave the cell empty "
-                        "where there is no edge",
+                        f"row {name!r}, column {columns[v]!r}: {cell[:40]!r} {fault}; leave the cell empty where there "
+                        "is no edge",
                         number,
                     )
                 if float(value) != 0:
