@@ -11,7 +11,7 @@ import chordless.runs.history
 import pytest
 from chordless.graphs.load import load_graph
 from chordless.protocol.codec import event_to_json
-from chordless.protocol.events import Checkpointed, Failed, Finished, Log, Progress, Started
+from chordless.protocol.events import Checkpointed, Failed, Finished, Log, Paused, Progress, Started
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import created, reopened
 from chordless.runs.history import delete_run, foreign_files, list_runs, summarize
@@ -128,6 +128,9 @@ def test_the_lock_tells_a_run_that_goes_on(tmp_path):
         assert (summary.stage, summary.cycles, summary.can_resume) == ("running", 40, False)
         with pytest.raises(CheckpointError, match=r"an engine is at work in .*: stop it first"):
             delete_run(path)
+        with path.joinpath("events.jsonl").open("a") as events:
+            events.write(event_to_json(Paused(), time=2.0) + "\n")
+        assert (summarize(path).stage, summarize(path).cycles) == ("paused", 40)
     assert not is_at_work(path)
     assert len(os.listdir(path)) == 4
 

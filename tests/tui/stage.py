@@ -51,7 +51,7 @@ class Session:
         self.directory = directory
 
     def __getattr__(self, name):
-        if name not in ("pause", "go_on", "stop", "checkpoint"):
+        if name not in ("pause", "go_on", "stop", "checkpoint", "kill"):
             raise AttributeError(name)
         return lambda: self.told.append(name)
 

@@ -177,6 +177,11 @@ def test_counts_of_an_axis(count, text):
     assert short_count(count) == text
 
 
+def test_an_axis_beyond_the_units_has_powers_of_ten_throughout():
+    texts = [short_count(count, 2 * 10**18) for count in (0, 100, 10**3, 5 * 10**14, 15 * 10**17)]
+    assert texts == ["0", "100", "1e3", "5e14", "1.5e18"]
+
+
 def test_bars():
     assert [bar(share, 8, ascii_only=True) for share in (0, 1e-9, 0.5, 0.999, 1)] == ["", "#", "####", "#" * 7, "#" * 8]
     assert [bar(share, 4, ascii_only=False) for share in (0, 1e-9, 0.5, 0.999, 1)] == ["", "▏", "██", "███▉", "████"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 
 import pytest
 from chordless.engine.rates import Expected
@@ -294,6 +295,36 @@ def test_a_search_of_more_than_five_minutes_begins_along_the_boundary(seconds, w
         assert what.chosen == {"count": "boundary", "boundary": "count"}[way]
 
     drive(ChordlessApp(Settings(last=LastChoices(graph="grid:4x4"))), SMALL, steps)
+
+
+def test_an_estimate_stays_while_other_screens_are_shown_until_its_file_changes(monkeypatch, tmp_path):
+    looked = []
+
+    def outlooks(graph, *question):
+        looked.append(graph.m)
+        return [Outlook(CycleRange(7.4e8, 6.3e8, 8.9e8), 42.0, None, 2)]
+
+    monkeypatch.setattr("chordless.tui.widgets.graph_preview.outlooks_of", outlooks)
+    path = tmp_path / "g.txt"
+    path.write_text("1 2\n2 3\n3 1\n")
+
+    async def steps(pilot):
+        app = pilot.app
+        await until(pilot, lambda: "About 740 million" in said(app, "#preview-estimate"))
+        for key, screen in (("alt+4", "RunsScreen"), ("1", "NewScreen")):
+            await pilot.press(key)
+            await until(pilot, lambda screen=screen: type(app.screen).__name__ == screen)
+        await pilot.pause(0.2)
+        assert looked == [3]
+        assert "About 740 million" in said(app, "#preview-estimate")
+        await pilot.press("alt+4")
+        await until(pilot, lambda: type(app.screen).__name__ == "RunsScreen")
+        path.write_text("1 2\n2 3\n3 1\n3 4\n")
+        os.utime(path, (0, 0))
+        await pilot.press("1")
+        await until(pilot, lambda: looked == [3, 4])
+
+    drive(ChordlessApp(Settings(last=LastChoices(graph=str(path)))), SMALL, steps)
 
 
 def test_large_numbers_in_words():

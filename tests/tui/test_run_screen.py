@@ -147,6 +147,27 @@ def test_a_run_of_another_process_is_stopped_only_after_a_question():
     play(app, SMALL, steps)
 
 
+def test_a_stop_that_takes_long_says_so_and_can_be_had_at_once():
+    app = Stage(RUNNING, Session(Path("/runs/a")))
+
+    async def steps(pilot):
+        await pilot.press("s")
+        await until(pilot, lambda: "stopping ..." in text_of(app))
+        app.session.quiet_seconds = 12.0
+        app.screen._tick()
+        await until(pilot, lambda: "stopping: the engine finishes its step, 12 s, s ends it at once" in text_of(app))
+        await pilot.press("s")
+        await until(pilot, lambda: "writes a checkpoint" in text_of(app))
+        await pilot.press("escape")
+        assert app.session.told == ["stop"]
+        await pilot.press("s")
+        await until(pilot, lambda: "writes a checkpoint" in text_of(app))
+        await pilot.press("y")
+        await until(pilot, lambda: app.session.told == ["stop", "kill"])
+
+    play(app, LARGE, steps)
+
+
 def test_what_cannot_be_done_says_why():
     async def steps(pilot):
         app = pilot.app
@@ -165,7 +186,7 @@ def test_what_cannot_be_done_says_why():
         await pilot.press("space")
         app.tell(COMPLETE)
         await until(pilot, lambda: "complete" in text_of(app))
-        await pilot.press("s", "r")
+        await pilot.press("s", "r", "f")
         app.tell(replace(STOPPED, can_resume=False))
         await until(pilot, lambda: "stopped" in text_of(app))
         await pilot.press("r")
@@ -178,6 +199,7 @@ def test_what_cannot_be_done_says_why():
         "This is a recording: it cannot be paused.",
         "The run is over: it cannot be stopped.",
         "The search is complete: nothing is left to do.",
+        "The run is over: nothing moves that could be frozen.",
         "This run has no checkpoint, so it cannot be resumed.",
     ]
 

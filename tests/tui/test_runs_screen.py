@@ -7,6 +7,7 @@ import os
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import chordless.tui.app
 import pytest
@@ -167,6 +168,23 @@ def test_the_table_follows_the_folder_and_the_cursor_stays_on_its_run(runs):
         await pilot.press("enter")
 
     assert watch(SMALL, runs, steps).asked == [runs / "stopped"]
+
+
+def test_the_cursor_goes_to_the_run_that_was_shown_last(runs):
+    async def steps(pilot):
+        app = pilot.app
+        assert str(runs / "complete") in details(app)
+        app.session = SimpleNamespace(directory=runs / "stopped", owns_engine=False, end=lambda: None)
+        app.screen.on_screen_resume()
+        await until(pilot, lambda: str(runs / "stopped") in details(app))
+        # Only once: the user may look at others.
+        await pilot.press("up")
+        app.screen.on_screen_resume()
+        await pilot.pause(0.2)
+        assert str(runs / "complete") in details(app)
+        app.session = None
+
+    watch(SMALL, runs, steps)
 
 
 def test_lines_are_sorted_by_any_column(runs):

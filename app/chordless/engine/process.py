@@ -108,6 +108,7 @@ class EngineProcess:
         self._unrecorded: list[str] = []
         self._began = self._last_record = time.monotonic()
         self._paused = False
+        self._unwritten = ""
         self.directory: str | None = None
         self._pending: deque[Event] = deque()
         self._ended = False
@@ -339,12 +340,16 @@ class EngineProcess:
         now = time.monotonic()
         if isinstance(event, Progress):
             if not self._paused and now - self._last_record < _SHARE_BETWEEN_RECORDS * (now - self._began):
+                self._unwritten = line
                 return
             self._last_record = now
             # Followers learn only from this event that the run continues.
             self._paused = False
-        elif isinstance(event, Paused):
-            self._paused = True
+        else:
+            self._paused = self._paused or isinstance(event, Paused)
+            # The last counts before a pause or a failure are those that were shown.
+            line = self._unwritten + line
+        self._unwritten = ""
         _write_line(self._in_directory, line)
 
 

@@ -14,14 +14,14 @@ from typing import IO, Literal
 from chordless.files import is_leftover, open_to_read, sync_folder, take_lock
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.codec import event_from_json
-from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Progress, Started
+from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Paused, Progress, Started
 from chordless.protocol.orders import Pick, RunCommand
 from chordless.runs.directory import EDGE_LIST, RunDirectory
 from chordless.runs.mailbox import is_at_work
 from kernels_ti import EngineError
 from kernels_ti.errors import CheckpointError
 
-RunStage = Literal["running", "complete", "stopped", "failed", "lost", "damaged"]
+RunStage = Literal["running", "paused", "complete", "stopped", "failed", "lost", "damaged"]
 
 # The checkpoint is deleted first, so that a partly deleted run cannot be resumed. run.json is deleted last, so that
 # such a run is still listed, as damaged, and can be deleted again.
@@ -64,13 +64,19 @@ class RunSummary:
     lists: bool  # Whether its cycles are kept in the folder
     seconds: float  # Time of all sessions; of a run that is not over, up to its last report
     share: float  # Share of the search that is done, 0 to 1
-    stage: RunStage  # ``running``: an engine is at work in it. ``lost``: none is, and the recording breaks off.
+    # ``running`` or ``paused``: an engine is in it. ``lost``: none is, and the recording breaks off.
+    stage: RunStage
     why: str  # Why it was stopped, failed, or is damaged; empty otherwise
     began: float  # Wall-clock time, seconds
     disk_bytes: int  # The size of the folder on the disk
     pick: Pick = "all"  # Which cycles it was asked for, see `chordless.protocol.orders.RunCommand`
     has_checkpoint: bool = True  # Whether there is one in the folder
     command: RunCommand | None = None  # What it was asked for; None if that cannot be read
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether an engine is in it."""
+        return self.stage in ("running", "paused")
 
     @property
     def can_resume(self) -> bool:
@@ -193,7 +199,8 @@ def delete_run(path: Path) -> None:
 
 def _stage(path: Path, events: list[Event]) -> tuple[RunStage, str]:
     if is_at_work(path):
-        return "running", ""
+        last = next((event for event in events if isinstance(event, (Paused, Progress, Started))), None)
+        return "paused" if isinstance(last, Paused) else "running", ""
     missing = [name for name in (_FIRST, "graph.json") if not (path / name).exists()]
     if missing:
         return "damaged", f"it has no {' and no '.join(missing)}"

@@ -17,6 +17,7 @@ from kernels_ti.folders import home
 
 _STAGES: dict[RunStage, tuple[str, str, str]] = {
     "running": ("▶", ">", "running"),
+    "paused": ("‖", "||", "paused"),
     "complete": ("✔", "OK", "complete"),
     "stopped": ("■", "[]", "stopped"),
     "failed": ("✘", "!!", "failed"),
@@ -178,8 +179,9 @@ def _asked_for(run: RunSummary, command: RunCommand) -> str:
 
 
 def _what_next(run: RunSummary, command: RunCommand | None) -> str:
-    if run.stage == "running":
-        return f"An engine is at work in it; {share_text(run.share)} is done."
+    if run.is_at_work:
+        state = "is paused" if run.stage == "paused" else "is at work"
+        return f"An engine {state} in it; {share_text(run.share)} is done."
     if run.stage == "complete" and command is not None and command.pick != "all":
         return "It has found what it was asked for; enter and then 3 shows it."
     if run.stage == "complete":

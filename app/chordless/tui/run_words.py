@@ -88,6 +88,13 @@ def clock_words(state: RunState, quiet_seconds: float) -> str:
     return f"{quiet_seconds:.0f} s" if silent and quiet_seconds else ""
 
 
+def asked_words(asked: str, quiet_seconds: float, now: str) -> str:
+    """Return an order that has not been obeyed yet; if that takes long, with the time and the way to stop `now`."""
+    if not quiet_seconds:
+        return f"{asked} ..."
+    return ", ".join(filter(None, [f"{asked}: the engine finishes its step, {quiet_seconds:.0f} s", now]))
+
+
 def graph_and_device(state: RunState, gap: str, room: int) -> str:
     """Return the graph, its size and the device, each after a gap; only the graph where `room` cells are too few."""
     if not state.graph:

@@ -33,7 +33,7 @@ class EngineFeed(Feed):
         self.command = command
         self.directory = None if command.checkpoint is None else Path(command.checkpoint)
         self._engine = EngineProcess(command, polite=True)
-        self._stopped_early = False
+        self._why_killed: str | None = None
         self._has_begun = False
 
     @property
@@ -59,15 +59,15 @@ class EngineFeed(Feed):
         if self._engine.search_began:
             self._send(self._engine.stop)
         else:
-            self._stopped_early = True
-            self._engine.kill()
+            self.kill("stopped before the search began")
 
     def checkpoint(self) -> None:
         """Ask the engine for a checkpoint."""
         self._send(self._engine.checkpoint)
 
-    def kill(self) -> None:
+    def kill(self, why: str = "stopped at once") -> None:
         """End the engine at once."""
+        self._why_killed = why
         self._engine.kill()
 
     def settle(self, state: RunState) -> RunState:
@@ -104,6 +104,6 @@ class EngineFeed(Feed):
         self._flush()
 
     def _told(self, event: Event) -> Event:
-        if self._stopped_early and isinstance(event, Failed):
-            return replace(event, message="stopped before the search began")
+        if self._why_killed is not None and isinstance(event, Failed):
+            return replace(event, message=self._why_killed)
         return event

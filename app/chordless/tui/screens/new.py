@@ -316,7 +316,11 @@ class NewScreen(Page):
             return
         if source.facts is not None:
             least, most = lengths_of(self._choices(), source.facts.shortest)
-            preview.show(PreviewQuestion(question.text, question.reading, question.types, least, most), source.facts)
+            path = Path(expanded(question.text))
+            changed = path.stat().st_mtime if path.is_file() else None
+            preview.show(
+                PreviewQuestion(question.text, question.reading, question.types, least, most, changed), source.facts
+            )
             preview.tell_known(self._counted_before())
         elif source.fault is not None:
             preview.show(None, None)

@@ -21,7 +21,7 @@ from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import ReplayRun, RunChanged, ShowLength, StartRun
-from chordless.tui.screens.ask_stop import AskStop
+from chordless.tui.screens.ask_stop import AskStop, AskStopNow
 from chordless.tui.screens.run_offers import OfferedKeys, offers_of
 from chordless.tui.screens.run_wave import WaveAction
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, series_of
@@ -42,6 +42,7 @@ SECONDS_BETWEEN_DRAWINGS = 0.1
 _SECONDS_BETWEEN_TICKS = 1.0
 _PADDING_OF_PHASE = 4
 _OF_REPLAY = frozenset({"rewind", "forward", "slower", "faster"})
+_STOPPING = "stopping"
 _STEP_OF_REPLAY, _SECONDS_IF_UNKNOWN = 1 / 20, 200.0
 
 _TILES: dict[str, tuple[str, Callable[[RunState], run_words.TileWords], bool]] = {
@@ -162,14 +163,17 @@ class RunScreen(WaveAction, OfferedKeys):
             self._ask("pausing", session.pause)
 
     def action_stop(self) -> None:
-        """End the search. If another process has begun it, ask first."""
+        """End the search. Ask first if another process has begun it, or if it is stopping and has to end at once."""
         session = self._controlled("stopped")
         if session is None or self._newest is None:
             return
-        if session.owns_engine:
-            self._ask("stopping", session.stop)
+        if self._asked is not None and self._asked[0] == _STOPPING and session.owns_engine:
+            words = run_words.stop_now_words(self._newest, time.time())
+            self.app.push_screen(AskStopNow(words), lambda yes: session.kill() if yes else None)
+        elif session.owns_engine:
+            self._ask(_STOPPING, session.stop)
         else:
-            stop = partial(self._ask, "stopping", session.stop)
+            stop = partial(self._ask, _STOPPING, session.stop)
             self.app.push_screen(AskStop(self._newest.graph), lambda yes: stop() if yes else None)
 
     def action_checkpoint(self) -> None:
@@ -208,6 +212,10 @@ class RunScreen(WaveAction, OfferedKeys):
         """Freeze numbers, chart and log, or let them follow the run again. The phase is always up to date."""
         if self._newest is None:
             self._say_why_not(self._no_run())
+            return
+        session = self.dashboard.session
+        if not self._frozen and session is not None and not session.is_at_work and session.replay is None:
+            self._say_why_not("The run is over: nothing moves that could be frozen.")
             return
         self._frozen = not self._frozen
         self._draw()
@@ -360,7 +368,8 @@ class RunScreen(WaveAction, OfferedKeys):
         if self._frozen:
             parts += [gap, (f" VIEW FROZEN, {key_of(self, 'run.freeze')} unfreezes it ", "bold reverse $text-warning")]
         if self._asked is not None:
-            parts += [gap, (f"{self._asked[0]} ...", "$text-warning")]
+            now = f"{key_of(self, 'run.stop')} ends it at once" if self._asked[0] == _STOPPING else ""
+            parts += [gap, (run_words.asked_words(self._asked[0], self._quiet_seconds, now), "$text-warning")]
         room = self.size.width - _PADDING_OF_PHASE - Content.assemble(*parts).cell_length
         return Content.assemble(*parts, run_words.graph_and_device(state, gap, room))
 

@@ -80,6 +80,8 @@ class RunsScreen(Page):
         super().__init__()
         self._runs: list[RunSummary] = []
         self._marked: Path | None = None
+        self._followed: Path | None = None  # The run that was shown when the user came here last
+        self._goes_to: Path | None = None
         self._sorted_by = "began"
         self._filter = ""
         self._turned = False
@@ -113,6 +115,10 @@ class RunsScreen(Page):
         """Read the runs now, and repeatedly while this screen is shown."""
         if self.is_current:
             # A screen that is made beforehand reads nothing: its cursor would stay on the newest run of that time.
+            session = self.dashboard.session
+            shown = None if session is None or session.directory is None else session.directory.resolve()
+            if shown != self._followed:
+                self._followed = self._goes_to = shown
             self._look()
 
     def on_screen_suspend(self) -> None:
@@ -146,6 +152,7 @@ class RunsScreen(Page):
             # A slow disk, or a folder with thousands of runs, is read less often.
             self._timer = self.set_timer(max(_SECONDS_BETWEEN_LOOKS, _LOOKS_LONGER * looked.seconds), self._look)
         if runs == self._runs and self._table.display:
+            self._go_to_run()
             return
         self._runs = runs
         if self._marked not in [run.path for run in runs]:
@@ -154,11 +161,20 @@ class RunsScreen(Page):
         self._table.display = bool(runs)
         self.query_one("#no-runs").display = not runs and fault is None
         self._draw()
+        self._go_to_run()
         self.refresh_bindings()
         if fault is not None:
             self.query_one("#run-details", Static).update(f"! {fault}")
         elif has_focus and self.is_current:
             (self._table if runs else self.query_one("#begin")).focus()
+
+    def _go_to_run(self) -> None:
+        """Put the cursor on the run that the user comes from, once."""
+        _, lines = self._drawn
+        row = next((row for row, (path, _) in enumerate(lines) if path.resolve() == self._goes_to), None)
+        if row is not None:
+            self._goes_to = None
+            self._table.move_cursor(row=row)
 
     # Drawing
 
@@ -308,7 +324,11 @@ class RunsScreen(Page):
         if run is None:
             return
         if not run.can_resume:
-            why = {"complete": "it is complete", "running": "an engine is at work in it already"}
+            why = {
+                "complete": "it is complete",
+                "running": "an engine is at work in it already",
+                "paused": "an engine is paused in it",
+            }
             other = run.why if run.has_checkpoint else "there is no checkpoint"
             self._refuse(f"{title(run)} cannot be resumed: {why.get(run.stage, other)}.")
             return
@@ -339,7 +359,7 @@ class RunsScreen(Page):
         run = self._chosen
         if run is None:
             return
-        if run.stage == "running":
+        if run.is_at_work:
             self._refuse(f"An engine is at work in the run of {title(run)}: stop it first.")
             return
 

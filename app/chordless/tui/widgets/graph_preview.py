@@ -38,6 +38,7 @@ class PreviewQuestion:
     types: str
     min_length: int = 3
     max_length: int | None = None  # Bounds on the cycles that are lit and estimated
+    changed: float | None = None  # When the file was changed, seconds since 1970; None of a spec
 
 
 @dataclass(eq=False)
@@ -87,6 +88,7 @@ class GraphPreview(Vertical):
         self._question: PreviewQuestion | None = None
         self._cycles: list[IntArray] = []
         self._lit = 0
+        self._is_whole = True
         self._estimate_lines: tuple[str, ...] = ()
         self._known = ""
         self.outlook: Outlook | None = None
@@ -113,7 +115,7 @@ class GraphPreview(Vertical):
         """
         if question == self._question:
             return
-        self._question, self._cycles, self.outlook = question, [], None
+        self._question, self._cycles, self.outlook, self._is_whole = question, [], None, True
         self.workers.cancel_node(self)
         self._view.clear()
         self._facts.update("" if facts is None else str(facts))
@@ -122,7 +124,7 @@ class GraphPreview(Vertical):
         elif facts.m is None or max(facts.n or 0, facts.m) > LARGEST_MADE:
             self._estimate_lines = ("Too large to draw or to estimate before the start.",)
         else:
-            self._estimate_lines = ("estimating ...",)
+            self._estimate_lines, self._is_whole = ("estimating ...",), False
             self._look(question)
         self._show_estimate()
 
@@ -133,9 +135,10 @@ class GraphPreview(Vertical):
             self._show_estimate()
 
     def pause(self) -> None:
-        """Stop the threads, so that a run has the machine to itself."""
-        self.workers.cancel_node(self)
-        self._question = None
+        """Stop the threads, so that a run has the machine to itself. An estimate that is whole stays."""
+        if not self._is_whole:
+            self.workers.cancel_node(self)
+            self._question = None
 
     @work(thread=True, exclusive=True, group="reading")
     def _look(self, question: PreviewQuestion) -> None:
@@ -192,6 +195,7 @@ class GraphPreview(Vertical):
         message.stop()
         if message.question == self._question:
             outlook = self.outlook = message.outlook
+            self._is_whole = outlook is None or outlook.is_last
             lines = ("Too large to estimate before the start.",) if outlook is None else outlook.lines
             self._estimate_lines = lines
             self._show_estimate()

@@ -133,7 +133,7 @@ class _Scale:
             top = -(-largest // step) * step
             scale = cls(top, False, {})
             marks = list(range(0, top + 1, step))
-        return cls(scale.top, log, {_row(scale.place(mark), rows) // 4: short_count(mark) for mark in marks})
+        return cls(scale.top, log, {_row(scale.place(mark), rows) // 4: short_count(mark, marks[-1]) for mark in marks})
 
     def place(self, count: int) -> float:
         """Return the height of a count: 0 is the bottom, 1 the top."""
@@ -235,12 +235,15 @@ class _Canvas:
         self._parts[cell] = part
 
 
-def short_count(count: int) -> str:
-    """Return a round count for an axis: ``100``, ``10k``, ``2.5M``, ``1e18``."""
+def short_count(count: int, largest: int = 0) -> str:
+    """Return a round count for an axis: ``100``, ``10k``, ``2.5M``, ``1e18``.
+
+    An axis whose `largest` count has no unit has powers of ten throughout.
+    """
     power = 0
     while count >= 1000 ** (power + 1):
         power += 1
-    if power >= len(_UNITS):
+    if power and max(count, largest) >= 1000 ** len(_UNITS):
         # The count may be too large for a float.
         digits = str(count)
         return f"{digits[0]}{f'.{digits[1]}' if digits[1] != '0' else ''}e{len(digits) - 1}"
