@@ -195,6 +195,28 @@ def test_the_command_counts_lists_and_finds_paths(tmp_path, capfd):
     for line in printed("--list", "--json").splitlines():
         is_promised("cycle", json.loads(line))
     assert printed("--shortest").startswith("grid:3x3\n  shortest  5 vertices\n")
+    for method in ("search", "boundary"):
+        assert json.loads(printed("--method", method, "--json"))["by_length"] == by_length
+    drawn = printed("--sample", "40", "--seed", "3").splitlines()
+    assert len(drawn) == 40
+    assert len(set(drawn)) > 3
+    assert set(drawn) <= set(lines)
+
+
+def test_the_command_weighs_paths(tmp_path, capfd):
+    path = tmp_path / "roads.txt"
+    path.write_text("a b 1.5\nb c 2\nc d 0.25\na d 3.5\nb e 1\ne d 0.1\n")
+
+    def printed(*arguments):
+        assert main(["paths", str(path), "a", "c", "--weight", str(path), *arguments]) == 0
+        out, err = capfd.readouterr()
+        assert err == ""
+        return out
+
+    best = is_promised("paths", json.loads(printed("--longest", "-k", "2", "--json")))
+    assert (best["weight"], best["weights"]) == (3.75, [3.75, 3.5])
+    assert best["paths"] == [["a", "d", "c"], ["a", "b", "c"]]
+    assert "  lightest  weight 3.5, 3 vertices\n  paths     1 of this weight\n" in printed("--shortest")
 
 
 @pytest.mark.parametrize(
@@ -204,6 +226,11 @@ def test_the_command_counts_lists_and_finds_paths(tmp_path, capfd):
         (["grid:3x4", "0,0", "9,9"], "there is no vertex '9,9'"),
         (["cycle:5", "3", "3"], "two different ends"),
         (["cycle:5", "0", "2", "--longest", "--list"], "not allowed with"),
+        (["cycle:5", "0", "2", "--weight", "length"], "--weight is for --shortest and --longest"),
+        (["cycle:5", "0", "2", "--list", "--method", "boundary"], "--sample N draws some"),
+        (["cycle:5", "0", "2", "--seed", "1"], "--seed is for --sample"),
+        (["cycle:5", "0", "2", "--sample", "2", "--limit", "1"], "--limit is for counts and lists"),
+        (["cycle:5", "0", "2", "--shortest", "--weight", "length"], "no such attribute"),
     ],
 )
 def test_the_command_refuses_in_a_line(arguments, message, capfd):

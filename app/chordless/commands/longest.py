@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chordless.commands import along_boundary
 from chordless.commands import options as shared
 from chordless.values import positive
+from chordless.words.numbers import json_number
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
@@ -114,7 +115,7 @@ def _result_object(command: RunCommand, finished: Finished, best: dict[str, Any]
         **({"parity": command.parity} if command.parity else {}),
         "length": len(best["cycle"]),
         "cycle": best["cycle"],
-        "weight": None if best["weight"] is None else _number(best["weight"]),
+        "weight": None if best["weight"] is None else json_number(best["weight"]),
         "ways": best["ways"],
         **({"cycles": [_one_of_several(each) for each in best["cycles"]]} if "cycles" in best else {}),
         "method": best["method"],
@@ -126,15 +127,8 @@ def _result_object(command: RunCommand, finished: Finished, best: dict[str, Any]
 
 
 def _one_of_several(found: dict[str, Any]) -> dict[str, Any]:
-    weight = None if found["weight"] is None else _number(found["weight"])
+    weight = None if found["weight"] is None else json_number(found["weight"])
     return {"length": len(found["cycle"]), "cycle": found["cycle"], "weight": weight}
-
-
-def _number(weight: str) -> int | float | str:
-    """Return a weight for JSON: a number where that is exact, else its decimals as text."""
-    if "." not in weight:
-        return int(weight)
-    return float(weight) if repr(float(weight)) == weight else weight
 
 
 def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Iterator[str]:

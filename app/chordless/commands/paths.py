@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
+from itertools import zip_longest
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
-from chordless.values import positive, size
-from kernels_ti.choices import ARCHES
+from chordless.values import positive, seed, size
+from kernels_ti.choices import ARCHES, METHODS
 
 if TYPE_CHECKING:
-    from kernels_ti import BestPath, Graph
+    from chordless.graphs.load import LoadedGraph
+    from kernels_ti import BestPath
 
 SUMMARY = "count, list or find chordless paths between two vertices, or all"
 
@@ -38,7 +41,9 @@ def add_parser(subparsers: Any) -> None:
         "chordless paths grid:7x7 0,0 6,6",
         "chordless paths roads.txt 17 203 --max-length 12 --list",
         "chordless paths roads.txt 17 203 --shortest --through 40",
+        "chordless paths city.graphml 17 203 --simplify --shortest --weight length",
         "chordless paths web.net 3 9 -o paths.jsonl",
+        "chordless paths grid:12x12 0,0 11,11 --sample 10",
         "chordless paths grid:7x7 --all-pairs",
     )
     parser.add_argument("start", metavar="S", nargs="?", help="the vertex at which the paths begin")
@@ -53,9 +58,18 @@ def add_parser(subparsers: Any) -> None:
     what.add_argument("--list", action="store_true", help="print each path, in no particular order")
     what.add_argument("--shortest", action="store_true", help="find a shortest path, and how many are as short")
     what.add_argument("--longest", action="store_true", help="find a longest path, and how many are as long")
+    what.add_argument(
+        "--sample", type=positive, metavar="N", help="draw N paths uniformly at random; a path may come several times"
+    )
     parser.add_argument(
         "-k", type=positive, metavar="N", help="with --shortest or --longest: find N paths, the best one first"
     )
+    parser.add_argument(
+        "--weight",
+        metavar="FILE|NAME",
+        help="with --shortest: the lightest path; with --longest: the heaviest one; as for `chordless longest`",
+    )
+    parser.add_argument("--seed", type=seed, metavar="N", help="with --sample: seed of the draws (default: 0)")
     parser.add_argument(
         "-o",
         "--output",
@@ -69,6 +83,14 @@ def add_parser(subparsers: Any) -> None:
     shared.add_stops(group, "stop after about N paths; a list has at most N")
     group = parser.add_argument_group("how to run")
     group.add_argument("--arch", choices=ARCHES, default=ARCHES[0], metavar="ARCH", help=f"one of {', '.join(ARCHES)}")
+    group.add_argument(
+        "--method",
+        choices=METHODS,
+        default="auto",
+        metavar="HOW",
+        help="search: every path; boundary: by dynamic programming over a path decomposition; auto (default): the one "
+        "that is expected to be faster",
+    )
     group.add_argument("--memory", type=size, metavar="SIZE", help="limit such as 256M or 1.5GiB")
     parser.add_argument("-q", "--quiet", action="store_true", help="only errors: no notes")
     parser.set_defaults(act=act, check=check, parser=parser)
@@ -89,12 +111,19 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         suffix = PurePath(options.output).suffix.lower()
         if suffix in _OTHER_FORMATS:
             parser.error(f"-o {options.output}: paths are written as text or JSON lines; name it .txt or .jsonl")
-        options.list = True
+        options.list = options.sample is None
         options.json |= suffix == ".jsonl"
-    if options.k is not None and not (options.shortest or options.longest):
-        parser.error("-k is for --shortest and --longest; --limit N bounds a list")
-    if options.limit is not None and (options.shortest or options.longest):
-        parser.error("--limit is for counts and lists: it is not allowed with --shortest and --longest")
+    is_best = options.shortest or options.longest
+    if options.k is not None and not is_best:
+        parser.error("-k is for --shortest and --longest; --limit N bounds a list, --sample N draws")
+    if options.weight is not None and not is_best:
+        parser.error("--weight is for --shortest and --longest")
+    if options.seed is not None and options.sample is None:
+        parser.error("--seed is for --sample")
+    if options.limit is not None and (is_best or options.sample is not None):
+        parser.error("--limit is for counts and lists: it is not allowed with --shortest, --longest and --sample")
+    if options.list and options.method == "boundary":
+        parser.error("--list is for the method search: along a boundary no path is met; --sample N draws some")
 
 
 def act(options: argparse.Namespace) -> int:
@@ -106,14 +135,17 @@ def act(options: argparse.Namespace) -> int:
     if options.output != STANDARD_OUTPUT:
         require_other_files([(THE_GRAPH, options.graph)], {"-o": options.output})
     loaded = graph_asked_for(options)
-    wanted = _wanted(options, loaded.graph)
+    wanted = _wanted(options, loaded)
     if options.list:
         return _list(options, wanted)
+    if options.sample is not None:
+        return _sample(options, wanted)
     if not (options.shortest or options.longest):
         return _count(options, loaded.title, wanted)
+    weight = _weight(options, loaded)
     is_complete = True
     try:
-        best = longest_path(shortest=options.shortest, k=options.k or 1, **wanted)
+        best = longest_path(shortest=options.shortest, k=options.k or 1, weight=weight, **wanted)
     except TimeIsUpError as error:
         if error.best is None:
             raise
@@ -122,17 +154,32 @@ def act(options: argparse.Namespace) -> int:
     return 0 if is_complete else STOPPED_EXIT_CODE
 
 
-def _wanted(options: argparse.Namespace, graph: Graph) -> dict[str, Any]:
+def _weight(options: argparse.Namespace, loaded: LoadedGraph) -> dict[Any, Any] | None:
+    """Return the weights by the names of the vertices or of the ends of the edges, if any are asked for."""
+    if options.weight is None:
+        return None
+    from chordless.commands.session import print_notes
+    from chordless.graphs.attribute_weights import weights_asked_for
+    from chordless.graphs.load import read_weight_file
+
+    how = {"file_format": options.file_format, "encoding": options.encoding}
+    data, notes = weights_asked_for(loaded, options.graph, options.weight, **how)
+    print_notes([] if options.quiet else notes)
+    return read_weight_file(options.weight, loaded.graph, encoding=options.encoding, data=data).by_name(loaded.graph)
+
+
+def _wanted(options: argparse.Namespace, loaded: LoadedGraph) -> dict[str, Any]:
     """Return the arguments for the functions of the library, with vertices as they name them."""
     from chordless.graphs.vertex_names import edges_named, restriction_named, vertices_named
 
+    graph = loaded.graph
     through, avoid = restriction_named(graph, options.through, options.through_edge, options.avoid)
     given = [] if options.all_pairs else [options.start, options.end]
     ends = [vertices_named(graph, [text]) for text in given]
     for text, found in zip(given, ends, strict=True):
         if len(found) != 1:
             options.parser.error(f"{text!r} names {len(found)} vertices: a path has one at each end")
-    names = graph.names
+    names, is_listed = graph.names, options.list or options.sample is not None
     return {
         "graph": graph,
         **{end: names[found[0]] for end, found in zip("st", ends, strict=False)},
@@ -145,8 +192,9 @@ def _wanted(options: argparse.Namespace, graph: Graph) -> dict[str, Any]:
         "timeout": options.timeout,
         "memory": options.memory,
         "arch": options.arch,
-        # The line would stand between the paths.
-        "progress": not options.quiet and not (options.list and options.output == STANDARD_OUTPUT),
+        **({} if options.list else {"method": options.method}),
+        # On standard output the line would stand between the paths.
+        "progress": not options.quiet and not (is_listed and options.output == STANDARD_OUTPUT),
     }
 
 
@@ -187,38 +235,57 @@ def _count(options: argparse.Namespace, title: str, wanted: dict[str, Any]) -> i
 
 
 def _list(options: argparse.Namespace, wanted: dict[str, Any]) -> int:
+    from chordless.commands.session import STOPPED_EXIT_CODE
+    from kernels_ti import enumerate_paths
+
+    paths = enumerate_paths(limit=options.limit, **wanted)
+    _write(options, paths)
+    return 0 if paths.complete else STOPPED_EXIT_CODE
+
+
+def _sample(options: argparse.Namespace, wanted: dict[str, Any]) -> int:
+    from kernels_ti import sample_paths
+
+    paths = sample_paths(k=options.sample, seed=options.seed or 0, **wanted)
+    _write(options, paths)
+    if not paths and not options.quiet:
+        sys.stderr.write("there is no chordless path to draw\n")
+    return 0
+
+
+def _write(options: argparse.Namespace, paths: Iterable[list[Any]]) -> None:
     import json
 
-    from chordless.commands.session import STOPPED_EXIT_CODE
     from chordless.commands.writing import write_lines
     from chordless.graphs.vertex_names import json_name
-    from kernels_ti import enumerate_paths
 
     def line(path: list[Any]) -> str:
         return json.dumps([json_name(v) for v in path]) if options.json else " ".join(map(str, path))
 
-    paths = enumerate_paths(limit=options.limit, **wanted)
     write_lines(map(line, paths), options.output)
-    return 0 if paths.complete else STOPPED_EXIT_CODE
 
 
 def _print_best(options: argparse.Namespace, title: str, best: BestPath, *, is_complete: bool) -> None:
     import json
 
     from chordless.graphs.vertex_names import json_name
-    from chordless.words.numbers import seconds_text
+    from chordless.words.numbers import decimals, json_number, seconds_text
     from chordless.words.shown import on_terminal
 
     if options.json:
         names = [json_name(v) for v in best.path]
         asked = {"parity": options.parity} if options.parity else {}
+        weights = [json_number(decimals(weight)) for weight in best.weights]
+        weighed = {} if options.weight is None else {"weight": weights[0] if weights else None}
         result = {
             "graph": title,
             **asked,
             "length": best.length,
             "path": names,
+            **weighed,
             "ways": best.ways,
             **({"paths": [list(map(json_name, path)) for path in best.paths]} if options.k else {}),
+            **({"weights": weights} if options.k and weighed else {}),
             "complete": is_complete,
         }
         print(json.dumps({**result, "seconds": round(best.seconds, 6)}))
@@ -228,9 +295,12 @@ def _print_best(options: argparse.Namespace, title: str, best: BestPath, *, is_c
         print("  no chordless path")
         return
     so_far = "" if is_complete else " so far: the time was up"
-    print(f"  {'shortest' if options.shortest else 'longest':<9} {best.length:,} vertices{so_far}")
-    print(f"  {'paths':<9} {best.ways:,} of this length")
+    kind, weight = "shortest" if options.shortest else "longest", ""
+    if best.weight is not None:
+        kind, weight = "lightest" if options.shortest else "heaviest", f"weight {decimals(best.weight)}, "
+    print(f"  {kind:<9} {weight}{best.length:,} vertices{so_far}")
+    print(f"  {'paths':<9} {best.ways:,} of this {'weight' if weight else 'length'}")
     print(f"  {'time':<9} {seconds_text(best.seconds)}")
-    for path in best.paths:
-        of = f"{len(path):,}" if options.k else "one"
+    for path, known in zip_longest(best.paths, best.weights):
+        of = "one" if not options.k else f"{len(path):,}" if known is None else decimals(known)
         print(f"  {of:<9} {on_terminal(' '.join(map(str, path)), sys.stdout)}")

@@ -245,11 +245,13 @@ def graph_asked_for(options: argparse.Namespace) -> LoadedGraph:
     Raise GraphError if it cannot be read.
     """
     from chordless.graphs.load import load_as
+    from chordless.graphs.readers.columns import WEIGHTS_UNUSED
     from chordless.graphs.readers.incoming import Limits
 
     loaded = load_as(options, Limits(options.memory))
     if not getattr(options, "quiet", False):
-        print_notes(loaded.notes)
+        uses_weights = getattr(options, "weight", None) == options.graph
+        print_notes([note for note in loaded.notes if not (uses_weights and WEIGHTS_UNUSED in note)])
     return loaded
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from dataclasses import replace
 from functools import partial
@@ -118,11 +117,11 @@ def _weights(
     if command.weight is None:
         return None, None, []
     path, notes = command.weight if directory is None else str(directory.weights), list[str]()
-    if directory is None and not os.path.lexists(path):
-        from chordless.graphs.attribute_weights import attribute_weights
+    if directory is None:
+        from chordless.graphs.attribute_weights import weights_asked_for
 
         how = {"file_format": command.file_format, "encoding": command.encoding}
-        data, notes = attribute_weights(loaded, command.graph, path, **how)
+        data, notes = weights_asked_for(loaded, command.graph, path, **how)
     else:
         data = read_bytes(path)
     return data, read_weight_file(path, loaded.graph, encoding=command.encoding, data=data), notes

@@ -28,8 +28,6 @@ from kernels_ti.device.memory import host_budget
 from kernels_ti.state import Rows, populations
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from chordless.cycles.output import CycleOutput
     from chordless.runs.checkpoint import Checkpoint
     from kernels_ti import BestCycle, CycleShares, Method
@@ -261,6 +259,7 @@ class Pick:
 def best_object(best: BestCycle | None, space: SearchSpace, command: RunCommand) -> dict[str, Any] | None:
     """Return a best cycle as `Finished` has it; None without one."""
     from chordless.graphs.vertex_names import json_name
+    from chordless.words.numbers import decimals
 
     if best is None:
         return None
@@ -281,13 +280,3 @@ def best_object(best: BestCycle | None, space: SearchSpace, command: RunCommand)
 
         found["no_longer_than"] = longest_possible(space)
     return found
-
-
-def decimals(weight: int | Fraction) -> str:
-    """Return the decimals of a weight; all weights are decimals, so they end."""
-    from decimal import Context, Decimal
-
-    if isinstance(weight, int):
-        return str(weight)
-    exact = Context(prec=200).divide(Decimal(weight.numerator), Decimal(weight.denominator))
-    return f"{exact.normalize():f}"

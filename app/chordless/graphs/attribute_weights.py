@@ -21,6 +21,15 @@ _EARTH_RADIUS = 6_371_008.8  # metres, the mean radius of WGS 84
 _GEOGRAPHIC = "4326"
 
 
+def weights_asked_for(
+    loaded: LoadedGraph, path: str, weight: str, *, file_format: str | None = None, encoding: str | None = None
+) -> tuple[bytes, list[str]]:
+    """Return the lines of a file of weights, or those that `attribute_weights` makes where there is no such file."""
+    if os.path.lexists(weight):
+        return read_bytes(weight), []
+    return attribute_weights(loaded, path, weight, file_format=file_format, encoding=encoding)
+
+
 def attribute_weights(
     loaded: LoadedGraph, path: str, name: str, *, file_format: str | None = None, encoding: str | None = None
 ) -> tuple[bytes, list[str]]:

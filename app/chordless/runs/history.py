@@ -199,8 +199,8 @@ def delete_run(path: Path) -> None:
 
 def _stage(path: Path, events: list[Event]) -> tuple[RunStage, str]:
     if is_at_work(path):
-        last = next((event for event in events if isinstance(event, (Paused, Progress, Started))), None)
-        return "paused" if isinstance(last, Paused) else "running", ""
+        newest = next((event for event in events if isinstance(event, (Paused, Progress, Started))), None)
+        return "paused" if isinstance(newest, Paused) else "running", ""
     missing = [name for name in (_FIRST, "graph.json") if not (path / name).exists()]
     if missing:
         return "damaged", f"it has no {' and no '.join(missing)}"

@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from kernels_ti.errors import bytes_text as bytes_text
 from kernels_ti.errors import quantity, vertices_text
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 _UNITS = "kMGTP"
 _YEAR = 365.25 * 86400
 _TRIANGLE = 3
 _NAMES = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+
+
+def decimals(weight: int | Fraction) -> str:
+    """Return the decimals of a weight; all weights are decimals, so they end."""
+    from decimal import Context, Decimal
+
+    if isinstance(weight, int):
+        return str(weight)
+    exact = Context(prec=200).divide(Decimal(weight.numerator), Decimal(weight.denominator))
+    return f"{exact.normalize():f}"
+
+
+def json_number(text: str) -> int | float | str:
+    """Return a weight for JSON: a number where that is exact, else its decimals as text."""
+    if "." not in text:
+        return int(text)
+    return float(text) if repr(float(text)) == text else text
 
 
 def seconds_text(seconds: float) -> str:

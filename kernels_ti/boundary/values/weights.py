@@ -28,6 +28,13 @@ class Weights:
         weight = Fraction(value, self.scale)
         return weight.numerator if weight.denominator == 1 else weight
 
+    def by_name(self, graph: Graph) -> dict[Any, int | Fraction]:
+        """Return the mapping of these weights: from the vertices' names, or from the pairs of names of the edges."""
+        names, of_vertices = graph.names, self.gains.of_vertices
+        if of_vertices is not None:
+            return {names[v]: self.weight(gain) for v, gain in of_vertices.items()}
+        return {(names[u], names[v]): self.weight(gain) for (u, v), gain in (self.gains.of_edges or {}).items()}
+
     @classmethod
     def of_mapping(cls, graph: Graph, weights: Mapping[Any, Any]) -> Weights:
         """Return the weights of a mapping from the names of vertices, or from the pairs of names of edges or arcs.
