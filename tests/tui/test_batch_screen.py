@@ -67,7 +67,28 @@ def test_a_long_fault_does_not_move_the_form_and_is_told_in_full_below(folder):
     watch(steps)
 
 
-@pytest.mark.parametrize(("width", "last"), [(60, "cycles"), (80, "seconds")])
+def test_a_batch_has_the_columns_that_it_has_values_for(folder):
+    def heading(app):
+        return next((row.split() for row in text_of(app).splitlines() if " status" in row), [])
+
+    (folder / "out.jsonl").write_bytes(line("aa", seconds=None) + line("bb", seconds=None))
+
+    async def steps(pilot, screen):
+        app = pilot.app
+        assert heading(app)[3:] == ["n", "m", "cycles", "longest", "holes", "error"]
+        assert "8      234" in text_of(app)
+        screen.sort_by("holes")
+        await pilot.press("o")
+        await until(pilot, lambda: screen._sorted_by == "")
+        with open(folder / "out.jsonl", "ab") as stream:
+            stream.write(line("web.net", interval=False))
+        await until(pilot, lambda: heading(app)[-4:] == ["interval", "holes", "seconds", "error"])
+        assert "no      234   0.2500" in text_of(app)
+
+    watch(steps, LARGE, batch="out.jsonl")
+
+
+@pytest.mark.parametrize(("width", "last"), [(60, "cycles"), (80, "holes"), (100, "seconds")])
 def test_columns_that_do_not_fit_are_left_out(written, width, last):
     async def steps(pilot, screen):
         (heading,) = [row for row in text_of(pilot.app).splitlines() if "no. status" in row]

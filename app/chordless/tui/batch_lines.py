@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chordless.batch.output import UNREADABLE
+from chordless.values import SHORTEST_CYCLE
 from kernels_ti.choices import Parity
 
 # Small, so that the thread that draws gets its turn in between.
@@ -23,6 +24,8 @@ _BYTES_TO_COMPARE = 64
 _NEWLINE = ord("\n")
 # Inside a JSON string a quotation mark has a backslash before it. So this pattern matches no text within a string.
 _STATUS = re.compile(rb'"status": ?"(error|limit|timeout)"')
+# Columns that many batches do not have: graphs that are counted together have no time of their own.
+_VALUES = {"seconds": re.compile(rb'"seconds": ?\{'), "interval": re.compile(rb'"interval": ?(?:true|false)')}
 FAILED, STOPPED, DONE = range(3)
 _FIRST_LINES = 1024
 
@@ -37,7 +40,7 @@ class BatchLine:
     name: str | None = None
     status: str = "damaged"
     error: str | None = None
-    # `n`, `m`, `cycles` and `longest`: vertices, edges, cycles, and the length of the longest cycle found.
+    # `n`, `m`, `cycles` and `longest`: vertices, edges, cycles, and the length of the longest cycle found
     n: int | None = None
     m: int | None = None
     cycles: int | None = None
@@ -48,6 +51,13 @@ class BatchLine:
     max_length: int | None = None
     is_readable: bool = False  # Whether the graph could be read
     parity: Parity | None = None
+    interval: bool | None = None  # Of a niche overlap graph: whether it is an interval graph
+
+    @property
+    def holes(self) -> int | None:
+        """The number of cycles of four or more vertices."""
+        lengths = self.by_length
+        return None if lengths is None else sum(count for length, count in lengths.items() if length > SHORTEST_CYCLE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +75,8 @@ class BatchLines:
     # ndarray of int64, shape (lines,): The numbers of the lines, in the order in which they are shown. The default is
     # the order of the file.
     order: NDArray[np.int64] | None = None
+    # Which of the columns ``seconds`` and ``interval`` have a value in some line
+    known: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -127,6 +139,7 @@ def parsed(number: int, text: bytes) -> BatchLine:
             values["max_length"],
             not values["hash"].startswith(UNREADABLE),
             values.get("parity"),
+            values.get("interval"),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return BatchLine(number, "?", error="this line is damaged; resuming the batch repairs it")
@@ -140,6 +153,7 @@ class LineIndex:
         self._bounds: NDArray[np.int64] = np.zeros(_FIRST_LINES + 1, np.int64)
         self._kinds: NDArray[np.uint8] = np.empty(_FIRST_LINES, np.uint8)
         self._count, self._tail, self._generation = 0, b"", 0
+        self._known: frozenset[str] = frozenset()
         self._lock = threading.Lock()
 
     def look(self) -> bool:
@@ -179,7 +193,8 @@ class LineIndex:
         """Return the lines that are indexed."""
         with self._lock:
             # The arrays only ever grow behind these slices, or are replaced by new ones.
-            return BatchLines(self._path, self._bounds[: self._count + 1], self._kinds[: self._count], self._generation)
+            bounds, kinds = self._bounds[: self._count + 1], self._kinds[: self._count]
+            return BatchLines(self._path, bounds, kinds, self._generation, known=self._known)
 
     @property
     def _end(self) -> int:
@@ -188,7 +203,7 @@ class LineIndex:
     def _forget(self) -> bool:
         had_lines = self._count > 0
         self._bounds, self._kinds = np.zeros_like(self._bounds), np.empty_like(self._kinds)
-        self._count, self._tail, self._generation = 0, b"", self._generation + 1
+        self._count, self._tail, self._generation, self._known = 0, b"", self._generation + 1, frozenset()
         return had_lines
 
     def _add(self, whole: bytes) -> None:
@@ -196,6 +211,7 @@ class LineIndex:
         kinds = np.full(len(ends), DONE, np.uint8)
         for found in _STATUS.finditer(whole):
             kinds[np.searchsorted(ends, found.start(), side="right")] = FAILED if found[1] == b"error" else STOPPED
+        self._known |= {name for name, value in _VALUES.items() if name not in self._known and value.search(whole)}
         count = self._count + len(ends)
         if count > len(self._kinds):
             self._bounds = cast("NDArray[np.int64]", np.resize(self._bounds, 2 * count + 1))

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chordless.tui.batch_lines import BatchLine, BatchLines
-from chordless.tui.batch_words import COLUMNS
+from chordless.tui.batch_words import COLUMNS, columns_of
 
 _KEYS: dict[str, Callable[[BatchLine], Any]] = {
     "graph": lambda line: line.graph,
     **{column.title: column.value for column in COLUMNS},
 }
-TITLES = ("status", *_KEYS)
-"""The headings by which lines can be sorted. The status puts failures first."""
 _LINES_AT_ONCE = 1000
+
+
+def titles_of(known: Collection[str]) -> tuple[str, ...]:
+    """Return the headings by which lines can be sorted; see `chordless.tui.batch_words.columns_of`.
+
+    The status puts failures first.
+    """
+    return ("status", "graph", *(column.title for column in columns_of(known)))
 
 
 def falls_first(title: str) -> bool:
@@ -26,7 +32,7 @@ def falls_first(title: str) -> bool:
 
 
 class ColumnOrder:
-    """The values of one column, read once for each line; `title` is one of `TITLES`, but ``status``."""
+    """The values of one column, read once for each line; `title` is one of `titles_of`, but ``status``."""
 
     def __init__(self, title: str) -> None:
         self._key = _KEYS[title]

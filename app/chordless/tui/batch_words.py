@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from rich.markup import escape
@@ -63,18 +63,22 @@ def status_colour(status: str) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of numbers."""
+    """A column of numbers, or of answers to a question, 0 or 1."""
 
     title: str
     width: int
     value: Callable[[BatchLine], float | None]
     decimals: int = 0  # Digits behind the decimal point, as far as there is room
+    is_question: bool = False
+    is_optional: bool = False  # Whether it is shown only if some line has a value, see `BatchLines.known`
 
     def text(self, line: BatchLine) -> str:
         """Return the cell of a line, aligned to the right."""
         value = self.value(line)
         if value is None:
             return f"{_UNKNOWN:>{self.width}}"
+        if self.is_question:
+            return f"{'yes' if value else 'no':>{self.width}}"
         for decimals in range(self.decimals, -1, -1):
             exact = f"{value:,.{decimals}f}"
             if len(exact) <= self.width:
@@ -87,8 +91,15 @@ COLUMNS = (
     Column("m", 6, lambda line: line.m),
     Column("cycles", 11, lambda line: line.cycles),
     Column("longest", 8, lambda line: line.longest),
-    Column("seconds", 8, lambda line: line.seconds, 4),
+    Column("interval", 9, lambda line: line.interval, is_question=True, is_optional=True),
+    Column("holes", 8, lambda line: line.holes),
+    Column("seconds", 8, lambda line: line.seconds, 4, is_optional=True),
 )
+
+
+def columns_of(known: Collection[str]) -> tuple[Column, ...]:
+    """Return the columns of a batch; `known` are the titles of the optional ones that have a value in some line."""
+    return tuple(column for column in COLUMNS if not column.is_optional or column.title in known)
 
 
 def graph_text(line: BatchLine, width: int, *, ascii_only: bool) -> str:

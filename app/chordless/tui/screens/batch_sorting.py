@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from chordless.tui.batch_lines import BatchLines
-from chordless.tui.batch_order import TITLES, ColumnOrder, falls_first
+from chordless.tui.batch_order import ColumnOrder, falls_first, titles_of
 from chordless.tui.screens.page import Page
 from chordless.tui.widgets.batch_table import BatchTable
 
@@ -67,7 +67,7 @@ class SortedBatch(Page):
             self._table.show_lines(lines, follow=self._is_at_work, anew=anew)
 
     def sort_by(self, title: str) -> None:
-        """Sort by one of `TITLES`; if it is sorted by already, turn the order round. "" is the order of the file."""
+        """Sort by one of `titles_of`; if it is sorted by already, turn the order round. "" is the order of the file."""
         again = title == self._sorted_by and title not in ("", "status")
         self._falling = not self._falling if again else falls_first(title)
         self._sorted_by = title
@@ -83,8 +83,9 @@ class SortedBatch(Page):
 
     def action_sort(self) -> None:
         """Sort by the next column; after the last one, show the order of the file."""
-        orders = ("", *TITLES)
-        self.sort_by(orders[(orders.index(self._sorted_by) + 1) % len(orders)])
+        orders = ("", *titles_of(frozenset() if self.lines is None else self.lines.known))
+        at = orders.index(self._sorted_by) if self._sorted_by in orders else -1
+        self.sort_by(orders[(at + 1) % len(orders)])
 
     def action_failures(self) -> None:
         """Show failed graphs first, or all in the order of the file."""

@@ -10,7 +10,7 @@ from textual import events
 from textual.message import Message
 
 from chordless.tui.batch_lines import BatchLine, BatchLines
-from chordless.tui.batch_words import COLUMNS, Column, error_text, graph_text, status_colour, status_text
+from chordless.tui.batch_words import Column, columns_of, error_text, graph_text, status_colour, status_text
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.line_table import LineTable
 
@@ -46,13 +46,14 @@ class BatchTable(LineTable[BatchLine]):
     class HeadingClicked(Message):
         """The user clicked on the heading of a column."""
 
-        title: str  # One of `chordless.tui.batch_order.TITLES`
+        title: str  # One of `chordless.tui.batch_order.titles_of`
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._number_width = 1
         self._generation = 0
         self._is_ordered = False
+        self._known: frozenset[str] = frozenset()
         self._sorted_by, self._falling = "", True
 
     def mark(self, title: str, *, falling: bool) -> None:
@@ -80,7 +81,7 @@ class BatchTable(LineTable[BatchLine]):
         if self._is_ordered or lines.order is not None:
             # Lines may have been inserted, or the order has changed.
             self._read.clear()
-        self._is_ordered = lines.order is not None
+        self._is_ordered, self._known = lines.order is not None, lines.known
         self.show(lines, cursor=len(lines) - 1 if follow and at_end else cursor, more=more)
 
     def tell(self, row: BatchLine | None) -> None:
@@ -138,7 +139,7 @@ class BatchTable(LineTable[BatchLine]):
 
     def _columns(self, width: int) -> tuple[Column, ...]:
         """Return the columns of numbers that fit beside the graph; the last ones are left out first."""
-        columns: tuple[Column, ...] = COLUMNS
+        columns = columns_of(self._known)
         room = width - self._number_width - 1 - _STATUS_WIDTH - _LEAST_GRAPH_WIDTH
         while columns and sum(column.width + 1 for column in columns) > room:
             columns = columns[:-1]
