@@ -147,7 +147,15 @@ QUICK = Expected(0.2, 1e6, True)
             [
                 "About 740 million chordless cycles (630 to 890 million).",
                 "About 25 s of search on 2 threads.",
-                "A count along a boundary takes at most 200 ms, often far less (Find: along a boundary).",
+                "A count along a boundary takes at most 200 ms (Find: along a boundary).",
+            ],
+        ),
+        (
+            Outlook(CycleRange(7.4e8, 6.3e8, 8.9e8), 9000.0, Expected(50.0, 1e6, True), 2, is_settled=False),
+            [
+                "About 740 million chordless cycles (630 to 890 million).",
+                "About 2.5 hours of search on 2 threads.",
+                "A count along a boundary takes at most 50 s, often far less (Find: along a boundary).",
             ],
         ),
         (
@@ -218,7 +226,7 @@ def test_an_estimate_in_words(outlook, words):
         (
             Outlook(CycleRange(330, 330, math.inf), 0.1, QUICK, 1, is_settled=False),
             "count",
-            "A search: how long cannot be said. Along a boundary: at most 200 ms, often far less.",
+            "A search: how long cannot be said. Along a boundary: at most 200 ms.",
         ),
         (Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, Expected(5.0, 1e6, True), 2), "count", ""),
         (Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, Expected(0.2, 1e15, False), 2), "count", ""),

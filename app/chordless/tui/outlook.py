@@ -29,6 +29,7 @@ _PROBE_SECONDS, _LONGEST_PROBE, _SECONDS_FOR_ORDERS = 0.05, 2.0, 0.3
 _MOST_VERTICES, _MOST_SEED_WORDS = 20_000, 1_000_000
 # A search that is expected to take longer gives way to a count along a boundary that is much sooner.
 _LONG_SEARCH = 300.0
+_LONG_COUNT = 10.0
 _OTHERWISE = " Stop after some, or bound the length."
 
 
@@ -60,9 +61,7 @@ class Outlook:
         search = f"about {duration_text(self.seconds)}" if is_known else "how long cannot be said"
         if self._boundary_is_sooner:
             assert along is not None
-            boundary = f"about {duration_text(along.seconds)}"
-            if not self.is_settled:
-                boundary = f"at most {duration_text(along.seconds)}, often far less"
+            boundary = self._time_along(along)
             if find == "boundary":
                 return f"Along a boundary: {boundary}. A search: {search}."
             return f"A search: {search}. Along a boundary: {boundary}."
@@ -110,10 +109,15 @@ class Outlook:
             return "Method: search." + ("" if is_known and self.seconds <= LONGEST_COUNT else _OTHERWISE)
         if not along.fits:
             return f"A count along a boundary {does_not_fit_text(along.bytes)}.{_OTHERWISE}"
-        time = duration_text(along.seconds)
-        time = f"about {time}" if self.is_settled else f"at most {time}, often far less"
         advice = " (Find: along a boundary)." if along.seconds <= LONGEST_COUNT else f".{_OTHERWISE}"
-        return f"A count along a boundary takes {time}{advice}"
+        return f"A count along a boundary takes {self._time_along(along)}{advice}"
+
+    def _time_along(self, along: Expected) -> str:
+        """Return the time of a count along a boundary: a better order makes one of minutes far shorter."""
+        time = duration_text(along.seconds)
+        if self.is_settled:
+            return f"about {time}"
+        return f"at most {time}{', often far less' if along.seconds >= _LONG_COUNT else ''}"
 
 
 def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> Iterator[Outlook]:

@@ -133,7 +133,7 @@ def duration_text(seconds: float) -> str:
     if not math.isfinite(seconds):
         return "longer than can be said"
     if seconds < 1:
-        return f"{max(1000 * seconds, 1):.0f} ms"
+        return f"{float(f'{max(1000 * seconds, 1):.2g}'):g} ms"
     for name, unit, end in (("s", 1, 100), ("minutes", 60, 100), ("hours", 3600, 48), ("days", 86400, 400)):
         if seconds < end * unit:
             return f"{float(f'{seconds / unit:.2g}'):g} {name}"

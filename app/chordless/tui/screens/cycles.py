@@ -140,6 +140,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
         self._table.clear()
         self._table.set_names(run.loaded.graph.names)
         self._graph_view.show_graph(run.loaded.graph, None, "drawing ..." if can_be_drawn(run.loaded) else "")
+        self._detail.update("")
         self._say(None)
         self._table.focus()
         self._build(self._wanted, "found")
