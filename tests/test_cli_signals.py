@@ -31,6 +31,7 @@ from program import (
     slow_command,
     without_progress,
 )
+from test_export import read_columns
 
 
 def has_found_cycles(run):
@@ -163,6 +164,11 @@ def test_a_signal_ends_the_compilation_of_a_listing_and_leaves_whole_files(tmp_p
         assert said.startswith("not complete: interrupted after ")
         assert said.endswith(f"; 0 cycles in {path}\n")
         assert np.load(path).shape == (0, 1)
+        assert os.listdir(folder) == [path.name]
+    elif said.startswith("not complete: "):
+        # The signal came before the compilation: the search was stopped in good order.
+        assert said.endswith(f"; 0 cycles in {path}\n")
+        assert read_columns(path).num_rows == 0
         assert os.listdir(folder) == [path.name]
     else:
         assert said == f"chordless: error: interrupted while kernels were compiled; no part of {path} is kept\n"
