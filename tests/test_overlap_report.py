@@ -20,7 +20,7 @@ from chordless.graphs.overlap import read_food_web
 from chordless.graphs.overlap_report import report_without_holes
 from food_webs import write_web
 from hypothesis import given
-from oracles import grid, small_graphs
+from oracles import small_graphs
 
 from kernels_ti import Graph
 
