@@ -1,55 +1,25 @@
 """Chordless paths, between two vertices s and t or of a whole graph: their vertices have no other edges among them.
 
-A new vertex that is joined to s and to t only (in a directed graph by arcs to s and from t) makes each such path a
-chordless cycle through the new vertex, and each such cycle is one of these paths. So whatever finds or counts cycles
-through a vertex does so with paths. If s and t are adjacent, the edge is the only chordless path between them.
-
-For all paths of a graph, each vertex gets a new neighbour of its own, and a new hub is joined to all of these. Each
-chordless cycle through the hub passes two of them, and between these is a chordless path of two or more vertices.
+Each path is a chordless cycle through a new vertex, see `kernels_ti.path_graph`. So whatever finds or counts cycles
+through a vertex does so with paths.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from kernels_ti.api import count_cycles, enumerate_cycles
-from kernels_ti.blocks.restriction import vertices_called
-from kernels_ti.boundary.in_one_call import order_called
 from kernels_ti.boundary.longest import BestCycle
-from kernels_ti.boundary.values.weights import Weights, attribute_weights
-from kernels_ti.choices import Parity
-from kernels_ti.conversion import as_graph
+from kernels_ti.boundary.values.weights import attribute_weights
 from kernels_ti.cycle_stream import CycleStream
-from kernels_ti.errors import OptionError, TimeIsUpError, time_is_up
-from kernels_ti.graph import Graph
+from kernels_ti.errors import TimeIsUpError, time_is_up
 from kernels_ti.longest import longest_cycle
 from kernels_ti.notebook import html_of_best, html_of_counts
-from kernels_ti.options import require_lengths, require_parity
+from kernels_ti.path_graph import End, path_graph
 from kernels_ti.sample import sample_cycles
-
-FEWEST = 2
-"""Vertices of the shortest path."""
-
-
-class _End(Enum):
-    """No end of a path; None may be the name of a vertex."""
-
-    ANY = "any"
-
-
-@dataclass(frozen=True)
-class _Joining:
-    """The name of a new vertex: no vertex of a user has it."""
-
-    number: int
 
 
 @dataclass(frozen=True)
@@ -157,132 +127,7 @@ class PathStream(Iterator[list[Hashable]]):
         return self._cycles.complete
 
 
-@dataclass(frozen=True, eq=False)
-class _Joined:
-    """A graph with new vertices, the first of which is on each cycle that is a path, and the options of a search."""
-
-    graph: Graph
-    given: Graph
-    ends: tuple[Hashable, ...]  # Empty for all paths
-    options: dict[str, Any]
-
-    @property
-    def new(self) -> tuple[Hashable, ...]:
-        """The new vertices."""
-        return self.graph.names[self.given.n :]
-
-    @property
-    def extra(self) -> int:
-        """New vertices on a cycle."""
-        return 1 if self.ends else 3
-
-    @cached_property
-    def _index(self) -> dict[Hashable, int]:
-        return {name: v for v, name in enumerate(self.given.names)}
-
-    def path(self, cycle: list[Hashable]) -> list[Hashable]:
-        """Return the path of a cycle; of all paths without directions, from its end that comes first in the graph."""
-        if not cycle:
-            return []
-        at = cycle.index(self.new[0])
-        path = [*cycle[at + 1 :], *cycle[:at]]
-        if self.ends:
-            return path if path[0] == self.ends[0] else path[::-1]
-        path = path[1:-1]
-        is_forward = self.given.directed or self._index[path[0]] < self._index[path[-1]]
-        return path if is_forward else path[::-1]
-
-    def weights(self, weight: Mapping[Any, Any]) -> tuple[dict[Any, Any], int]:
-        """Return weights with those of the new vertices, or of their edges, and how much they add to each cycle."""
-        # Positive weights let the search by shortest paths count the cycles.
-        if Weights.of_mapping(self.given, weight).gains.of_edges is None:
-            return {**weight, **dict.fromkeys(self.new, 1)}, self.extra
-        names = self.graph.names
-        edges = self.graph.pairs_in_direction()
-        new = [(names[u], names[v]) for u, v in edges[(edges >= self.given.n).any(axis=1)].tolist()]
-        return {**weight, **dict.fromkeys(new, 1)}, self.extra + 1
-
-
-def _joined(
-    graph: Any,
-    s: Hashable,
-    t: Hashable,
-    *,
-    min_length: int = FEWEST,
-    max_length: int | None = None,
-    parity: Parity | None = None,
-    through: Iterable[Hashable] = (),
-    simplify: bool = False,
-    order: Iterable[Hashable] | None = None,
-    **others: Any,
-) -> _Joined:
-    """Join new vertices to the ends, and put them before these in an order; see `count_paths` for the parameters.
-
-    The options of the search for cycles are those of the paths, with `others`.
-    """
-    require_lengths(min_length, max_length)
-    require_parity(parity)
-    if min_length < FEWEST:
-        raise OptionError(f"a path has {FEWEST} vertices or more: {min_length} is no minimum of its length")
-    if max_length is not None and max_length < min_length:
-        raise OptionError(f"the maximum length {max_length} of a path is less than the minimum {min_length}")
-    graph = as_graph(graph, simplify=simplify)
-    given = [end for end in (s, t) if end is not _End.ANY]
-    if len(given) == 1:
-        raise OptionError("a path has two ends: name both, or none of them for all paths")
-    # A name may be a text or a tuple, which are no lists of names here.
-    ends = list(vertices_called(graph, given))
-    through = [graph.names[w] for w in vertices_called(graph, through)]
-    if ends and ends[0] == ends[1]:
-        raise OptionError(f"a path has two different ends, not {s} twice")
-    n, edges = graph.n, _new_edges(graph, ends)
-    size = int(edges.max(initial=n)) + 1
-    names = None if graph.vertex_names is None else (*graph.vertex_names, *map(_Joining, range(size - n)))
-    joined = Graph.from_edge_array(
-        np.concatenate((graph.edges(), edges)),
-        n=size,
-        names=names,
-        directed=graph.directed,
-        multigraph=not graph.is_simple,
-    )
-    found = _Joined(joined, graph, tuple(graph.names[v] for v in ends), dict(others))
-    found.options.update(
-        min_length=min_length + found.extra,
-        max_length=None if max_length is None else max_length + found.extra,
-        through=[found.new[0], *through],
-    )
-    if parity is not None:
-        # An odd number of new vertices is on each cycle.
-        found.options["parity"] = "even" if parity == "odd" else "odd"
-    if (vertices := order_called(graph, order)) is not None:
-        near: dict[int, list[int]] = {}
-        for u, v in edges.tolist():
-            if min(u, v) < n:
-                near.setdefault(min(u, v), []).append(max(u, v))
-        in_order = [w for v in vertices for w in ([*near.get(v, ()), v])]
-        found.options["order"] = [joined.names[w] for w in dict.fromkeys(in_order if ends else [n, *in_order])]
-    return found
-
-
-def _new_edges(graph: Graph, ends: list[int]) -> npt.NDArray[np.int64]:
-    """Return the edges of the new vertices, arcs in a directed graph; the first of these is on each cycle.
-
-    Between two ends one new vertex is joined to both. For all paths each vertex gets a neighbour of its own, in a
-    directed graph one before it and one after it, and a hub is joined to all of these.
-    """
-    n = graph.n
-    if ends:
-        return np.array([[n, ends[0]], [ends[1], n]])
-    every, hub = np.arange(n), np.full(n, n)
-    first = n + 1 + every
-    to = [np.column_stack((hub, first)), np.column_stack((first, every))]
-    if not graph.directed:
-        return np.concatenate(to)
-    last = first + n
-    return np.concatenate((*to, np.column_stack((every, last)), np.column_stack((last, hub))))
-
-
-def count_paths(graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, **options: Any) -> PathCounts:
+def count_paths(graph: Any, s: Hashable = End.ANY, t: Hashable = End.ANY, **options: Any) -> PathCounts:
     """Count the chordless paths from s to t, or all chordless paths of a graph.
 
     Parameters
@@ -315,13 +160,13 @@ def count_paths(graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, **op
     >>> count_paths(house, 4, 2).by_length
     {3: 1, 4: 1}
     """
-    joined = _joined(graph, s, t, **options)
+    joined = path_graph(graph, s, t, **options)
     counts = count_cycles(joined.graph, **joined.options)
     by_length = {length - joined.extra: count for length, count in counts.by_length.items()}
     return PathCounts(by_length, counts.seconds, counts.complete)
 
 
-def enumerate_paths(graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, **options: Any) -> PathStream:
+def enumerate_paths(graph: Any, s: Hashable = End.ANY, t: Hashable = End.ANY, **options: Any) -> PathStream:
     """Give the chordless paths from s to t, while the search goes on.
 
     Parameters
@@ -349,14 +194,14 @@ def enumerate_paths(graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, 
     >>> sorted(enumerate_paths(house, 4, 2))
     [[4, 0, 3, 2], [4, 1, 2]]
     """
-    joined = _joined(graph, s, t, **options)
+    joined = path_graph(graph, s, t, **options)
     return PathStream(enumerate_cycles(joined.graph, **joined.options), joined.path)
 
 
 def longest_path(
     graph: Any,
-    s: Hashable = _End.ANY,
-    t: Hashable = _End.ANY,
+    s: Hashable = End.ANY,
+    t: Hashable = End.ANY,
     *,
     weight: str | Mapping[Any, Any] | None = None,
     **options: Any,
@@ -391,7 +236,7 @@ def longest_path(
     simplify = options.get("simplify", False)
     if isinstance(weight, str):
         weight = attribute_weights(graph, weight, simplify=simplify)
-    joined = _joined(graph, s, t, **options)
+    joined = path_graph(graph, s, t, **options)
     added = 0
     if weight is not None:
         weight, added = joined.weights(weight)
@@ -407,7 +252,7 @@ def longest_path(
         raise time_is_up(options["timeout"], "the best path was found", best) from None
 
 
-def shortest_path(graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, **options: Any) -> BestPath:
+def shortest_path(graph: Any, s: Hashable = End.ANY, t: Hashable = End.ANY, **options: Any) -> BestPath:
     """Find the shortest chordless path from s to t, or with `weight` the lightest; see `longest_path`.
 
     Without further bounds it is a shortest path of a simple graph. Opposite arcs and parallel edges between vertices
@@ -441,7 +286,7 @@ def shortest_path(graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, **
 
 
 def sample_paths(
-    graph: Any, s: Hashable = _End.ANY, t: Hashable = _End.ANY, k: int = 1, **options: Any
+    graph: Any, s: Hashable = End.ANY, t: Hashable = End.ANY, k: int = 1, **options: Any
 ) -> list[list[Hashable]]:
     """Draw k chordless paths from s to t uniformly at random, with replacement.
 
@@ -471,7 +316,7 @@ def sample_paths(
     >>> sample_paths(square, 0, 1, 2)
     [[0, 1], [0, 1]]
     """
-    joined = _joined(graph, s, t, **options)
+    joined = path_graph(graph, s, t, **options)
     try:
         drawn = sample_cycles(joined.graph, k, **joined.options)
     except TimeIsUpError:
