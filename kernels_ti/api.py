@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from kernels_ti.blocks.restriction import edges_called, vertices_called
-from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.asked_search import AskedSearch, asked_for
 from kernels_ti.choices import EXPANSIONS, METHODS, Arch, Expansion, Method, Parity
-from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_stream import CycleStream
 from kernels_ti.cycle_table import CycleTable
-from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import is_open
 from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import OptionError
-from kernels_ti.estimate.device_choice import arch_for
-from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
-from kernels_ti.options import CycleCounts, Options, require_arch, require_limit, require_threads
-from kernels_ti.reference.at_once import FoundAtOnce, found_at_once
-from kernels_ti.run import Run
-from kernels_ti.symmetry.space import space_of
-from kernels_ti.watch import ProgressOption, Watch
-from kernels_ti.watched import begun, watched_slices
+from kernels_ti.options import CycleCounts, Options
+from kernels_ti.watch import ProgressOption
 
 if TYPE_CHECKING:
     from kernels_ti.boundary.orders.plan import BoundaryPlan
-    from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.found.participation import Participation
 
 _SECONDS_WITHOUT_A_CHOICE = 0.1
@@ -158,7 +144,7 @@ def count_cycles(
     )
     if method not in METHODS:
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
-    search = _asked(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
+    search = asked_for(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
     meant_for_search = {
         "expansion": expansion != EXPANSIONS[0],
         "threads": threads is not None,
@@ -188,7 +174,7 @@ def count_cycles(
         return count_along_boundary(search.space, along, order, search.watch, found)
 
 
-def _counted_by_search(search: _Search, method: Method, cluster: Any) -> CycleCounts | BoundaryPlan:
+def _counted_by_search(search: AskedSearch, method: Method, cluster: Any) -> CycleCounts | BoundaryPlan:
     """Search; where that takes long and the method boundary is chosen, return its plan instead."""
     found = search.at_once(collect=False) if cluster is None else None
     if found is not None:
@@ -220,7 +206,7 @@ def _counted_by_search(search: _Search, method: Method, cluster: Any) -> CycleCo
     return CycleCounts(*counts, asked.min_length, run.finished, asked.parity)
 
 
-def _plan_of_choice(search: _Search) -> BoundaryPlan | None:
+def _plan_of_choice(search: AskedSearch) -> BoundaryPlan | None:
     """Choose a method; return the plan of the method boundary if that is chosen."""
     from kernels_ti.method import choose_method
 
@@ -287,12 +273,12 @@ def enumerate_cycles(
     [['a', 'b', 'c', 'd']]
     """
     options = Options(min_length=min_length, max_length=max_length, parity=parity, collect=True, memory=memory)
-    search = _asked(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
+    search = asked_for(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
     found = search.at_once(collect=True)
     if found is not None:
         return CycleStream(search.space.graph, search.limited(found.pieces()))
     with search.run() as run:
-        return CycleStream(search.space.graph, search.limited(_pieces(search, run), run))
+        return CycleStream(search.space.graph, search.limited(search.pieces(run), run))
 
 
 @apart_if_needed
@@ -346,7 +332,7 @@ def collect_cycles(
     10
     """
     options = Options(min_length=min_length, max_length=max_length, parity=parity, collect=True, memory=memory)
-    search = _asked(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
+    search = asked_for(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
     graph = search.space.graph
     with search.watch:
         found = search.at_once(collect=True)
@@ -354,7 +340,7 @@ def collect_cycles(
             table = CycleTable.of_pieces(graph, found.pieces())
         else:
             with search.run() as run:
-                table = _all_in_one(search, run)
+                table = search.table(run)
     return table if limit is None else table.first(limit)
 
 
@@ -408,112 +394,8 @@ def count_participation(
     """
     wanted = "edges" if edges else "vertices"
     options = Options(min_length=min_length, max_length=max_length, parity=parity, participation=wanted, memory=memory)
-    search = _asked(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
+    search = asked_for(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
     with search.watch, search.run() as run:
         for _ in search.slices(run):
             pass
     return run.participation()
-
-
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """A search as a caller asked for it."""
-
-    space: SearchSpace
-    arch: Arch
-    threads: int | None
-    limit: int | None
-    watch: Watch
-
-    @cached_property
-    def device_arch(self) -> str:
-        """The arch that a search opens; where it is left to us, a random walk may tell."""
-        return arch_for(self.space, self.arch, threads=self.threads)
-
-    def at_once(self, *, collect: bool) -> FoundAtOnce | None:
-        """Search a tiny graph in Python, if the caller leaves the choice."""
-        options = self.space.options
-        is_plain = (self.arch, self.threads) == ("auto", None) and options.expansion == EXPANSIONS[0]
-        found = found_at_once(self.space, collect=collect) if is_plain and not options.symmetry else None
-        if found is not None:
-            self.watch.tell("searching", 1.0, found.counts.total, is_last=True)
-        return found
-
-    def run(self) -> AbstractContextManager[Run]:
-        """Begin a run; see `begun`."""
-        return begun(self.space, self.device_arch, self.threads, self.watch)
-
-    def slices(self, run: Run | ClusterRun) -> Iterator[None]:
-        """Search until the end, the limit or the time-out; yield after each slice, and before the first."""
-        most = math.inf if self.limit is None else self.limit
-        for last in watched_slices(run, self.watch):
-            yield
-            if last.cycles >= most:
-                break
-        self.watch.tell("searching", last.share, last.cycles, is_last=True)
-
-    def limited(self, pieces: Iterator[CycleTable | Cycles], run: Run | None = None) -> Iterator[CycleTable | Cycles]:
-        """Yield the pieces of a run up to the limit, and say at the end whether these are all cycles."""
-        left = math.inf if self.limit is None else self.limit
-        with self.watch:
-            for found in pieces:
-                if len(found) > left:
-                    most = int(left)
-                    yield found.first(most) if isinstance(found, CycleTable) else found.part(0, most)
-                    return
-                yield found
-                left -= len(found)
-        if run is None or run.finished:
-            yield CycleTable.of_pieces(self.space.graph, [])
-
-
-def _asked(
-    graph: Any,
-    options: Options,
-    arch: Arch,
-    threads: int | None,
-    through: Iterable[Hashable],
-    avoid: Iterable[Hashable],
-    avoid_edges: Iterable[tuple[Hashable, Hashable]],
-    limit: int | None,
-    timeout: float | None,
-    simplify: bool,
-    progress: ProgressOption,
-) -> _Search:
-    """Check what a caller asks for, and read the graph; vertices and edges are given by name."""
-    require_limit(limit)
-    require_arch(arch)
-    require_threads(threads)
-    watch = Watch(timeout, progress)
-    watch.tell("reading")
-    graph = as_graph(graph, simplify=simplify)
-    options = replace(
-        options,
-        rows=options.collect and fits_in_rows(graph),
-        through=vertices_called(graph, through),
-        avoid=vertices_called(graph, avoid),
-        avoid_edges=edges_called(graph, avoid_edges),
-    )
-    return _Search(space_of(graph, options), arch, threads, limit, watch)
-
-
-def _all_in_one(search: _Search, run: Run) -> CycleTable:
-    """Search until the end, the limit or the time-out; return the cycles found."""
-    if not run.options.rows:
-        pieces = (run.take_cycles() for _ in search.slices(run))
-        table = CycleTable.of_pieces(run.graph, pieces)
-        return CycleTable(run.graph, table.offsets, table.vertices, complete=run.finished)
-    run.gather_rows()
-    for _ in search.slices(run):
-        pass
-    return CycleTable.of_rows(run.graph, run.take_rows(), CycleOrder(run.graph), complete=run.finished)
-
-
-def _pieces(search: _Search, run: Run) -> Iterator[CycleTable | Cycles]:
-    """Search to the end, the limit or the time-out; yield the cycles of each slice."""
-    order = CycleOrder(run.graph)
-    for _ in search.slices(run):
-        if run.options.rows:
-            yield CycleTable.of_rows(run.graph, run.take_rows(), order, complete=False)
-        else:
-            yield run.take_cycles()

@@ -1,0 +1,129 @@
+"""A search as the caller of a function asked for it: its graph and options, its limit and its time-out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from kernels_ti.blocks.restriction import edges_called, vertices_called
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.choices import EXPANSIONS, Arch
+from kernels_ti.conversion import as_graph
+from kernels_ti.cycle_table import CycleTable
+from kernels_ti.cycles import Cycles
+from kernels_ti.estimate.device_choice import arch_for
+from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
+from kernels_ti.options import Options, require_arch, require_limit, require_threads
+from kernels_ti.reference.at_once import FoundAtOnce, found_at_once
+from kernels_ti.run import Run
+from kernels_ti.symmetry.space import space_of
+from kernels_ti.watch import ProgressOption, Watch
+from kernels_ti.watched import begun, watched_slices
+
+if TYPE_CHECKING:
+    from kernels_ti.cluster.driver import ClusterRun
+
+
+@dataclass(frozen=True, eq=False)
+class AskedSearch:
+    """A search as a caller asked for it."""
+
+    space: SearchSpace
+    arch: Arch
+    threads: int | None
+    limit: int | None
+    watch: Watch
+
+    @cached_property
+    def device_arch(self) -> str:
+        """The arch that a search opens; where it is left to us, a random walk may tell."""
+        return arch_for(self.space, self.arch, threads=self.threads)
+
+    def at_once(self, *, collect: bool) -> FoundAtOnce | None:
+        """Search a tiny graph in Python, if the caller leaves the choice."""
+        options = self.space.options
+        is_plain = (self.arch, self.threads) == ("auto", None) and options.expansion == EXPANSIONS[0]
+        found = found_at_once(self.space, collect=collect) if is_plain and not options.symmetry else None
+        if found is not None:
+            self.watch.tell("searching", 1.0, found.counts.total, is_last=True)
+        return found
+
+    def run(self) -> AbstractContextManager[Run]:
+        """Begin a run; see `begun`."""
+        return begun(self.space, self.device_arch, self.threads, self.watch)
+
+    def slices(self, run: Run | ClusterRun) -> Iterator[None]:
+        """Search until the end, the limit or the time-out; yield after each slice, and before the first."""
+        most = math.inf if self.limit is None else self.limit
+        for last in watched_slices(run, self.watch):
+            yield
+            if last.cycles >= most:
+                break
+        self.watch.tell("searching", last.share, last.cycles, is_last=True)
+
+    def limited(self, pieces: Iterator[CycleTable | Cycles], run: Run | None = None) -> Iterator[CycleTable | Cycles]:
+        """Yield the pieces of a run up to the limit, and say at the end whether these are all cycles."""
+        left = math.inf if self.limit is None else self.limit
+        with self.watch:
+            for found in pieces:
+                if len(found) > left:
+                    most = int(left)
+                    yield found.first(most) if isinstance(found, CycleTable) else found.part(0, most)
+                    return
+                yield found
+                left -= len(found)
+        if run is None or run.finished:
+            yield CycleTable.of_pieces(self.space.graph, [])
+
+    def table(self, run: Run) -> CycleTable:
+        """Search until the end, the limit or the time-out; return the cycles found."""
+        if not run.options.rows:
+            table = CycleTable.of_pieces(run.graph, (run.take_cycles() for _ in self.slices(run)))
+            return CycleTable(run.graph, table.offsets, table.vertices, complete=run.finished)
+        run.gather_rows()
+        for _ in self.slices(run):
+            pass
+        return CycleTable.of_rows(run.graph, run.take_rows(), CycleOrder(run.graph), complete=run.finished)
+
+    def pieces(self, run: Run) -> Iterator[CycleTable | Cycles]:
+        """Search to the end, the limit or the time-out; yield the cycles of each slice."""
+        order = CycleOrder(run.graph)
+        for _ in self.slices(run):
+            if run.options.rows:
+                yield CycleTable.of_rows(run.graph, run.take_rows(), order, complete=False)
+            else:
+                yield run.take_cycles()
+
+
+def asked_for(
+    graph: Any,
+    options: Options,
+    arch: Arch,
+    threads: int | None,
+    through: Iterable[Hashable],
+    avoid: Iterable[Hashable],
+    avoid_edges: Iterable[tuple[Hashable, Hashable]],
+    limit: int | None,
+    timeout: float | None,
+    simplify: bool,
+    progress: ProgressOption,
+) -> AskedSearch:
+    """Check what a caller asks for, and read the graph; vertices and edges are given by name."""
+    require_limit(limit)
+    require_arch(arch)
+    require_threads(threads)
+    watch = Watch(timeout, progress)
+    watch.tell("reading")
+    graph = as_graph(graph, simplify=simplify)
+    options = replace(
+        options,
+        rows=options.collect and fits_in_rows(graph),
+        through=vertices_called(graph, through),
+        avoid=vertices_called(graph, avoid),
+        avoid_edges=edges_called(graph, avoid_edges),
+    )
+    return AskedSearch(space_of(graph, options), arch, threads, limit, watch)
