@@ -164,6 +164,7 @@ def test_an_option_of_a_search_is_named_beside_what_asks_for_a_boundary(option, 
         count_cycles(grid(2, 2), **option, **reason)
 
 
+@pytest.mark.slow
 def test_a_count_that_cannot_fit_is_refused_before_it_begins() -> None:
     told: list[Progress] = []
     with pytest.raises(

@@ -148,6 +148,7 @@ def test_a_table_of_few_cells_makes_passes(monkeypatch):
     assert counted(graph) == whole.cycles_by_length
 
 
+@pytest.mark.slow
 def test_passes_are_numbered_and_share_the_work(cells_for_passes):
     cells_for_passes(1500)
     count = begun(generate("grid:6x7"))
@@ -214,6 +215,7 @@ def test_passes_are_kept_and_go_on(cells_for_passes):
     assert count.cycles_by_length == expected
 
 
+@pytest.mark.slow
 def test_each_allocation_may_fail_and_the_count_goes_on(cells_for_passes):
     graph = generate("grid:5x6")
     expected = in_python(graph)

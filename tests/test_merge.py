@@ -55,6 +55,7 @@ def written(tmp_path, results):
     return list(map(str, paths))
 
 
+@pytest.mark.slow
 def test_a_finished_part_that_was_resumed_goes_with_the_others(tmp_path):
     """As where the jobs of a cluster are sent once more until all are done: the second job needs no device."""
     for number in (1, 2):

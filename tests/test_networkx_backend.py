@@ -32,6 +32,8 @@ def no_warning_of_the_cache():
 @pytest.fixture
 def first(monkeypatch):
     """Take searches, or none, to have been made in this process."""
+    # On a busy machine a tenth of a second is too short for a walk.
+    monkeypatch.setattr(chordless.networkx_backend, "ESTIMATE_SECONDS", PATIENCE)
     return lambda so: monkeypatch.setattr(chordless.networkx_backend, "_begun", not so)
 
 

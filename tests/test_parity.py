@@ -151,6 +151,7 @@ def test_paths_by_command(capfd):
     assert {len(line.split()) for line in printed.splitlines()} == {4}
 
 
+@pytest.mark.slow
 def test_a_batch_of_odd_cycles_agrees_with_what_keep_counts(tmp_path):
     graphs = ATLAS[900:1253:9]
     atlas = graph6(tmp_path / "atlas.g6", graphs)

@@ -97,6 +97,7 @@ def test_one_cycle_less_is_another_proof():
     assert len(proofs) == 3
 
 
+@pytest.mark.slow
 def test_the_proofs_of_parts_add_up(tmp_path):
     for part in (1, 2, 3):
         found, _ = count("grid:5x6", "--proof", "--part", f"{part}/3", "--arch", "cpu")
@@ -106,6 +107,7 @@ def test_the_proofs_of_parts_add_up(tmp_path):
     assert json.loads(merged.stdout)["proof"] == whole["proof"] is not None
 
 
+@pytest.mark.slow
 def test_a_proof_goes_on_after_a_stop(tmp_path):
     whole, _ = count("grid:6x8", "--proof", "--arch", "cpu")
     stopped, code = count("grid:6x8", "--proof", "--arch", "cpu", "--limit", "10", "--checkpoint", tmp_path / "run")
@@ -133,7 +135,9 @@ def in_order(lines: list[str], graph: str) -> list[list[int]]:
     return cycles
 
 
-@pytest.mark.parametrize(("spec", "more"), [("grid:5x6", ()), ("grid:17x17", ("--max-length", "8"))])
+@pytest.mark.parametrize(
+    ("spec", "more"), [("grid:5x6", ()), pytest.param("grid:17x17", ("--max-length", "8"), marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("arch", ["reference", "cpu"])
 def test_a_sorted_listing(tmp_path, spec, more, arch):
     plain = chordless("list", spec, "--arch", arch, *more).stdout.splitlines()

@@ -182,6 +182,7 @@ def test_a_sample_by_a_search_of_a_graph_too_large_for_tables_of_rows():
     assert max(counts.values()) < 25
 
 
+@pytest.mark.slow
 def test_a_search_is_taken_where_the_boundary_is_expected_to_take_longer(monkeypatch):
     def refused(*_, **__):
         raise AssertionError("the boundary was taken")
@@ -256,6 +257,7 @@ def test_the_command_writes_the_lines_of_list(tmp_path, capfd):
         assert message in error
 
 
+@pytest.mark.slow
 def test_more_cycles_than_fit_are_drawn_in_rounds(tmp_path):
     """The memory bounds a round, and a seed draws the same cycles in one round or in several."""
     path = tmp_path / "cycles.npy"

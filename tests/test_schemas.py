@@ -61,6 +61,7 @@ def test_a_count_that_is_stopped():
     assert not found["complete"]
 
 
+@pytest.mark.slow
 def test_merged_and_resumed_counts(tmp_path):
     for part in ("1/2", "2/2"):
         (found,) = obeys("count", "count", "karate", "--json", "--part", part, "--arch", "cpu")

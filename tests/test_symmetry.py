@@ -257,6 +257,7 @@ def test_a_long_search_is_made_up_to_symmetry_by_itself() -> None:
     assert json.loads(done.stdout)["total"] == sum(CUBE_6.values())
 
 
+@pytest.mark.slow
 def test_a_stopped_command_goes_on_and_prints_its_result_again(tmp_path: Path) -> None:
     run = tmp_path / "run"
     stopped = slowly(

@@ -181,6 +181,7 @@ def written(path: Path, *options: Any) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_command_merges_files_and_folders_of_parts(tmp_path: Path) -> None:
     files = [written(tmp_path / "1.json", "--part", "1/2"), tmp_path / "run"]
     written(tmp_path / "2.json", "--part", "2/2", "--checkpoint", files[1])
@@ -196,6 +197,7 @@ def test_the_command_merges_files_and_folders_of_parts(tmp_path: Path) -> None:
     assert parts[0]["orbits_begun"] == parts[1]["orbits_begun"] == 2
 
 
+@pytest.mark.slow
 def test_parts_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     first, second = (written(tmp_path / f"{number}.json", "--part", f"{number}/2") for number in (1, 2))
     plain = tmp_path / "plain.json"

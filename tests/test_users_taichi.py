@@ -115,6 +115,7 @@ def test_a_count_leaves_a_program_that_is_running_alone(what: str, first: str, t
     assert "compiled again" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_device_that_a_program_has_reset_is_opened_again(tmp_path: Path) -> None:
     code = f"""{GRAPHS}
 from kernels_ti import DeviceError, enumerate_cycles, open_device
