@@ -110,6 +110,14 @@ def test_what_should_be_alike_and_is_not_is_marked():
     assert next(fact.second for fact in facts if fact.label == "search") == "lengths 3 to 9, part 1 of 4"
 
 
+def test_a_sample_is_told_from_a_count():
+    sample = replace(COMPLETE, cycles=3, options={"pick": "sample"}, boundary={"drawn_from": 65772})
+    assert differing(replace(sample, cycles_by_length={4: 3})) == ["search"]
+    facts = {fact.label: fact for fact in compare_facts(COMPLETE, sample, ascii_only=True)}
+    assert facts["cycles"].second == "3 drawn at random from 65,772"
+    assert facts["search"].second == "a sample, lengths from 3, along a boundary"
+
+
 def test_both_runs_are_played_side_by_side(tmp_path):
     recordings = Path(__file__).parent / "recorded"
     ours, paper = (

@@ -164,6 +164,11 @@ def test_a_stop_that_takes_long_says_so_and_can_be_had_at_once():
         await until(pilot, lambda: "writes a checkpoint" in text_of(app))
         await pilot.press("y")
         await until(pilot, lambda: app.session.told == ["stop", "kill"])
+        # The question is over as soon as the run is.
+        await pilot.press("s")
+        await until(pilot, lambda: "writes a checkpoint" in text_of(app))
+        app.session.is_at_work = False
+        await until(pilot, lambda: "writes a checkpoint" not in text_of(app))
 
     play(app, LARGE, steps)
 

@@ -99,7 +99,7 @@ def test_memory_is_held_against_the_budget_of_the_device_that_has_it():
     ("phase", "when", "value"),
     [
         ("running", 88.0, "12 s ago"),
-        ("running", 99.5, "just now"),
+        ("running", 99.5, "up to date"),
         ("paused", 88.0, "12 s before the pause"),
         ("failed", 88.0, "12 s before the end"),
         ("finished", 99.9, "at the end"),
@@ -107,7 +107,9 @@ def test_memory_is_held_against_the_budget_of_the_device_that_has_it():
     ],
 )
 def test_the_age_of_a_checkpoint(phase, when, value):
-    state = replace(RUNNING, phase=phase, directory="/runs/a", checkpoint_time=when, checkpoint_cycles=7)
+    # Only the seconds of search count: between two sessions nothing is lost.
+    state = replace(RUNNING, phase=phase, directory="/runs/a", checkpoint_time=when and 1.0, checkpoint_cycles=7)
+    state = replace(state, seconds=100.0, checkpoint_seconds=when or 0.0)
     assert run_words.checkpoint_tile(state).value == value
     assert run_words.checkpoint_tile(replace(state, directory=None)).value == "none"
 
@@ -118,7 +120,8 @@ def test_the_next_checkpoint_is_announced():
     assert (tile.value, tile.notes, tile.short) == ("none yet", ("next in 32 s",), "no checkpoint yet, next in 32 s")
     for other in (replace(state, phase="paused"), replace(state, began=1.0)):
         assert run_words.checkpoint_tile(other).short == "no checkpoint yet"
-    assert run_words.checkpoint_tile(replace(state, checkpoint_time=58.0)).short == "last checkpoint 42 s ago"
+    later = replace(state, checkpoint_time=1.0, seconds=50.0, checkpoint_seconds=8.0)
+    assert run_words.checkpoint_tile(later).short == "last checkpoint 42 s ago"
 
 
 def test_notes_of_the_reader_are_one_line_without_the_name_of_the_file():
@@ -188,9 +191,9 @@ def test_the_time_left_along_a_boundary_leaves_out_the_time_of_the_order():
 
 
 def test_stopping_now_says_what_it_costs():
-    state = RunState(phase="running", checkpoint_time=100.0)
-    assert run_words.stop_now_words(state, 164.2) == "Stop now, lose the last 64 s"
-    assert run_words.stop_now_words(RunState(phase="running"), 164.2) == "Stop now, lose what was found"
+    state = RunState(phase="running", checkpoint_time=100.0, checkpoint_seconds=100.0, seconds=164.2)
+    assert run_words.stop_now_words(state) == "Stop now, lose the last 64 s"
+    assert run_words.stop_now_words(RunState(phase="running", seconds=164.2)) == "Stop now, lose what was found"
 
 
 def test_the_rate_of_a_cluster_is_that_of_several_reports():
@@ -248,9 +251,22 @@ def test_the_graph_is_told_as_fully_as_there_is_room():
     assert run_words.graph_and_device(RunState(), "  ", 99) == ""
 
 
-def test_the_share_of_a_wave_is_at_least_that_of_its_cycles():
-    wave = replace(RUNNING, share=1e-5, cycles=500, cycles_estimate=1000.0, cycles_low=800.0, cycles_high=1250.0)
-    assert run_words.share_tile(replace(wave, options={"expansion": "paper"})).share == 0.4
-    assert run_words.share_tile(replace(wave, options={"expansion": "two-ended"})).share == 1e-5
-    over = replace(wave, reason="complete", phase="finished", share=1.0, options={"expansion": "paper"})
+def test_a_wave_tells_its_level_and_no_share_and_no_end():
+    known = replace(RUNNING, share=1e-5, cycles=500, cycles_estimate=1000.0, cycles_low=800.0, cycles_high=1250.0)
+    wave = replace(known, options={"expansion": "paper"}, waiting_by_length={7: 30, 8: 900}, seconds=9.0)
+    tile = run_words.share_tile(wave)
+    assert (tile.value, tile.share) == ("level 8", None)
+    assert run_words.time_left(wave) is None
+    assert "of about 1,000" in run_words.cycles_tile(wave).notes
+    assert not any("of about" in note for note in run_words.cycles_tile(replace(wave, cycles_high=1e6)).notes)
+    over = replace(wave, reason="complete", phase="finished", share=1.0)
     assert run_words.share_tile(over).share == 1.0
+
+
+def test_the_share_is_that_of_the_cycles_where_their_number_is_known():
+    search = replace(RUNNING, share=1e-5, cycles=980, cycles_estimate=1000.0, cycles_low=1000.0, cycles_high=1000.0)
+    assert run_words.share_tile(replace(search, is_counted=True)).share == pytest.approx(0.98)
+    assert "of 1,000" in run_words.cycles_tile(replace(search, is_counted=True)).notes
+    assert run_words.share_tile(replace(search, cycles=1000, is_counted=True)).value == "99%"
+    vague = replace(search, cycles_low=1.0, cycles_high=1e9)
+    assert run_words.share_tile(vague).share == 1e-5

@@ -21,8 +21,11 @@ def test_the_form_begins_a_search_breadth_first():
         await pilot.press("escape", "B")
         await until(pilot, lambda: pilot.app.command is not None)
 
-    command = fill(SMALL, steps).command
+    app = fill(SMALL, steps)
+    command = app.command
     assert (command.graph, command.expansion, command.method) == ("grid:7x10", "paper", "search")
+    # The key begins one run: the next one grows as before.
+    assert app.settings.last.expansion == "two-ended"
 
 
 def test_a_run_is_begun_anew_breadth_first_after_a_question(tmp_path, slow):

@@ -77,10 +77,9 @@ def check_graph(source: str, *, simplify: bool = False, directed: bool = False, 
 
 def check_overlap(web: str, types: str | None) -> GraphFacts:
     """Return the facts of the niche overlap graph of a food web; a GraphError if there is no such web."""
-    from chordless.graphs.overlap import read_food_web, types_beside
+    from chordless.graphs.overlap import read_food_web, require_web, types_beside
 
-    if not os.path.lexists(web):
-        raise GraphError(f"{web}: no such file; a food web is a file, such as web.net")
+    require_web(web)
     _check_kind(types or types_beside(web) or web)
     too_large = _too_large(web)
     if too_large is not None:

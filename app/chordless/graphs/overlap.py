@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from chordless.graphs.load import LoadedGraph, checked_encoding, format_of_web, read_arcs
-from chordless.graphs.readers.incoming import read_bytes, shown_name
+from chordless.graphs.readers.incoming import STANDARD_INPUT, read_bytes, shown_name
 from chordless.graphs.readers.pajek import parse_network, parse_partition
 from chordless.graphs.readers.source import Source
 from chordless.values import ALL_LIVING
@@ -62,6 +63,7 @@ def read_food_web(net_path: str, types_path: str | None = None, encoding: str | 
     every vertex is living. A GraphError is raised for a file that cannot be read, a web with edges instead of arcs, and
     a partition with another number of vertices than the web, with unknown types or with no living vertex.
     """
+    require_web(net_path)
     names, arcs, notes, is_network = _read_arcs(net_path, encoding)
     is_untold = types_path is None
     if types_path is None:
@@ -73,6 +75,12 @@ def read_food_web(net_path: str, types_path: str | None = None, encoding: str | 
     overlap = overlap_of_links(links, names)
     lacks_types = is_network and is_untold and types_path is None
     return FoodWeb(overlap, tuple(living), types_path, len(links), notes, lacks_types)
+
+
+def require_web(path: str) -> None:
+    """Raise GraphError if a food web is neither a file nor standard input: a spec is none."""
+    if path != STANDARD_INPUT and not os.path.lexists(path):
+        raise GraphError(f"{path}: no such file; a food web is a file, such as web.net")
 
 
 def overlap_of_links(links: Iterable[tuple[int, int]], names: Sequence[Hashable]) -> Graph:

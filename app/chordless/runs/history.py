@@ -62,7 +62,7 @@ class RunSummary:
     cycles: int
     listed: int
     lists: bool  # Whether its cycles are kept in the folder
-    seconds: float  # Time of all sessions; of a run that is not over, up to its last report
+    seconds: float  # Time of the search in all sessions; of a run that is not over, up to its last report
     share: float  # Share of the search that is done, 0 to 1
     # ``running`` or ``paused``: an engine is in it. ``lost``: none is, and the recording breaks off.
     stage: RunStage
@@ -213,7 +213,7 @@ def _stage(path: Path, events: list[Event]) -> tuple[RunStage, str]:
 def _seconds(events: list[Event]) -> float:
     for event in events:
         if isinstance(event, Finished):
-            return event.total_seconds
+            return event.enumerate_seconds
         if isinstance(event, Progress):
             return event.seconds
     return 0.0

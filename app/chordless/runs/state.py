@@ -79,6 +79,7 @@ class RunState:
     cycles_estimate: float | None = None
     cycles_low: float | None = None
     cycles_high: float | None = None
+    is_counted: bool = False  # Whether the estimate is exact: the cycles were counted before the start
     waiting_by_length: dict[int, int] = field(default_factory=dict)
     compiling: bool = False
     workers: list[dict[str, Any]] = field(default_factory=list)
@@ -97,6 +98,7 @@ class RunState:
     cycle_rates: tuple[float, ...] = ()
     checkpoint_cycles: int | None = None  # Cycles up to the last checkpoint
     checkpoint_time: float | None = None  # Wall-clock time of it
+    checkpoint_seconds: float = 0.0  # Seconds of search up to it
     error: str | None = None  # The message of a run that failed
     can_resume: bool = False  # Whether it has a directory with a checkpoint, and is neither complete nor at work
     log: tuple[LogLine, ...] = ()  # The newest last; at most 500
@@ -186,7 +188,9 @@ class _Fold:
             self._base = None
             self._say(time, "paused")
         elif isinstance(event, Checkpointed):
-            self._values |= {"checkpoint_cycles": event.cycles, "checkpoint_time": time}
+            self._settle()
+            seconds = self._values.get("seconds", self._before.seconds)
+            self._values |= {"checkpoint_cycles": event.cycles, "checkpoint_time": time, "checkpoint_seconds": seconds}
             self._say(time, f"checkpoint at {quantity(event.cycles, 'cycle')}")
         elif isinstance(event, Finished):
             self._finish(time, event)
@@ -252,7 +256,7 @@ class _Fold:
         """Apply the newest report; all earlier ones are out of date."""
         if self._progress is not None:
             told = {name: getattr(self._progress, name) for name in _OF_PROGRESS}
-            if self._progress.cycles_estimate is None:
+            if self._progress.cycles_estimate is None or self._before.is_counted:
                 # An earlier estimate, such as that before the start, stands until there is a newer one.
                 told = {name: value for name, value in told.items() if name not in _OF_ESTIMATE}
             self._values |= told

@@ -62,7 +62,7 @@ COLUMNS = (
     Column("m", "Edges", 10, lambda run: run.m or 0, lambda run: _number(run.m), 120),
     Column("cycles", "Cycles", 14, lambda run: run.cycles, lambda run: _number(run.cycles)),
     Column("listed", "Listed", 14, lambda run: run.listed, lambda run: _number(run.listed) if run.lists else "", 150),
-    Column("seconds", "Total time", 13, lambda run: run.seconds, lambda run: seconds_text(run.seconds), 66),
+    Column("seconds", "Search time", 13, lambda run: run.seconds, lambda run: seconds_text(run.seconds), 66),
     Column("arch", "Arch", 9, lambda run: run.arch, lambda run: run.arch, 120, is_number=False),
     Column("disk", "On disk", 9, lambda run: run.disk_bytes, lambda run: bytes_text(run.disk_bytes), 150),
     Column("began", "Started", 12, lambda run: run.began, lambda run: when(run.began), 78),

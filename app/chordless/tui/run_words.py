@@ -22,6 +22,8 @@ from kernels_ti.errors import vertices_text
 # Earlier, too little is known to estimate the time left.
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0
 _OVER = ("finished", "failed", "lost")
+_NEARLY_ALL, _NARROW = 0.999, 2
+_LONGEST_EXACT = 15  # Characters of a number that fits into a tile
 # A longer time left is told in hours, days or years.
 _LONGEST_IN_MINUTES = 6000.0
 
@@ -150,7 +152,7 @@ def time_left(state: RunState) -> float | None:
     if state.seconds < _LEAST_SECONDS_FOR_A_GUESS:
         return None
     known = cycle_range(state)
-    if known is not None and known.is_vague:
+    if _is_wave(state) or (known is not None and known.is_vague):
         return None
     if known is not None and (left := known.seconds_left(state.seconds, state.cycles)) is not None:
         return left
@@ -192,9 +194,10 @@ def _picked_tile(state: RunState, pick: str) -> TileWords:
         return TileWords("none yet", ("the longest cycle" if pick == "longest" else "a sample",), "none picked yet")
     if pick == "sample":
         drawn, all_of_them = f"{state.cycles:,} drawn", found.get("drawn_from", 0)
-        exact = f"{drawn} from {all_of_them:,}"
-        about = f"{drawn} from {large_number(all_of_them)}"
-        return TileWords(f"{state.cycles:,}", ("drawn at random", f"from {large_number(all_of_them)}"), exact, (about,))
+        exact, about = f"{all_of_them:,}", f"about {large_number(all_of_them)}"
+        number = exact if len(exact) <= _LONGEST_EXACT else about
+        lines = (f"{drawn} from {exact}", f"{drawn} from {about}")
+        return TileWords(f"{state.cycles:,}", ("drawn at random", f"from {number}"), lines[0], lines[1:])
     if not state.cycles:
         return TileWords("none", ("there is no", "chordless cycle"), "no chordless cycle")
     length, ways = max(state.cycles_by_length), found.get("ways", 1)
@@ -234,6 +237,8 @@ def paths_vary(state: RunState) -> bool:
 
 def share_tile(state: RunState) -> TileWords:
     """Return the share of the search that is done, and the time left."""
+    if _is_wave(state) and state.phase in ("running", "paused"):
+        return _level_tile(state)
     state = replace(state, share=_share_done(state))
     share = share_text(state.share) if state.share else "0%"
     spent = seconds_text(state.seconds)
@@ -252,25 +257,47 @@ def share_tile(state: RunState) -> TileWords:
     )
 
 
+def _level_tile(state: RunState) -> TileWords:
+    """Return the level that a wave has reached: of its paths nearly all are open until the end."""
+    longest = max(state.waiting_by_length, default=0)
+    if not longest:
+        return TileWords("wave", ("it has no share", "that is done"), "wave")
+    level = f"level {longest:,}"
+    return TileWords(level, ("a wave tells no", "share and no end"), f"{level} of the wave", (level,))
+
+
 def _share_done(state: RunState) -> float:
-    """Return the share of the search; of a wave at least that of the cycles, as all its paths are open for long."""
-    known = cycle_range(state) if state.options.get("expansion") == "paper" else None
-    if known is None or known.is_vague:
+    """Return the share of the search; once most cycles are found, by their number rather than by the branching."""
+    known = cycle_range(state)
+    if known is None or known.is_vague or state.states is not None or state.phase in _OVER:
         return state.share
-    return max(state.share, min(state.cycles / known.high, 1.0))
+    return max(state.share, min(known.share(state.cycles, state.share), _NEARLY_ALL))
+
+
+def _is_wave(state: RunState) -> bool:
+    """Return whether all paths of one length are expanded before longer ones: most cycles come near the end."""
+    return state.options.get("expansion") == "paper"
 
 
 def times_words(state: RunState) -> tuple[str, ...]:
     """Return the time of the search, and the time from start to end with reading, compiling and writing."""
     search = f"search {seconds_text(state.seconds)}"
-    return (search, f"{seconds_text(state.total_seconds)} in all") if state.total_seconds else (search,)
+    if not state.total_seconds:
+        return (search,)
+    # A session that was killed has told no total.
+    return search, f"{seconds_text(max(state.total_seconds, state.seconds))} in all"
 
 
-def stop_now_words(state: RunState, now: float) -> str:
-    """Return the loss if the run stops now without a new checkpoint. `now` is the time in seconds since 1970."""
+def stop_now_words(state: RunState) -> str:
+    """Return the loss if the run stops now without a new checkpoint."""
     if state.checkpoint_time is None:
         return "Stop now, lose what was found"
-    return f"Stop now, lose the last {_rough_seconds(max(now - state.checkpoint_time, 0.0))}"
+    return f"Stop now, lose the last {_rough_seconds(_unsaved_seconds(state))}"
+
+
+def _unsaved_seconds(state: RunState) -> float:
+    """Return the seconds of search since the last checkpoint: pauses, and the time between two sessions, are none."""
+    return max(state.seconds - state.checkpoint_seconds, 0.0)
 
 
 def search_words(options: Mapping[str, Any]) -> str:
@@ -331,10 +358,10 @@ def checkpoint_tile(state: RunState) -> TileWords:
         due = f"in {_rough_seconds(left)}"
         shorter = (f"next checkpoint {due}", "no checkpoint yet")
         return TileWords("none yet", (f"next {due}",), f"no checkpoint yet, next {due}", shorter)
-    age = max(state.changed - state.checkpoint_time, 0.0)
+    age = _unsaved_seconds(state)
     when = {"paused": "before the pause", "running": "ago", "starting": "ago"}.get(state.phase, "before the end")
     notes = (f"at {state.checkpoint_cycles or 0:,} cycles",)
-    now = "just now" if when == "ago" else when.replace("before", "at")
+    now = "up to date" if when == "ago" else when.replace("before", "at")
     value = now if age < 1 else f"{_rough_seconds(age)} {when}"
     return TileWords(value, notes, f"last checkpoint {value}", (f"checkpoint {value}", f"saved {value}"))
 
@@ -352,12 +379,18 @@ def cycle_range(state: RunState) -> CycleRange | None:
     """Return the estimate of the number of cycles; None while there is none, and of a run that is complete."""
     if state.reason == "complete":
         return None
-    return CycleRange.told(state.cycles_estimate, state.cycles_low, state.cycles_high, state.cycles)
+    known = CycleRange.told(state.cycles_estimate, state.cycles_low, state.cycles_high, state.cycles)
+    if known is None or not state.is_counted:
+        return known
+    return replace(known, exact=True)
 
 
 def _estimate(state: RunState, *, with_spread: bool = True) -> tuple[str, ...]:
     known = cycle_range(state)
     if known is None or (known.is_vague and known.low <= state.cycles):
+        return ()
+    if _is_wave(state) and known.high > _NARROW * known.low:
+        # Nearly all cycles of a wave may be found before it is known how many there are.
         return ()
     return (f"of {known.number}", *filter(None, [known.spread if with_spread else ""]))
 

@@ -141,4 +141,6 @@ class RunSession:
 def _with_estimate(expected: CycleRange) -> RunState:
     """Return the state of a run of which nothing is known but the estimate before its start."""
     high = expected.high if math.isfinite(expected.high) else None
-    return RunState(cycles_estimate=expected.middle, cycles_low=expected.low, cycles_high=high)
+    return RunState(
+        cycles_estimate=expected.middle, cycles_low=expected.low, cycles_high=high, is_counted=expected.exact
+    )

@@ -116,7 +116,6 @@ class FollowFeed(Feed):
                         raise EngineError(
                             f"the recording cannot be read from line {self._lines_read} of {self._path} on: {error}"
                         ) from error
-                    self._flush_if_due()
         except FileNotFoundError:
             return False
         return self._read_to > before

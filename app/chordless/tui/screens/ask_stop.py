@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from chordless.tui.screens.question import Question
+
+_SECONDS_BETWEEN_LOOKS = 0.1
 
 
 class AskStop(Question):
@@ -17,12 +21,24 @@ class AskStop(Question):
 
 
 class AskStopNow(Question):
-    """Asks whether to end a run at once that is stopping; `words` tell what is lost."""
+    """Asks whether to end a run at once that is stopping; `words` tell what is lost.
 
-    def __init__(self, words: str) -> None:
+    The question is over as soon as the run is: once it is not `at_work` any more.
+    """
+
+    def __init__(self, words: str, at_work: Callable[[], bool]) -> None:
         super().__init__(
             "The run is stopping: the engine finishes its step and writes a checkpoint.\nOf a large count along a "
             "boundary that is gigabytes.\n",
             words,
             no="Wait for it",
         )
+        self._at_work = at_work
+
+    def on_mount(self) -> None:
+        """Look repeatedly whether the run has ended."""
+        self.set_interval(_SECONDS_BETWEEN_LOOKS, self._look)
+
+    def _look(self) -> None:
+        if not self._at_work() and self.is_current:
+            self.dismiss(None)

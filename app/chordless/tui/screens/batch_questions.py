@@ -24,8 +24,9 @@ class AskResume(Question):
 
     def __init__(self, output: str, lines: int) -> None:
         super().__init__(
-            f"Resume {output}?\n\nIt has {quantity(lines, 'line')}. The lines of the graphs that are named now stay. "
-            f"All others move to {output}{EARLIER}. To keep them together, write to another file.\n",
+            f"Resume {output}?\n\nIt has {quantity(lines, 'line')}. The lines of the graphs that are named, and read "
+            f"as they are read now, stay. All others move to {output}{EARLIER}. To keep them together, write to "
+            "another file.\n",
             "Yes, resume",
         )
 

@@ -191,25 +191,43 @@ def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> lis
     def fact(label: str, words: Callable[[RunState], str], same: Callable[[RunState], object] | None = None) -> Fact:
         return Fact(label, words(first), words(second), same is not None and same(first) != same(second))
 
+    counts_all = all(state.options.get("pick", "all") == "all" for state in (first, second))
     return [
         fact("graph", _graph, lambda state: (state.graph, state.n, state.m)),
         fact(
             "search",
-            lambda state: run_words.search_words(state.options),
+            lambda state: _PICKED.get(state.options.get("pick", "all"), "") + run_words.search_words(state.options),
             lambda state: [state.options.get(key) for key in _WHAT_IS_SEARCHED],
         ),
         fact("on", run_words.device_words),
         fact("state", lambda state: _state(state, ascii_only), lambda state: (state.phase, state.reason)),
-        fact("cycles", lambda state: _total(state.cycles, state), lambda state: state.cycles_by_length),
+        fact("cycles", _cycles, (lambda state: state.cycles_by_length) if counts_all else None),
         fact("paths T", _paths),
     ]
 
 
-_WHAT_IS_SEARCHED = ("min_length", "max_length", "parity", "through", "through_edges", "avoid", "avoid_edges", "part")
+_PICKED = {"sample": "a sample, ", "longest": "a longest cycle, "}
+_WHAT_IS_SEARCHED = (
+    "pick",
+    "min_length",
+    "max_length",
+    "parity",
+    "through",
+    "through_edges",
+    "avoid",
+    "avoid_edges",
+    "part",
+)
 
 
 def _graph(state: RunState) -> str:
     return f"{state.graph}  {size_text(state.n, state.m)}"
+
+
+def _cycles(state: RunState) -> str:
+    if state.options.get("pick") == "sample" and state.boundary:
+        return f"{state.cycles:,} drawn at random from {state.boundary.get('drawn_from', 0):,}"
+    return _total(state.cycles, state)
 
 
 def _state(state: RunState, ascii_only: bool) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-import time
 from typing import ClassVar
 
 from textual import work
@@ -47,7 +46,7 @@ class LeaveScreen(Dialog[str]):
             if self._session.directory is not None:
                 yield Button("Leave and keep it running", id="keep", variant="primary")
                 yield Button("Stop it with a checkpoint, and leave", id="stop")
-                yield Button(stop_now_words(self._session.state, time.time()), id="kill")
+                yield Button(stop_now_words(self._session.state), id="kill")
             else:
                 yield Button("Stop it; without a folder nothing is kept", id="kill", variant="warning")
             yield Button("Stay", id="stay")

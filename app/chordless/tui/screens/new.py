@@ -44,6 +44,7 @@ from kernels_ti import ChordlessError
 if TYPE_CHECKING:
     from chordless.words.cycle_range import CycleRange
 
+_SECONDS_BETWEEN_LOOKS = 3.0
 _PREVIEW_FROM, _TWO_COLUMNS_FROM = 80, 120
 _DRAWING_BELOW_FROM, _HIGH_FROM = 30, 40
 _WHAT_IT_IS = (
@@ -83,6 +84,7 @@ class NewScreen(Page):
         # The chosen way to count, whether an estimate has chosen it, and the graph for which the user has chosen one.
         self._way, self._is_advised = "", False
         self._chosen_for: str | None = None
+        self._growth_before: str | None = None  # The choice before a key has begun one run breadth first
         self._usual: dict[str, str] = {}
 
     def parts(self) -> ComposeResult:
@@ -123,6 +125,7 @@ class NewScreen(Page):
         if self.app.size.width >= _TWO_COLUMNS_FROM and self.app.size.height >= _HIGH_FROM:
             self.query_one(GraphPanel).unfold("examples")
         self._show_status()
+        self.set_interval(_SECONDS_BETWEEN_LOOKS, self._look_at_runs)
         if self.dashboard.is_beginning and self.is_current:
             self.action_go_to()
 
@@ -145,6 +148,11 @@ class NewScreen(Page):
         if session is not None and session.is_in(Path(expanded(directory.value))):
             # A run folder can hold only one run.
             directory.put("")
+
+    def _look_at_runs(self) -> None:
+        """Read the folder of runs again: another process may be at work in one."""
+        if self.is_current:
+            self.query_one(RecentRuns).look(self.dashboard.settings.runs_folder)
 
     def on_run_changed(self) -> None:
         """Say whether a run of this dashboard is going on."""
@@ -179,11 +187,12 @@ class NewScreen(Page):
             self._is_to_start = True
 
     def action_breadth_first(self) -> None:
-        """Start a search in which paths grow at one end, level by level."""
-        what = self.query_one("#what", Choice)
+        """Start one search in which paths grow at one end, level by level; the next one grows as before."""
+        what, growth = self.query_one("#what", Choice), self.query_one("#expansion", Choice)
         if what.chosen not in ("count", "list"):
             what.choose("count")
-        self.query_one("#expansion", Choice).choose("paper")
+        self._growth_before = growth.chosen
+        growth.choose("paper")
         self.call_after_refresh(self.action_start)
 
     def action_other_way(self) -> None:
@@ -246,6 +255,8 @@ class NewScreen(Page):
     def _choices(self) -> LastChoices:
         question = self.query_one(GraphSource).question
         typed = {name: self.query_one(f"#row-{name}", FormRow).value for name in _FIELDS}
+        # The word that an empty field shows may be typed as well.
+        typed |= {field.name: "" for field in (*LENGTHS, *RESOURCES) if typed[field.name].strip() == field.empty}
         return LastChoices(
             source=kind_of(question.text, question.reading),
             graph=question.text.strip(),
@@ -313,6 +324,7 @@ class NewScreen(Page):
         preview, question = self.query_one(GraphPreview), source.question
         if not source.is_known:
             # The facts are those of the graph before.
+            preview.leave(question.text)
             return
         if source.facts is not None:
             least, most = lengths_of(self._choices(), source.facts.shortest)
@@ -324,6 +336,7 @@ class NewScreen(Page):
             preview.tell_known(self._counted_before())
         elif source.fault is not None:
             preview.show(None, None)
+            preview.tell_known("")
 
     def _counted_before(self) -> str:
         """Return what a run has found that had to count the same cycles; "" without one."""
@@ -340,6 +353,10 @@ class NewScreen(Page):
         choices, question = self._choices(), self.query_one(GraphSource).question
         # The folder is not remembered: it can hold only one run. Neither is a way that an estimate has chosen.
         last = replace(choices, directory="", find="count" if self._is_advised else choices.find)
+        if self._growth_before is not None:
+            last = replace(last, expansion=self._growth_before)
+            self.query_one("#expansion", Choice).choose(self._growth_before)
+            self._growth_before = None
         self.dashboard.remember(replace(self.dashboard.settings, last=last))
         self._usual = {"threads": last.threads, "memory": last.memory}
         graph = graph_source(choices.graph)
@@ -372,7 +389,7 @@ def _rows(lines: list[str], width: int) -> int:
 def _sentence(choices: LastChoices) -> str:
     """Return a sentence about what will be searched."""
     least, most = choices.min_length.strip(), choices.max_length.strip()
-    of = f" of {least} or more vertices" if least else ""
+    of = f" of {least} or more vertices" if least not in ("", "3") else ""
     if most:
         of = f" of {most} vertices" if most == (least or "3") else f" of {least or 3} to {most} vertices"
     limit, where = choices.limit.strip(), f"chordless cycles{of} in {choices.graph}"
@@ -381,5 +398,7 @@ def _sentence(choices: LastChoices) -> str:
     if choices.find == "sample":
         return f"Draw {limit or f'{USUAL_SAMPLE:,}'} {where} at random, and how many pass each edge"
     how = " along a boundary, without a look at each" if choices.find == "boundary" else ""
+    if choices.expansion == "paper":
+        how = ", breadth first as in the paper"
     on = f", on the cluster {choices.cluster.strip()}" if choices.cluster.strip() else ""
     return f"{'List' if choices.collect else 'Count'} {f'up to {limit}' if limit else 'all'} {where}{how}{on}"

@@ -168,8 +168,8 @@ class RunScreen(WaveAction, OfferedKeys):
         if session is None or self._newest is None:
             return
         if self._asked is not None and self._asked[0] == _STOPPING and session.owns_engine:
-            words = run_words.stop_now_words(self._newest, time.time())
-            self.app.push_screen(AskStopNow(words), lambda yes: session.kill() if yes else None)
+            question = AskStopNow(run_words.stop_now_words(self._newest), lambda: session.is_at_work)
+            self.app.push_screen(question, lambda yes: session.kill() if yes else None)
         elif session.owns_engine:
             self._ask(_STOPPING, session.stop)
         else:

@@ -134,6 +134,13 @@ class GraphPreview(Vertical):
             self._known = sentence
             self._show_estimate()
 
+    def leave(self, text: str) -> None:
+        """Say nothing more of a graph that is not the typed one; it stays drawn until the next one is known."""
+        if self._question is not None and self._question.text != text:
+            self.workers.cancel_node(self)
+            self._estimate_lines, self._known, self._is_whole = (), "", False
+            self._show_estimate()
+
     def pause(self) -> None:
         """Stop the threads, so that a run has the machine to itself. An estimate that is whole stays."""
         if not self._is_whole:

@@ -140,7 +140,8 @@ class Histogram(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Return one visible line."""
-        width = self.size.width
+        # A scroll bar would cover the ends of the longest bars.
+        width = self.scrollable_content_region.width
         heading = self.get_component_rich_style("histogram--heading")
         if y == 0:
             text = f"{'length':>{self._length_width}}  {'cycles':>{self._count_width}} "
