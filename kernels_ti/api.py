@@ -11,7 +11,7 @@ from kernels_ti.cycle_stream import CycleStream
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.device.device import is_open
 from kernels_ti.device.own_process import apart_if_needed
-from kernels_ti.errors import OptionError
+from kernels_ti.errors import OptionError, parameter
 from kernels_ti.options import CycleCounts, Options
 from kernels_ti.watch import ProgressOption
 
@@ -154,7 +154,7 @@ def count_cycles(
         'arch="reference"': arch == "reference",
     }
     only_a_search = [option for option, is_given in meant_for_search.items() if is_given]
-    reason = 'method="boundary"'
+    reason = parameter("method", "boundary")
     if method == "auto" and order is not None:
         method, reason = "boundary", "order"
     elif method == "auto" and (only_a_search or arch == "vulkan"):

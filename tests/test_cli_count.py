@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Finished, Started
-from program import COUNT_KEYS, LONG, REFERENCE, chordless, count, fails
+from patience import PATIENCE
+from program import COUNT_KEYS, ENVIRONMENT, LONG, REFERENCE, chordless, command, count, fails
 
 
 def test_json_has_exactly_the_promised_keys():
@@ -172,3 +176,11 @@ def test_what_a_directed_graph_cannot_have_is_said_in_one_line(options, words):
 def test_bounds_below_three_are_for_every_graph(bounds):
     wanted = {} if "--length" in bounds else {"5": 1}
     assert count("cycle:5", *REFERENCE, *bounds)[0]["by_length"] == wanted
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="needs /dev/fd")
+def test_a_graph_comes_from_a_descriptor_of_the_shell(tmp_path):
+    (tmp_path / "graph.txt").write_text("1 2\n2 3\n3 4\n4 1\n")
+    line = f"{shlex.join(command('count', '/dev/fd/9', '--json', '--arch', 'cpu'))} 9< {tmp_path}/graph.txt"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=ENVIRONMENT, timeout=PATIENCE)
+    assert json.loads(done.stdout)["by_length"] == {"4": 1}, done.stderr

@@ -5,6 +5,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
+from chordless.graphs.vertex_names import edge_named
 from directed_graphs import KINDS, all_digraphs, all_multigraphs, by_definition, by_reference, random_graph
 from oracles import by_length
 
@@ -178,6 +179,17 @@ def test_short_cycles_are_asked_for():
     assert count_cycles(graph, arch="cpu", min_length=1, max_length=1).by_length == {1: 1}
     counted = count_participation(graph, arch="cpu", min_length=2)
     assert counted.top(edges=True) == [((0, 1), 1)]
+
+
+def test_an_arc_is_named_from_its_tail():
+    graph = nx.DiGraph([(0, 1), (1, 2), (2, 0)])
+    assert count_cycles(graph, avoid_edges=[(0, 1)]).by_length == {}
+    with pytest.raises(OptionError, match="there is no arc 1 -> 0 in the graph"):
+        count_cycles(graph, avoid_edges=[(1, 0)])
+    named = Graph.from_networkx(graph)
+    assert edge_named(named, "0-1") == (0, 1)
+    with pytest.raises(OptionError, match="there is no arc 1 -> 0 in the graph"):
+        edge_named(named, "1-0")
 
 
 def test_the_expansion_of_the_paper_refuses_directed_graphs():

@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import signal
+import subprocess
+import time
 from collections import Counter
 
 import networkx as nx
@@ -13,6 +16,8 @@ from chordless import generate
 from chordless.cli import main
 from directed_graphs import KINDS, random_graph
 from json_schemas import is_promised
+from patience import PATIENCE
+from program import ENVIRONMENT, command
 
 from kernels_ti import (
     OptionError,
@@ -187,6 +192,7 @@ def test_the_command_counts_lists_and_finds_paths(tmp_path, capfd):
     assert f"total     {len(expected)}\n" in printed()
     lines = printed("--list").splitlines()
     assert sorted(lines) == sorted(" ".join(f"{x},{y}" for x, y in path) for path in expected)
+    assert printed("-o", "-").splitlines() == lines
     output = tmp_path / "paths.jsonl"
     assert printed("-o", str(output)) == ""
     assert sorted(map(json.loads, output.read_text().splitlines())) == sorted(map(str.split, lines))
@@ -229,6 +235,8 @@ def test_the_command_weighs_paths(tmp_path, capfd):
         (["cycle:5", "0", "2", "--weight", "length"], "--weight is for --shortest and --longest"),
         (["cycle:5", "0", "2", "--list", "--method", "boundary"], "--sample N draws some"),
         (["cycle:5", "0", "2", "--seed", "1"], "--seed is for --sample"),
+        (["cycle:5", "0", "2", "-o", "paths.csv"], "paths are written as text or JSON lines"),
+        (["cycle:5", "0", "2", "--sample", "99999999999"], "1,000,000,000 paths are the most"),
         (["cycle:5", "0", "2", "--sample", "2", "--limit", "1"], "--limit is for counts and lists"),
         (["cycle:5", "0", "2", "--shortest", "--weight", "length"], "no such attribute"),
     ],
@@ -236,6 +244,26 @@ def test_the_command_weighs_paths(tmp_path, capfd):
 def test_the_command_refuses_in_a_line(arguments, message, capfd):
     assert main(["paths", *arguments]) == 2
     assert message in capfd.readouterr().err
+
+
+def test_a_graph_without_edges_has_no_path_of_any_weight():
+    assert longest_path(nx.empty_graph(3), 0, 1, weight="metres").path == []
+
+
+def test_listed_paths_are_kept_when_a_listing_is_interrupted(tmp_path):
+    path = tmp_path / "paths.txt"
+    arguments = command("paths", "grid:14x14", "0,0", "13,13", "-o", path)
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
+        until = time.monotonic() + PATIENCE
+        while not any(file.stat().st_size for file in tmp_path.iterdir()):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    listed = path.read_text().splitlines()
+    assert f"not complete: interrupted; {len(listed):,} paths in {path}" in said
+    assert all(line.startswith("0,0 ") and line.endswith(" 13,13") for line in listed)
 
 
 def test_paths_come_in_batches_too():

@@ -143,6 +143,12 @@ def test_links_of_json_without_ids_end_in_places(nodes, names, tmp_path):
     assert graph.pairs().tolist() == [[0, 2], [1, 2]]
 
 
+def test_links_of_json_without_ids_may_end_in_names(tmp_path):
+    path = tmp_path / "g.json"
+    path.write_text('{"nodes": [{"name": "a"}, {"name": "b"}], "links": [{"source": "a", "target": "b"}]}')
+    assert load_graph(str(path)).graph.pairs().tolist() == [[0, 1]]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -168,6 +174,7 @@ def test_missing_attributes_are_told(name, text, message, tmp_path):
         ("g.json", '{"nodes": [{"name": "a"}], "links": [{"source": 0, "target": 1}]}', "does not list: 1"),
         ("g.json", '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}', "does not list: 2"),
         ("g.json", '{"nodes": [', "not a readable JSON graph"),
+        ("g.json", '{"nodes": ["a", "b"], "links": []}', "the `nodes` of node-link JSON are objects"),
         ("g.geojson", '{"type": "FeatureCollection", "features": {}}', "`features` of GeoJSON are a list"),
         (
             "g.geojson",

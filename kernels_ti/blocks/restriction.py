@@ -129,7 +129,7 @@ def restricted_cases(
     """
     for u, v in avoid_edges:
         if not (0 <= u < graph.n and _are_joined(graph, u, v)):
-            raise OptionError(f"there is no edge between the vertices {u} and {v} that could be avoided")
+            raise OptionError(f"there is no edge from the vertex {u} to {v} that could be avoided")
         if u != v and u in through and v in through:
             names = f"{graph.names[u]} and {graph.names[v]}"
             raise OptionError(f"{names} are both in through, so the edge between them cannot be avoided")
@@ -245,14 +245,21 @@ def edges_called(graph: Graph, edges: Iterable[tuple[Hashable, Hashable]]) -> tu
             raise OptionError(f"avoid_edges is a list of pairs of vertices; {edge!r} is not a pair")
         u, v = vertices_called(graph, pair)
         if not _are_joined(graph, u, v):
-            raise OptionError(f"there is no edge {pair[0]} - {pair[1]} in the graph")
+            raise no_edge(graph, u, v)
         found.append((u, v))
     return tuple(found)
 
 
 def _are_joined(graph: Graph, u: int, v: int) -> bool:
-    """Whether any edge joins two vertices, or a vertex to itself."""
-    return graph.loops is not None and bool(graph.loops[u]) if u == v else v in graph.neighbours(u)
+    """Whether an edge joins two vertices, in a directed graph an arc from u to v, or a self-loop a vertex to itself."""
+    return graph.loops is not None and bool(graph.loops[u]) if u == v else graph.has_edge(u, v)
+
+
+def no_edge(graph: Graph, u: int, v: int) -> OptionError:
+    """Return the error for two vertices without an edge, or without an arc in this direction."""
+    if graph.directed:
+        return OptionError(f"there is no arc {graph.names[u]} -> {graph.names[v]} in the graph")
+    return OptionError(f"there is no edge {graph.names[u]} - {graph.names[v]} in the graph")
 
 
 def _is_list(value: object) -> bool:

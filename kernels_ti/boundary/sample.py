@@ -29,7 +29,7 @@ from kernels_ti.boundary.way_back.walks import words_for
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import host_budget
-from kernels_ti.errors import SizeError, bytes_text, worded
+from kernels_ti.errors import SizeError, bytes_text
 from kernels_ti.found.cycle_order import CycleOrder
 from kernels_ti.graph import Graph
 from kernels_ti.state import Rows
@@ -67,10 +67,9 @@ def check_fit(k: int, space: SearchSpace) -> None:
     budget = host_budget(space.options.memory)
     needed = k * (_BYTES_OF_A_CYCLE + _BYTES_OF_A_VERTEX * space.longest)
     if needed > budget:
-        name, many = worded(f"k={k}", f"-k {k}"), budget * k // needed
         raise SizeError(
-            f"{name}: so many cycles may need {bytes_text(needed)}, and {bytes_text(budget)} are allowed; "
-            f"draw {many:,} at most, and more with another seed"
+            f"{k:,} draws may need {bytes_text(needed)}, and {bytes_text(budget)} are allowed; "
+            f"draw {budget * k // needed:,} at most, and more with another seed"
         )
 
 

@@ -148,7 +148,7 @@ def add_restriction(group: Any, things: str = "cycles") -> None:
         action="append",
         default=[],
         metavar="U-V",
-        help=f"only {things} with this edge; may be given several times",
+        help=f"only {things} with this edge, or arc from U to V; may be given several times",
     )
     group.add_argument(
         "--avoid", action="append", default=[], metavar="V[,V..]", help=f"only {things} through none of these vertices"
@@ -158,7 +158,8 @@ def add_restriction(group: Any, things: str = "cycles") -> None:
         action="append",
         default=[],
         metavar="U-V",
-        help=f"only {things} without this edge; it stays a chord of others; may be given several times",
+        help=f"only {things} without this edge, or arc from U to V; it stays a chord of others; may be given several "
+        "times",
     )
 
 

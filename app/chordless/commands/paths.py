@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
+from chordless.termination import TerminatedError
 from chordless.values import positive, seed, size
 from kernels_ti.choices import ARCHES, METHODS
 
@@ -27,8 +28,9 @@ With --all-pairs instead of S and T, all chordless paths of the graph.
 """
 
 STANDARD_OUTPUT = "-"
-# Suffixes of formats in which only cycles are written.
-_OTHER_FORMATS = (".npy", ".parquet", ".arrow", ".gz")
+_SUFFIXES = ("", ".txt", ".jsonl")
+_MOST = 10**9
+_INTERRUPTED_EXIT_CODE = 130
 
 
 def add_parser(subparsers: Any) -> None:
@@ -74,8 +76,7 @@ def add_parser(subparsers: Any) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        default=STANDARD_OUTPUT,
-        help="list the paths in FILE: text, or JSON lines if it is named .jsonl",
+        help="list the paths in FILE: text, or JSON lines if it is named .jsonl; -: on standard output",
     )
     group = parser.add_argument_group("which paths, and when to stop")
     shared.add_lengths(group, positive, "paths")
@@ -103,16 +104,19 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error("--all-pairs takes all ends: leave S and T out, or --all-pairs")
     if not options.all_pairs and options.end is None:
         parser.error("name both ends, S and T, or give --all-pairs")
-    if options.output != STANDARD_OUTPUT:
+    if options.output is not None:
         if options.shortest or options.longest:
             parser.error("-o lists paths: it is not allowed with --shortest and --longest")
-        if not PurePath(options.output).name or options.output.endswith("/"):
+        if options.output != STANDARD_OUTPUT and (not PurePath(options.output).name or options.output.endswith("/")):
             parser.error("-o: name a file for the paths, such as paths.txt or paths.jsonl")
         suffix = PurePath(options.output).suffix.lower()
-        if suffix in _OTHER_FORMATS:
+        if suffix not in _SUFFIXES:
             parser.error(f"-o {options.output}: paths are written as text or JSON lines; name it .txt or .jsonl")
         options.list = options.sample is None
         options.json |= suffix == ".jsonl"
+    options.output = options.output or STANDARD_OUTPUT
+    if options.sample is not None and options.sample > _MOST:
+        parser.error(f"--sample {options.sample}: {_MOST:,} paths are the most that are drawn at once")
     is_best = options.shortest or options.longest
     if options.k is not None and not is_best:
         parser.error("-k is for --shortest and --longest; --limit N bounds a list, --sample N draws")
@@ -202,6 +206,7 @@ def _count(options: argparse.Namespace, title: str, wanted: dict[str, Any]) -> i
     import json
 
     from chordless.commands.session import STOPPED_EXIT_CODE
+    from chordless.graphs.vertex_names import json_name
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal
     from kernels_ti import count_paths
@@ -212,8 +217,8 @@ def _count(options: argparse.Namespace, title: str, wanted: dict[str, Any]) -> i
             json.dumps(
                 {
                     "graph": title,
-                    "start": None if options.all_pairs else str(wanted["s"]),
-                    "end": None if options.all_pairs else str(wanted["t"]),
+                    "start": None if options.all_pairs else json_name(wanted["s"]),
+                    "end": None if options.all_pairs else json_name(wanted["t"]),
                     **({"parity": options.parity} if options.parity else {}),
                     "total": counts.total,
                     "by_length": counts.by_length,
@@ -239,30 +244,51 @@ def _list(options: argparse.Namespace, wanted: dict[str, Any]) -> int:
     from kernels_ti import enumerate_paths
 
     paths = enumerate_paths(limit=options.limit, **wanted)
-    _write(options, paths)
-    return 0 if paths.complete else STOPPED_EXIT_CODE
+    exit_code = _write(options, paths)
+    return exit_code if exit_code or paths.complete else STOPPED_EXIT_CODE
 
 
 def _sample(options: argparse.Namespace, wanted: dict[str, Any]) -> int:
     from kernels_ti import sample_paths
 
     paths = sample_paths(k=options.sample, seed=options.seed or 0, **wanted)
-    _write(options, paths)
     if not paths and not options.quiet:
         sys.stderr.write("there is no chordless path to draw\n")
-    return 0
+    return _write(options, paths)
 
 
-def _write(options: argparse.Namespace, paths: Iterable[list[Any]]) -> None:
+def _write(options: argparse.Namespace, paths: Iterable[list[Any]]) -> int:
+    """Write paths; those that were found before an interrupt stay in their file. Return the exit code."""
     import json
 
     from chordless.commands.writing import write_lines
+    from chordless.files import whole_file
     from chordless.graphs.vertex_names import json_name
+
+    written, interrupt = 0, None
 
     def line(path: list[Any]) -> str:
         return json.dumps([json_name(v) for v in path]) if options.json else " ".join(map(str, path))
 
-    write_lines(map(line, paths), options.output)
+    def lines() -> Iterator[bytes]:
+        nonlocal written, interrupt
+        # All that is done here in Python is inside, so that an interrupt cannot come from anywhere else.
+        try:
+            for path in paths:
+                yield f"{line(path)}\n".encode()
+                written += 1
+        except KeyboardInterrupt as error:
+            interrupt = error
+
+    if options.output == STANDARD_OUTPUT:
+        write_lines(map(line, paths), options.output)
+        return 0
+    with whole_file(options.output) as file:
+        file.writelines(lines())
+    if interrupt is None:
+        return 0
+    sys.stderr.write(f"not complete: interrupted; {written:,} paths in {options.output}\n")
+    return interrupt.exit_code if isinstance(interrupt, TerminatedError) else _INTERRUPTED_EXIT_CODE
 
 
 def _print_best(options: argparse.Namespace, title: str, best: BestPath, *, is_complete: bool) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import selectors
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections import deque
@@ -137,7 +139,7 @@ class EngineProcess:
                 str(events_below),
                 bufsize=0,
                 stderr=subprocess.PIPE,
-                pass_fds=(commands_below, events_below),
+                pass_fds=(commands_below, events_below, *_descriptors_of(command)),
                 env={**_environment(command), **os.environ, **_ENVIRONMENT, **(environment or {})},
             )
         except OSError as error:
@@ -367,6 +369,14 @@ def record(recording: IO[str], event: Event) -> None:
 def _environment(command: Command) -> dict[str, str]:
     """Return what the environment of an engine says where the user's does not."""
     return _UNLESS_USER_SAYS | (_UNDER_A_LIMIT if getattr(command, "memory", None) else {})
+
+
+def _descriptors_of(command: Command) -> Iterator[int]:
+    """Yield the descriptors that the files of an order name, as a shell's ``<(...)`` does: the engine inherits them."""
+    for name in ("graph", "types", "weight", "order"):
+        found = re.fullmatch(r"/(?:dev|proc/self)/fd/([0-9]{1,6})", str(getattr(command, name, None)))
+        if found is not None and int(found[1]) > sys.stderr.fileno() and os.path.exists(found[0]):
+            yield int(found[1])
 
 
 def _line_of(event: Event) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from kernels_ti import Graph, OptionError
-from kernels_ti.blocks.restriction import no_vertex
+from kernels_ti.blocks.restriction import no_edge, no_vertex
 
 
 def restriction_named(
@@ -49,8 +49,9 @@ def _names_in(text: str, graph: Graph, index: dict[str, int]) -> list[str]:
 
 
 def edge_named(graph: Graph, text: str) -> tuple[int, int]:
-    """Find an edge by the names of its ends, such as ``3-4``; they may contain ``-`` if only one reading is possible.
+    """Find an edge by the names of its ends, such as ``3-4``, an arc with its tail first.
 
+    Names may contain ``-`` if only one reading is possible.
     An induced cycle that passes both ends of an edge contains the edge. So the cycles through the edge are those
     through both its ends. An OptionError says that the text is no edge of the graph, or may be one of several.
     """
@@ -60,14 +61,13 @@ def edge_named(graph: Graph, text: str) -> tuple[int, int]:
         raise OptionError(f"{text!r} is not an edge: two vertices with a - between them, such as 3-4")
     pairs = [(text[:cut].strip(), text[cut + 1 :].strip()) for cut in cuts]
     known = [(index[u], index[v]) for u, v in pairs if u in index and v in index]
-    edges = [(u, v) for u, v in known if v in graph.neighbours(u)]
+    edges = [(u, v) for u, v in known if graph.has_edge(u, v)]
     if len(edges) == 1:
         return edges[0]
     if edges:
         raise OptionError(f"{text!r} may be one of {len(edges)} edges: pass its ends instead")
     if known:
-        u, v = known[0]
-        raise OptionError(f"there is no edge {graph.names[u]} - {graph.names[v]} in the graph")
+        raise no_edge(graph, *known[0])
     u_name, v_name = pairs[0]
     missing = u_name if u_name not in index else v_name
     raise no_vertex(graph, missing)

@@ -12,7 +12,7 @@ from typing import Any
 
 from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.boundary.values.gains import Gains
-from kernels_ti.errors import OptionError
+from kernels_ti.errors import SIMPLIFY, OptionError
 from kernels_ti.graph import Graph
 
 
@@ -79,7 +79,8 @@ class Weights:
         """
         if graph.loops is not None or graph.is_multigraph:
             raise OptionError(
-                "self-loops and parallel edges cannot have weights of their own: give weights of the vertices"
+                "self-loops and parallel edges cannot have weights of their own: give weights of the vertices, or use "
+                f"{SIMPLIFY} to drop them"
             )
         for u, v in graph.edges().tolist():
             if (u, v) not in weights:
@@ -120,6 +121,9 @@ def attribute_weights(graph: Any, name: str, *, simplify: bool = False) -> dict[
             raise OptionError(f"the edge {u} - {v} has two weights, {edges[u, v]!r} and {weight!r}")
     nodes: dict[Hashable, Any] = {v: weight for v, weight in graph.nodes(data=name) if weight is not None}
     if not edges and not nodes:
+        if not graph.number_of_edges():
+            # There is no cycle and no path that could weigh anything.
+            return dict.fromkeys(graph, 0)
         raise OptionError(f"no edge and no node of the graph has an attribute {name!r}")
     return edges or nodes
 

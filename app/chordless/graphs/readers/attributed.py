@@ -52,12 +52,18 @@ def _nodes(source: Source, nodes: list[dict[str, Any]]) -> tuple[list[dict[str, 
     """Return the nodes of node-link JSON, each with its id, and the id for each text that may be the end of an edge.
 
     In D3's first form no node has an id, and an edge ends in the place of a node, from 0: the id is the name there, if
-    all names differ, else the place.
+    all names differ, else the place. An edge may end in such a name, too.
     """
+    if not all(isinstance(node, dict) for node in nodes):
+        raise source.error("the `nodes` of node-link JSON are objects, each with its `id`")
     if nodes and not any("id" in node for node in nodes):
         names = [str(node.get("name", "")) for node in nodes]
-        ids = names if all(names) and len(set(names)) == len(names) else list(range(len(nodes)))
-        return [{**node, "id": ids[at]} for at, node in enumerate(nodes)], {str(at): v for at, v in enumerate(ids)}
+        are_names = all(names) and len(set(names)) == len(names)
+        ids = names if are_names else list(range(len(nodes)))
+        ends = {name: name for name in names} if are_names else {}
+        return [{**node, "id": ids[at]} for at, node in enumerate(nodes)], ends | {
+            str(at): v for at, v in enumerate(ids)
+        }
     times = Counter(str(node["id"]) for node in nodes)
     if repeated := [name for name in times if times[name] > 1]:
         ways = list(dict.fromkeys(json.dumps(node["id"]) for node in nodes if str(node["id"]) == repeated[0]))
