@@ -102,8 +102,16 @@ def test_what_it_is_stands_on_the_first_screen():
 
 def test_a_small_graph_is_counted_exactly():
     (outlook,) = outlooks_of(load_graph("petersen").graph, Options(), lambda: False)
-    assert outlook.lines[0] == "22 chordless cycles, exactly."
+    assert outlook.lines()[0] == "22 chordless cycles, exactly."
     assert not list(outlooks_of(load_graph("grid:7x10").graph, Options(), lambda: True))
+
+
+def test_a_search_breadth_first_has_no_time_of_its_own():
+    outlook = Outlook(CycleRange(7.4e8, 6.3e8, 8.9e8), 25.0, QUICK, 2)
+    assert outlook.lines(breadth_first=True) == (
+        "About 740 million chordless cycles (630 to 890 million).",
+        "Breadth first, a search takes far longer than with two ends.",
+    )
 
 
 def test_a_vague_estimate_is_followed_by_a_better_one(monkeypatch):
@@ -112,8 +120,8 @@ def test_a_vague_estimate_is_followed_by_a_better_one(monkeypatch):
     monkeypatch.setattr(outlook_module, "_PROBE_SECONDS", 1e-6)
     monkeypatch.setattr(outlook_module, "_SECONDS_IF_VAGUE", PATIENCE)
     vague, clear = outlooks_of(load_graph("grid:7x10").graph, Options(), lambda: False)
-    assert vague.lines[0] == "estimating ..."
-    assert vague.lines[1].startswith("A count along a boundary takes")
+    assert vague.lines()[0] == "estimating ..."
+    assert vague.lines()[1].startswith("A count along a boundary takes")
     assert clear.is_last
     assert clear.cycles.low > 1e5
     assert math.isfinite(clear.cycles.high)
@@ -206,7 +214,7 @@ QUICK = Expected(0.2, 1e6, True)
     ],
 )
 def test_an_estimate_in_words(outlook, words):
-    assert list(outlook.lines) == words
+    assert list(outlook.lines()) == words
 
 
 @pytest.mark.parametrize(

@@ -44,11 +44,12 @@ class Outlook:
     is_settled: bool = True  # Whether the count would find no better order of the vertices, by which it is faster
     is_last: bool = True  # Whether no better estimate follows
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The estimate in words: how many, how long, which method."""
+    def lines(self, *, breadth_first: bool = False) -> tuple[str, ...]:
+        """Return the estimate in words: how many, how long, which method."""
         if not self.is_last and self.cycles.is_vague:
             return ("estimating ...", self._which_method())
+        if breadth_first:
+            return (self._how_many(), "Breadth first, a search takes far longer than with two ends.")
         return (self._how_many(), self._how_long(), self._which_method())
 
     def both_times(self, find: str) -> str:

@@ -334,6 +334,7 @@ class NewScreen(Page):
                 PreviewQuestion(question.text, question.reading, question.types, least, most, changed), source.facts
             )
             preview.tell_known(self._counted_before())
+            preview.tell_growth(breadth_first=self._choices().expansion == "paper")
         elif source.fault is not None:
             preview.show(None, None)
             preview.tell_known("")

@@ -91,6 +91,7 @@ class GraphPreview(Vertical):
         self._is_whole = True
         self._estimate_lines: tuple[str, ...] = ()
         self._known = ""
+        self._is_breadth_first = False
         self.outlook: Outlook | None = None
         # Threads may still report after the screen was removed. A query would fail then, so the parts are attributes.
         self._view = GraphView(id="preview-graph", crowded_names=False)
@@ -134,11 +135,17 @@ class GraphPreview(Vertical):
             self._known = sentence
             self._show_estimate()
 
+    def tell_growth(self, *, breadth_first: bool) -> None:
+        """Tell how long a search takes in which paths grow at one end, or at two."""
+        if breadth_first != self._is_breadth_first:
+            self._is_breadth_first = breadth_first
+            self._show_estimate()
+
     def leave(self, text: str) -> None:
         """Say nothing more of a graph that is not the typed one; it stays drawn until the next one is known."""
         if self._question is not None and self._question.text != text:
             self.workers.cancel_node(self)
-            self._estimate_lines, self._known, self._is_whole = (), "", False
+            self._estimate_lines, self._known, self._is_whole, self.outlook = (), "", False, None
             self._show_estimate()
 
     def pause(self) -> None:
@@ -203,8 +210,7 @@ class GraphPreview(Vertical):
         if message.question == self._question:
             outlook = self.outlook = message.outlook
             self._is_whole = outlook is None or outlook.is_last
-            lines = ("Too large to estimate before the start.",) if outlook is None else outlook.lines
-            self._estimate_lines = lines
+            self._estimate_lines = ("Too large to estimate before the start.",) if outlook is None else ()
             self._show_estimate()
             self.post_message(self.Changed())
 
@@ -214,7 +220,11 @@ class GraphPreview(Vertical):
 
     def _show_estimate(self) -> None:
         """Show the sentences one below another, or in one paragraph below a form that has no room beside it."""
-        lines = (self._known,) if self._known else self._estimate_lines
+        lines = self._estimate_lines
+        if self.outlook is not None:
+            lines = self.outlook.lines(breadth_first=self._is_breadth_first)
+        if self._known:
+            lines = (self._known,)
         self._estimate.update((" " if self.screen.has_class("-narrow") else "\n").join(lines))
 
     def _light_next(self) -> None:
