@@ -8,7 +8,6 @@ import re
 import selectors
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -46,6 +45,7 @@ _PARENT_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _LAST_WORDS_LINES = 200
 _SECONDS_TO_EXIT = 10.0
 _NICENESS = 10
+_STANDARD_ERROR = 2
 # Of the progress of a session that is t seconds old, a run directory records one report in t times this: a week's
 # recording stays small, and a short run is recorded whole.
 _SHARE_BETWEEN_RECORDS = 0.005
@@ -375,7 +375,7 @@ def _descriptors_of(command: Command) -> Iterator[int]:
     """Yield the descriptors that the files of an order name, as a shell's ``<(...)`` does: the engine inherits them."""
     for name in ("graph", "types", "weight", "order"):
         found = re.fullmatch(r"/(?:dev|proc/self)/fd/([0-9]{1,6})", str(getattr(command, name, None)))
-        if found is not None and int(found[1]) > sys.stderr.fileno() and os.path.exists(found[0]):
+        if found is not None and int(found[1]) > _STANDARD_ERROR and os.path.exists(found[0]):
             yield int(found[1])
 
 
