@@ -158,8 +158,10 @@ def boundary_lines(plan: BoundaryPlan, counts: Sequence[AlongBoundary], search_s
     possible = [count.seconds_by_length for count in counts if count.fits_by_length]
     search = math.inf if search_seconds is None else search_seconds
     if search > SHORT_SEARCH and min(possible, default=math.inf) <= min(search / TIMES_FASTER, LONGEST_COUNT):
-        unless = "" if search_seconds is not None else ", unless a search turns out to be short"
-        yield f"  chordless count takes this method by itself{unless}; --method search meets every cycle"
+        if search_seconds is None:
+            yield "  chordless count takes this method, unless a search turns out to be short"
+        else:
+            yield "  chordless count takes this method by itself; --method search meets every cycle"
 
 
 def _lines_of(count: AlongBoundary) -> Iterator[str]:
