@@ -41,7 +41,7 @@ def test_a_batch_from_the_form_to_the_run_of_one_of_its_graphs(folder, size):
         assert "4 of 4 graphs  1 failed" in text
         assert "100%" in text
         (row,) = [row for row in text.splitlines() if "✔ complete  grid:4x4" in row]
-        assert row.split()[-5:-1] == ["16", "24", "24", "12"]
+        assert row.partition("grid:4x4")[2].split()[:5] == ["16", "24", "24", "12", "24"]
         assert [found["status"] for found in read_lines("batch.jsonl")] == ["complete", "complete", "error", "complete"]
         await pilot.press("end", "enter")
         await until(pilot, lambda: app.current_mode == "run" and app.run_state.phase == "finished")

@@ -130,6 +130,10 @@ class ChordlessApp(App[str]):
         """The newest state of the run that is shown."""
         return None if self.session is None else self.session.state
 
+    def on_app_focus(self) -> None:
+        """Draw everything: a page that was loaded again is empty."""
+        self.refresh()
+
     def on_mount(self) -> None:
         """Apply the settings, and show the first screen."""
         self.set_class(self.ascii_only, "-ascii")

@@ -25,8 +25,6 @@ _LARGEST = {"width": 500, "height": 200}
 _CODE = "from chordless.cli import main; sys.exit(main())"
 # Modes of the terminal: mouse, alternate screen, pasted text. That of a picture drawn at once (2026) is left out.
 _MODE = re.compile(rb"\x1b\[\?(?!2026)(\d+)[hl]")
-# Textual takes two sizes that come at once for one, and draws nothing for the size that it has.
-_SECONDS_BETWEEN_SIZES = 0.1
 
 
 class Dashboard(app_service.AppService):
@@ -61,9 +59,9 @@ class Dashboard(app_service.AppService):
         self.remote_close = cast(Any, websocket.close)
         self._page_is_gone = False
         await self.on_data(b"".join(self._modes.values()))
-        await self.set_terminal_size(width, height + 1)
-        await asyncio.sleep(_SECONDS_BETWEEN_SIZES)
         await self.set_terminal_size(width, height)
+        # Textual draws nothing for the size that it has. A dashboard that is looked at again draws everything.
+        await self.focus()
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
         lifeline = child.Lifeline()
