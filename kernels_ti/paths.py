@@ -6,6 +6,7 @@ through a vertex does so with paths.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -160,6 +161,7 @@ def count_paths(graph: Any, s: Hashable = End.ANY, t: Hashable = End.ANY, **opti
     >>> count_paths(house, 4, 2).by_length
     {3: 1, 4: 1}
     """
+    _refuse_unknown(count_paths, count_cycles, options)
     joined = path_graph(graph, s, t, **options)
     counts = count_cycles(joined.graph, **joined.options)
     by_length = {length - joined.extra: count for length, count in counts.by_length.items()}
@@ -194,6 +196,7 @@ def enumerate_paths(graph: Any, s: Hashable = End.ANY, t: Hashable = End.ANY, **
     >>> sorted(enumerate_paths(house, 4, 2))
     [[4, 0, 3, 2], [4, 1, 2]]
     """
+    _refuse_unknown(enumerate_paths, enumerate_cycles, options)
     joined = path_graph(graph, s, t, **options)
     return PathStream(enumerate_cycles(joined.graph, **joined.options), joined.path)
 
@@ -234,6 +237,7 @@ def longest_path(
     [4, 0, 3, 2]
     """
     simplify = options.get("simplify", False)
+    _refuse_unknown(longest_path, longest_cycle, options)
     if isinstance(weight, str):
         weight = attribute_weights(graph, weight, simplify=simplify)
     joined = path_graph(graph, s, t, **options)
@@ -316,9 +320,18 @@ def sample_paths(
     >>> sample_paths(square, 0, 1, 2)
     [[0, 1], [0, 1]]
     """
+    _refuse_unknown(sample_paths, sample_cycles, options)
     joined = path_graph(graph, s, t, **options)
     try:
         drawn = sample_cycles(joined.graph, k, **joined.options)
     except TimeIsUpError:
         raise time_is_up(options["timeout"], "the paths were drawn") from None
     return [joined.path(cycle) for cycle in drawn.lists()]
+
+
+def _refuse_unknown(function: Callable[..., Any], of_cycles: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Raise TypeError for a keyword that the function for cycles does not have; its own would name that function."""
+    known = inspect.signature(of_cycles).parameters
+    for name in options:
+        if name not in known:
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")

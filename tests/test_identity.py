@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -170,6 +171,27 @@ def test_a_folder_that_was_moved_gets_nothing_in_its_old_place(tmp_path, replace
             raise EngineError("no memory")
     assert sorted(os.listdir(moved / "cycles")) == ["part-00000.npy", "part-00001.npy"]
     assert (os.listdir(path) == ["run.json"]) if replaced else not path.exists()
+
+
+def test_a_checkpoint_that_takes_long_to_write_is_written_less_often(tmp_path, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("chordless.engine.keeper.time.monotonic", lambda: now[0])
+    takes = iter([0.5, 6.5])
+
+    def write(path, checkpoint):
+        now[0] += next(takes)
+        return 1
+
+    monkeypatch.setattr("chordless.engine.keeper.write_checkpoint", write)
+    session = SimpleNamespace(command=SimpleNamespace(checkpoint_every=60.0), so_far=lambda seconds: None)
+    with folder_of_a_run(tmp_path / "run") as directory:
+        keeper = Keeper(directory, "hash", {}, session)
+        for wait in (60.0, 65.0):
+            keeper.write(None)
+            now[0] += wait - 0.25
+            assert not keeper.is_due
+            now[0] += 0.25
+            assert keeper.is_due
 
 
 def test_the_way_on_does_not_name_a_place_where_the_run_no_longer_is(tmp_path):

@@ -290,3 +290,11 @@ def test_paths_that_are_not_found_in_time_are_called_paths():
         assert best.weight == (None if weight is None else 3 * best.length)
     with pytest.raises(TimeIsUpError, match=r"^the 1e-06 s allowed were up before the paths were drawn$"):
         sample_paths(graph, 0, 143, 1, timeout=1e-6)
+
+
+@pytest.mark.parametrize("function", [count_paths, enumerate_paths, longest_path, sample_paths])
+def test_an_unknown_keyword_names_the_function_that_was_called(function):
+    graph = generate("grid:3x3")
+    more = [1] if function is sample_paths else []
+    with pytest.raises(TypeError, match=rf"^{function.__name__}\(\) got an unexpected keyword argument 'avoid_edge'$"):
+        function(graph, *graph.names[:2], *more, avoid_edge=[])

@@ -286,7 +286,8 @@ def add_checkpoint_every(group: Any, *, resumed: bool = False) -> None:
         "--checkpoint-every",
         type=duration,
         metavar="TIME",
-        help=f"how often: 0.5, 30s, 10m (default: {'as it was' if resumed else '1m'})",
+        help=f"how often: 0.5, 30s, 10m (default: {'as it was' if resumed else '1m'}); less often where writing takes "
+        "more than a tenth of the time",
     )
 
 

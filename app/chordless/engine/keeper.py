@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from kernels_ti.state import Rows
 
 
+# A checkpoint of a large frontier takes minutes to write. After such a one, work goes on for this many times as long.
+_WORK_PER_WRITING = 10.0
+_LONG_WRITING = 1.0  # In seconds; a shorter one changes nothing.
+
+
 class Place(Protocol):
     """Where a run is at work: a device, a cluster, or Python."""
 
@@ -80,6 +85,7 @@ class Keeper:
     options: dict[str, Any]  # See `chordless.runs.checkpoint.Checkpoint`
     session: Session
     _kept: float = field(default_factory=time.monotonic, init=False)
+    _writing: float = field(default=0.0, init=False)  # Seconds that the last checkpoint took
 
     @property
     def seconds_since(self) -> float:
@@ -89,7 +95,8 @@ class Keeper:
     @property
     def is_due(self) -> bool:
         """Whether it is time for another checkpoint."""
-        return self.seconds_since >= self.session.command.checkpoint_every
+        least = _WORK_PER_WRITING * self._writing if self._writing > _LONG_WRITING else 0.0
+        return self.seconds_since >= max(self.session.command.checkpoint_every, least)
 
     def write(
         self,
@@ -108,6 +115,7 @@ class Keeper:
         orders of its vertices are known. Raise EngineError if the folder was moved or replaced, or if it cannot be
         written; the last checkpoint is still there.
         """
+        began = time.monotonic()
         self.directory.require_held()
         path, listed = self.directory.checkpoint, 0 if output is None else output.listed
         checkpoint = Checkpoint(
@@ -124,6 +132,7 @@ class Keeper:
         )
         size = write_checkpoint(path, checkpoint)
         self._kept = time.monotonic()
+        self._writing = self._kept - began
         return Checkpointed(str(path), cycles=cycles, listed=listed, bytes=size)
 
     @contextlib.contextmanager

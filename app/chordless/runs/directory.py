@@ -371,5 +371,9 @@ def _clear(path: Path, is_new: bool) -> None:
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
         return error.strerror or type(error).__name__
-    text = " ".join(str(error).split())[:200]
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    if isinstance(error, RecursionError):
+        return "its values are nested too deeply"
+    if isinstance(error, (TypeError, AttributeError)):
+        return "its values are of other kinds"
+    text = " ".join(str(error).split())[:200] or type(error).__name__
+    return f"{text} is missing" if isinstance(error, KeyError) else text

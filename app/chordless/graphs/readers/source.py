@@ -142,6 +142,8 @@ def readable(source: Source, what: str, *, hint: str = "") -> Iterator[None]:
         reason = " ".join(str(error).split()) or type(error).__name__
         if isinstance(error, KeyError):
             reason += " is missing"
+        if isinstance(error, RecursionError):
+            reason = "its values are nested too deeply"
         line = None
         if found := re.match(r"Line ([0-9]+): ", reason):  # the form of scipy's messages
             line, reason = int(found[1]), reason[found.end() :]
