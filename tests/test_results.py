@@ -83,7 +83,7 @@ def test_pieces_of_a_large_slice_join_without_a_seam():
 
 def test_few_pieces_are_made_before_they_are_taken(monkeypatch):
     monkeypatch.setattr("chordless.cycles.lines._PIECE_VERTICES", 30)
-    monkeypatch.setattr("chordless.cycles.lines.cores", lambda: 2)
+    monkeypatch.setattr("kernels_ti.device.made_ahead.cores", lambda: 2)
     taken = []
 
     class Cycle(np.ndarray):

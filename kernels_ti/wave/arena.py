@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.device.buffers import LARGEST_BUFFER
+from kernels_ti.device.made_ahead import made_ahead
 from kernels_ti.errors import EngineError, SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.state import STATE_WORD_BITS, Frames, narrow_words, wide_words
@@ -179,29 +180,36 @@ class Arena:
 
     def frames(self) -> Iterator[Frames]:
         """Return all records as frames, in pieces; siblings share a frame."""
-        below = [0, 0]
+        # Elsewhere an arena is small, and memory is short.
+        on_threads = made_ahead if self.blocks.device.arch == "cuda" else map
+        yield from on_threads(lambda piece: self._framed(*piece), self._pieces())
+
+    def _pieces(self) -> Iterator[tuple[Segment, npt.NDArray[Any], npt.NDArray[np.int32]]]:
+        """Copy the records to the host piece by piece: their bit rows and their two ends."""
+        device, below = self.blocks.device, [0, 0]
         for segment in self.segments:
             side = segment.length % 2
             for first in range(0, segment.count, self._piece):
                 count = min(self._piece, segment.count - first)
-                yield self._downloaded(segment, self.place(side, below[side] + first), count)
+                self._copy(segment.length, self.place(side, below[side] + first), count, out=True)
+                rows = device.download(self._rows)[: count * self._width].reshape(count, self._width)
+                pairs = device.download(self._pairs)[: 2 * count].reshape(count, 2)
+                # A CPU's buffers are downloaded without a copy.
+                yield segment, rows.copy(), pairs.copy()
             below[side] += segment.count
 
-    def _downloaded(self, segment: Segment, start: int, count: int) -> Frames:
-        device, words = self.blocks.device, self.blocks.group.words
-        self._copy(segment.length, start, count, out=True)
-        rows = device.download(self._rows)[: count * self._width].reshape(count, self._width)
-        pairs = device.download(self._pairs)[: 2 * count].reshape(count, 2)
+    def _framed(self, segment: Segment, rows: npt.NDArray[Any], pairs: npt.NDArray[np.int32]) -> Frames:
+        words = self.blocks.group.words
         other, last = pairs[:, 0], pairs[:, 1]
         path = wide_words(rows[:, :words])
         width = path.shape[1]
         if self._collect:
             path = np.concatenate([path, wide_words(rows[:, words:]) & ~self._single(last)], axis=1)
-        if device.arch == "cuda":  # where the children of 32 paths are written in turn
+        if self.blocks.device.arch == "cuda":  # where the children of 32 paths are written in turn
             order = sibling_order(path, other, last)
             path, other, last = path[order], other[order], last[order]
         # Two paths may differ in their members alone, which a count does not know: labels of siblings ascend.
-        first = np.ones(count, bool)
+        first = np.ones(len(path), bool)
         first[1:] = (other[1:] != other[:-1]) | (last[1:] <= last[:-1]) | (path[1:] != path[:-1]).any(axis=1)
         extensions = np.bitwise_or.reduceat(self._single(last), np.flatnonzero(first), axis=0)
         weight = np.full(len(extensions), segment.weight / segment.count)
@@ -225,14 +233,16 @@ class Arena:
         frames : Frames
             With no more extensions than there are places.
         """
-        frames = frames[np.argsort(frames.length, kind="stable")]
         for length in np.unique(frames.length).tolist():
             chosen = frames[frames.length == length]
             step = max(self._piece * self._width // (STATE_WORD_BITS * chosen.extensions.shape[1]), 1)
-            for first in range(0, len(chosen), step):
-                self._upload(chosen[first : first + step], length + 1)
+            pieces = (chosen[first : first + step] for first in range(0, len(chosen), step))
+            on_threads = made_ahead if self.blocks.device.arch == "cuda" else map
+            for records in on_threads(self._records, pieces):
+                self._upload(length + 1, *records)
 
-    def _upload(self, frames: Frames, length: int) -> None:
+    def _records(self, frames: Frames) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+        """Return a record for each extension: its bit rows, its two ends, and the weight of its frame."""
         group = self.blocks.group
         bits = np.unpackbits(np.ascontiguousarray(frames.extensions).view(np.uint8), axis=1, bitorder="little")
         frame, label = np.nonzero(bits)
@@ -243,13 +253,21 @@ class Arena:
             assert frames.members is not None
             rows.append(frames.members[frame] | self._single(last))
         narrow = np.concatenate([narrow_words(row, group.words, group.word_bits) for row in rows], axis=1)
-        pairs = np.stack([other, last], axis=1)
-        for first in range(0, len(last), self._piece):
-            count = min(self._piece, len(last) - first)
-            self.blocks.device.upload(narrow[first : first + count].reshape(-1), self._rows)
+        return narrow, np.stack([other, last], axis=1), frames.weight[frame]
+
+    def _upload(
+        self,
+        length: int,
+        rows: npt.NDArray[Any],
+        pairs: npt.NDArray[np.int32],
+        weight: npt.NDArray[np.float64],
+    ) -> None:
+        for first in range(0, len(pairs), self._piece):
+            count = min(self._piece, len(pairs) - first)
+            self.blocks.device.upload(rows[first : first + count].reshape(-1), self._rows)
             self.blocks.device.upload(pairs[first : first + count].reshape(-1), self._pairs)
             self._copy(length, self.place(length % 2, self.used(length % 2)), count, out=False)
-            self.add(length, count, float(frames.weight[frame[first : first + count]].sum()))
+            self.add(length, count, float(weight[first : first + count].sum()))
 
     def _copy(self, length: int, start: int, count: int, *, out: bool) -> None:
         words, direction = self.blocks.group.words, -1 if length % 2 else 1

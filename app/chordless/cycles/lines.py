@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -15,16 +12,12 @@ import numpy.typing as npt
 from chordless.graphs.vertex_names import json_name
 from kernels_ti import OptionError
 from kernels_ti.cycles import Cycles
-from kernels_ti.device.machine import cores
+from kernels_ti.device.made_ahead import made_ahead
 
 LineFormat = Literal["text", "jsonl"]
 
 # Vertices joined at a time: few calls for a piece, whose tokens stay in the cache.
 _PIECE_VERTICES = 1 << 17
-_MOST_WORKERS = 8
-_PIECES_AHEAD = 2
-"""Pieces for each worker that may be done before they are taken, which bounds the memory."""
-
 _TRIANGLE = 3
 
 
@@ -62,28 +55,13 @@ class CycleEncoder:
 
         Several threads make the pieces while earlier ones are written.
         """
+
+        def made(piece: tuple[int, int]) -> tuple[int, bytes]:
+            start, stop = piece
+            return stop - start, self._lines(cycles.offsets[start : stop + 1], cycles.vertices)
+
         pieces = list(self._pieces(cycles.offsets))
-        if len(pieces) < 2 or self._workers < 2:
-            for start, stop in pieces:
-                yield stop - start, self._lines(cycles.offsets[start : stop + 1], cycles.vertices)
-            return
-        under_way: deque[tuple[int, Future[bytes]]] = deque()
-        for start, stop in pieces:
-            if len(under_way) >= _PIECES_AHEAD * self._workers:
-                lines, made = under_way.popleft()
-                yield lines, made.result()
-            work = self._threads.submit(self._lines, cycles.offsets[start : stop + 1], cycles.vertices)
-            under_way.append((stop - start, work))
-        for lines, made in under_way:
-            yield lines, made.result()
-
-    @cached_property
-    def _workers(self) -> int:
-        return min(cores(), _MOST_WORKERS)
-
-    @cached_property
-    def _threads(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self._workers, "chordless lines")
+        yield from made_ahead(made, pieces) if len(pieces) > 1 else map(made, pieces)
 
     def _pieces(self, offsets: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         """Cut cycles into ranges with about as many vertices; the last number of a range is one past its end."""
