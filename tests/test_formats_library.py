@@ -139,6 +139,8 @@ def test_adjacency_lists(tmp_path):
     assert load(tmp_path / "a.adjlist", "# c\n10 9 2\n9\n2\n7\n").graph.names == ("2", "7", "9", "10")
     both_ways = "a b c\nb a\nc a\n"
     assert named_edges(load(tmp_path / "a.adjlist", both_ways).graph) == pairs("a b", "a c")
+    assert named_edges(load(tmp_path / "a.adjlist", "a: b\nb c:d\n").graph) == pairs("a: b", "b c:d")
+    assert named_edges(load(tmp_path / "a.adjlist", "# c\n0: 1 2\n1: 0\n2:\n").graph) == pairs("0 1", "0 2")
     assert "edge a - b is there more than once" in refusal(tmp_path / "a.adjlist", "a b b\n")
     assert "edge a - b is there more than once" in refusal(tmp_path / "a.adjlist", "a b\nb a a\n")
     assert "edge from a to itself" in refusal(tmp_path / "a.adjlist", "a a\n")
@@ -253,3 +255,37 @@ def test_without_scipy_a_matrix_says_how_to_install_it(tmp_path, monkeypatch):
 def test_gexf_is_refused_by_its_name(tmp_path):
     said = refusal(tmp_path / "a.gexf", written(nx.write_gexf, nx.cycle_graph(4)))
     assert said == "a.gexf:2: GEXF is not read: save the graph as GraphML, GML or an edge list"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "id,source,target",
+        "weight,target,source",
+        ",from,to",
+        "Id,Source,Target,Type",
+        "name,km,tail,head",
+        '"id","from","to"',
+    ],
+)
+def test_the_ends_of_a_table_stand_in_any_column(tmp_path, heading):
+    names = [name.strip('"').lower() for name in heading.split(",")]
+    sides = dict.fromkeys(("source", "from", "tail"), 0) | dict.fromkeys(("target", "to", "head"), 1)
+    edges = (("10", "20", "7"), ("20", "30", "7"), ("30", "10", "7"))
+    rows = [",".join(edge[sides.get(name, 2)] for name in names) for edge in edges]
+    loaded = load(tmp_path / "a.csv", "\n".join([heading, *rows]) + "\n")
+    assert named_edges(loaded.graph) == pairs("10 20", "20 30", "10 30")
+    assert not loaded.graph.directed
+
+
+@pytest.mark.parametrize(("name", "yes", "no"), [("Type", "Directed", "Undirected"), ("directed", "TRUE", "FALSE")])
+def test_a_column_says_whether_edges_have_a_direction(tmp_path, name, yes, no):
+    def table(*said):
+        return f"Source,Target,{name},Weight\n" + "".join(f"{u},b{u},{each},1\n" for u, each in enumerate(said))
+
+    arcs = load(tmp_path / "a.csv", table(yes, yes))
+    assert arcs.graph.directed
+    assert [note.partition(": ")[2] for note in arcs.notes] == ["a column says that each edge has a direction"]
+    assert not load(tmp_path / "a.csv", table(no, no)).graph.directed
+    assert not load(tmp_path / "a.csv", table(yes, yes), simplify=True).graph.directed
+    assert "a.csv:3: some edges have a direction and others have none" in refusal(tmp_path / "a.csv", table(yes, no))

@@ -303,6 +303,7 @@ def test_the_command_prints_an_object_or_lines(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("0 nan\n1 1\n", "w.txt:1: a line of weights is `v weight` with a number at its end, found '0 nan'"),
         ("0 1\n1 x\n", "w.txt:2: a line of weights is `v weight` with a number at its end, found '1 x'"),
         ("0 1 2\n1 0 3\n", "w.txt:2: a second, different weight for 1 - 0"),
         ("0 1 2\n0 5 3\n", "w.txt:2: there is no vertex '5' in the graph"),

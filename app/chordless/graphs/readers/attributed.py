@@ -13,12 +13,28 @@ from chordless.graphs.readers.source import Source
 
 _ENDS = (("u", "v"), ("init_node", "term_node"), ("source", "target"), ("from", "to"), ("tail", "head"))
 _END_OF_METADATA = "<END OF METADATA>"
+_SEPARATORS = b"[,;\\t]"
+_COLUMN = b"(?=(?:[^\\n]*" + _SEPARATORS + b")?[\"']?%b[\"']?\\s*(?:" + _SEPARATORS + b"|\\r?\\n))"
+_ENDS_FIRST = b"[\"']?%b[\"']?" + _SEPARATORS + b"[\"']?%b[\"']?" + _SEPARATORS
 TABLE = re.compile(
-    rb"\s*<NUMBER OF |(?i:[\"']?(?:"
-    + b"|".join(f"{u}[\"']?[,;\t][\"']?{v}".encode() for u, v in _ENDS)
-    + rb")[\"']?[,;\t][^\n]*[,;\t])"
+    b"\\s*<NUMBER OF |(?i:"
+    + b"|".join(
+        (_ENDS_FIRST + b"[^\\n]*" + _SEPARATORS) % (u, v)
+        # Vertices of a matrix may be called u and v, but hardly so.
+        if u == b"u"
+        else (_COLUMN + _COLUMN + b"(?!" + _ENDS_FIRST + b"[^\\n,;\\t]*\\n)(?:[^\\n]*" + _SEPARATORS + b"){2}")
+        % (u, v, u, v)
+        for u, v in ((u.encode(), v.encode()) for u, v in _ENDS)
+    )
+    + b")"
 )
-"""The beginning of a table of edges: the metadata of TNTP, or a heading of four columns or more."""
+"""The beginning of a table of edges: the metadata of TNTP, or a heading of four columns or more.
+
+Three are enough where the ends are not the first two, which would be an edge list with weights.
+"""
+
+_DIRECTIONS = {"type": ("directed", "undirected"), "directed": ("true", "false")}
+"""Columns that say for each edge whether it has a direction, as Gephi writes them, and how they say yes and no."""
 
 
 def json_graph(source: Source) -> Any:
@@ -106,7 +122,8 @@ def table_graph(source: Source) -> Any:
     """Return the networkx graph of a table with a row for each edge and a heading, as OSMnx's, or of a TNTP network.
 
     The ends are in the columns ``u`` and ``v``, ``source`` and ``target`` or the like; the others are attributes. Each
-    edge leads from the first to the second, but the file need not mean that.
+    edge leads from the first to the second, but the file need not mean that. If a column says that all edges have a
+    direction, the graph's attribute ``directed`` is True.
     """
     import networkx as nx
 
@@ -119,7 +136,8 @@ def table_graph(source: Source) -> Any:
     if ends is None:
         known = ", ".join(f"{u} and {v}" for u, v in _ENDS)
         raise source.error(f"no columns with the ends of the edges; they are called {known}", 1)
-    graph = nx.MultiDiGraph()
+    graph = nx.MultiDiGraph(directed=False)
+    directions: dict[bool, int] = {}  # With the first line that says so
     for number, cells in rows:
         if len(cells) != len(names):
             raise source.error(f"{len(cells)} cells, and the heading has {len(names)}", number)
@@ -129,6 +147,14 @@ def table_graph(source: Source) -> Any:
             raise source.error("an edge without an end", number)
         values.pop("key", None)
         graph.add_edge(tail, head, **values)
+        for name, ways in _DIRECTIONS.items():
+            if (said := values.get(name, "").lower()) in ways:
+                directions.setdefault(said == ways[0], number)
+    if len(directions) == 2:
+        raise source.error(
+            "some edges have a direction and others have none; give each of the others as two arcs", directions[False]
+        )
+    graph.graph["directed"] = True in directions
     return graph
 
 

@@ -21,6 +21,8 @@ _SHOWN = 60
 WEIGHTS_UNUSED = "the third column, weights, is not used: every line is an edge"
 
 _WHOLE_NUMBER = re.compile("-?[0-9]+")
+# Beginnings of numbers that are no weights: ``nan``, ``inf``, ``0x10``, ``1e400``.
+_ODD_NUMBER = re.compile("[-+]?(?:[0-9]|nan$|inf$|infinity$)", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile("[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]{1,4})?")
 
 # Names of the two columns in the heading of a table of edges.
@@ -118,6 +120,11 @@ def _columns_of(cells: list[str], separator: str | None) -> int:
     return 3 if len(cells) == 3 and decimal_of(cells[2]) is not None else 0
 
 
+def note_zeros(source: Source, word: str, number: int) -> None:
+    """Note that a whole number with zeros before it is read as another name."""
+    source.note(f"a whole number loses the zeros before it: {word} is the vertex {int(word)}", number)
+
+
 def note_weights(source: Source) -> None:
     """Note that the file has weights, which are not used."""
     source.note(WEIGHTS_UNUSED)
@@ -187,8 +194,47 @@ def note_heading(source: Source, line: str, number: int) -> None:
 
 
 def is_heading_of_weights(first: list[str], columns: int) -> bool:
-    """Say whether the first line is a heading because all lines below have a weight, and it has a word there."""
-    return columns == 3 and len(first) == 3 and all(first) and decimal_of(first[2]) is None
+    """Say whether the first line is a heading because all lines below have a weight, and it has a word there.
+
+    Between two whole numbers, or in place of a weight, ``nan`` and the like are a fault of an edge.
+    """
+    if columns != 3 or len(first) != 3 or not all(first) or decimal_of(first[2]) is not None:
+        return False
+    return not _ODD_NUMBER.match(first[2]) and not all(map(_WHOLE_NUMBER.fullmatch, first[:2]))
+
+
+def fault_of_columns(layout: Layout, rows: list[list[str]]) -> str | None:
+    """Return why the first rows of a list are no edges, although they have two or three columns; None if they may be.
+
+    One of them is the edge ``1 -- 2``, where the sign would be a vertex and 2 a weight.
+    """
+    if all(len(cells) > 1 and _is_bracketed(cells) for cells in rows):
+        return "an edge list has no brackets around its lines; write `u v`"
+    if layout.separator is None and rows[0][0].endswith(":") and layout.columns < 4:
+        return (
+            f"{rows[0][0]!r} ends in a colon, and is no vertex; an adjacency list is read with the extension .adjlist, "
+            "and an edge list has a line `u v` for each edge"
+        )
+    if layout.columns != 3:
+        return None
+    for column in (1, 0):
+        word = rows[0][column]
+        is_sign = not any(map(str.isalnum, word))
+        if all(cells[column] == word for cells in rows) and decimal_of(word) is None:
+            others = [cells[place] for cells in rows for place in (1 - column, 2)]
+            if is_sign or (len(rows) > 1 and all(map(_WHOLE_NUMBER.fullmatch, others))):
+                hint = "; DIMACS begins with a line `p edge N M`" if word in ("e", "a") else ""
+                return (
+                    f"each line has {word!r} in column {column + 1}, which is no vertex; an edge is `u v` or "
+                    f"`u v weight`{hint}"
+                )
+    return None
+
+
+def _is_bracketed(cells: list[str]) -> bool:
+    """Return whether a bracket opens before the first cell and closes after the last, as Python prints an edge."""
+    closing = {"(": ")", "[": "]", "{": "}"}.get(cells[0][:1])
+    return closing is not None and closing not in cells[0] and cells[-1].endswith(closing)
 
 
 def may_be_heading(first: list[str], others_are_whole: bool) -> bool | None:

@@ -13,6 +13,7 @@ from chordless.graphs.readers.columns import (
     may_be_heading,
     note_heading,
     note_weights,
+    note_zeros,
 )
 from chordless.graphs.readers.integers import LARGE, Columns, heading_length, pairs_of_numbers
 from chordless.graphs.readers.source import UTF_8, Source
@@ -22,6 +23,10 @@ Comment = tuple[int, str]
 """The number of a line, and the comment in it without the blanks before."""
 
 _COMMENT = re.compile(rb"^[ \t]*([#%][^\n]*)", re.MULTILINE)
+_ZEROS = re.compile(rb"(?:^|[\s,;])(0[0-9]+)(?=[\s,;])")
+_LOOKED_AT = 1 << 20
+"""Bytes at the beginning of a file in which zeros before a number are looked for."""
+
 _NOT_OF_NUMBERS = re.compile(rb"[^0-9\s.,;-]")
 
 
@@ -60,6 +65,8 @@ def read_large_list(source: Source, check: Callable[[IntArray, int | None], None
         return None
     if is_heading:
         note_heading(source, heading.decode(UTF_8), len(top) + 1)
+    if zeros := _ZEROS.search(data, start, start + _LOOKED_AT):
+        note_zeros(source, zeros[1].decode(), len(top) + 1 + data.count(b"\n", start, zeros.start(1)))
     if read[1].count == 3:
         note_weights(source)
     return LargeList(read[0], comments + late, line)

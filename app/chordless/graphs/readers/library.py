@@ -20,6 +20,9 @@ from kernels_ti.graph import IntArray
 # A line of sparse6 with ten characters may declare any number of vertices, and networkx makes an object for each.
 LARGEST_LIBRARY_SIZE = 2_000_000
 
+# As other programs end the vertex before its neighbours.
+_COLON = re.compile(r"(\s*[^\s:]+):(?=\s|$)")
+
 
 def _from_networkx(
     source: Source, graph: Any, names: tuple[str, ...], *, simplify: bool, says_directions: bool = True
@@ -79,8 +82,12 @@ def _read_attributed(file_format: str, source: Source, *, simplify: bool = False
     """Read a file with attributes; its vertices are where ``x`` and ``y`` say, as OSMnx writes them."""
     read = networkx_graph(source, file_format)
     assert read is not None
-    made = _from_networkx(source, *read, simplify=simplify, says_directions=file_format != "table")
-    return made, _positions(read[0])
+    graph, names = read
+    says_directions = file_format != "table" or graph.graph["directed"]
+    if file_format == "table" and says_directions and not simplify:
+        source.note("a column says that each edge has a direction")
+    made = _from_networkx(source, graph, names, simplify=simplify, says_directions=says_directions)
+    return made, _positions(graph)
 
 
 def _positions(graph: Any) -> Positions | None:
@@ -96,8 +103,11 @@ def read_adjacency_list(source: Source, *, simplify: bool = False) -> Parsed:
     """Read an adjacency list: a vertex and its neighbours in each line, an edge listed from one end or from both."""
     import networkx as nx
 
+    lines = [line.split("#")[0] for line in source.text.split("\n")]
+    if all(map(_COLON.match, filter(str.strip, lines))):
+        lines = [_COLON.sub(r"\1", line, count=1) for line in lines]
     with readable(source, "adjacency list"):
-        arcs = nx.parse_adjlist(source.text.split("\n"), create_using=nx.MultiDiGraph)
+        arcs = nx.parse_adjlist(lines, create_using=nx.MultiDiGraph)
     if not len(arcs):
         raise source.error("no vertices: the file is empty; an adjacency list has a line `u v w ...` for each vertex u")
     if source.directed and not simplify:

@@ -12,11 +12,13 @@ import numpy as np
 
 from chordless.graphs.readers.columns import (
     Layout,
+    fault_of_columns,
     is_heading_of_weights,
     layout_of,
     may_be_heading,
     note_heading,
     note_weights,
+    note_zeros,
 )
 from chordless.graphs.readers.large_list import Comment, blanked_comments
 from chordless.graphs.readers.source import Source
@@ -89,6 +91,10 @@ def read_named_list(source: Source, check: Check) -> NamedList:
         has_data = has_data or (layout.columns == 4 and any(cells[2:3] != ["{}"] for cells in rows))
         if (misfit := layout.misfit(rows)) is not None:
             raise source.error(layout.wrong(filled[misfit][1]), filled[misfit][0])
+        if is_first and rows and (fault := fault_of_columns(layout, rows)):
+            raise source.error(fault, filled[0][0])
+        if is_first:
+            _note_zeros(source, filled, rows)
         words = chain.from_iterable(rows if layout.columns == 2 else [cells[:2] for cells in rows])
         ends.extend([places[word] for word in words])
         source.check_room(len(ends) // 2, len(places.names))
@@ -106,6 +112,15 @@ def read_named_list(source: Source, check: Check) -> NamedList:
     if has_data:
         source.note("the data in braces are not used: every line is an edge")
     return made
+
+
+def _note_zeros(source: Source, filled: list[tuple[int, str]], rows: list[list[str]]) -> None:
+    """Note the first name that is read as another one, because a whole number has zeros before it."""
+    for (number, _), cells in zip(filled, rows, strict=True):
+        for word in cells[:2]:
+            if word[:1] == "0" and canonical(word) != word:
+                note_zeros(source, word, number)
+                return
 
 
 def _is_heading(made: NamedList) -> bool:

@@ -14,8 +14,9 @@ def read_weights(source: Source, graph: Graph) -> Weights:
     """Read the weights of all vertices, lines ``v weight``, or of all edges, lines ``u v weight``, of a graph.
 
     The lines are separated as in an edge list; it may be the edge list of the graph. Numbers have a decimal point, or
-    all of them a comma. Comments start with # or %. A first line whose last word is not a number is a heading. Raises
-    GraphError for any other line and for names that the graph does not have, OptionError if a weight is missing.
+    all of them a comma. Comments start with # or %. A first line whose last word is not a number is a heading,
+    unless it names vertices of the graph. Raises GraphError for any other line and for names that the graph does not
+    have, OptionError if a weight is missing.
     """
     index = {str(name): v for v, name in enumerate(graph.names)}
 
@@ -25,7 +26,8 @@ def read_weights(source: Source, graph: Graph) -> Weights:
     lines = [(number, line) for number, line in enumerate(source.text.split("\n"), 1) if _has_data(line)]
     separator = best_separator([line for _, line in lines], fits)
     rows = [(number, cells_of(line, separator)) for number, line in lines]
-    if len(rows) > 1 and decimal_of(rows[0][1][-1]) is None:
+    *names, last = rows[0][1] if rows else ("",)
+    if len(rows) > 1 and decimal_of(last) is None and not all(name in index for name in names):
         rows.pop(0)
     if not rows:
         raise source.error("no weights: a line is `v weight` or `u v weight`")
