@@ -72,6 +72,20 @@ def test_a_web_has_arcs(tmp_path):
         niche_overlap(str(path))
 
 
+@pytest.mark.parametrize("heading", ["prey,predator", "predator,prey", "Resource,Consumer", "consumer;resource"])
+def test_the_heading_of_a_list_says_who_eats_whom(tmp_path, heading):
+    separator = ";" if ";" in heading else ","
+    links = [("grass", "hare"), ("hare", "fox"), ("grass", "deer"), ("deer", "fox"), ("fox", "fox")]
+    eaten_first = heading.lower().startswith(("prey", "resource"))
+    lines = [separator.join(link if eaten_first else link[::-1]) for link in links]
+    web = tmp_path / "web.csv"
+    web.write_text("\n".join(["# of a meadow", heading, *lines]) + "\n")
+    found = niche_overlap(str(web))
+    joined = {frozenset((found.names[u], found.names[v])) for u, v in found.edges().tolist()}
+    # The fox eats hares, deer and foxes; hare and deer share the grass.
+    assert joined == {frozenset(("hare", "deer"))}
+
+
 @pytest.mark.parametrize(("net", "clu"), [("NARR.NET", "NARR.CLU"), ("narr.net", "NARR.CLU"), ("Narr.Net", "narr.clu")])
 def test_types_in_other_letters_beside_the_web(tmp_path, net, clu):
     (tmp_path / net).write_text("*Vertices 3\n*Arcs\n1 2\n1 3\n")

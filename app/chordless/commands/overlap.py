@@ -27,8 +27,9 @@ DESCRIPTION = """\
 Write the niche overlap graph of a directed food web as an edge list: two
 species are joined if they share a living prey. An arc from a to b in the web
 means that b eats a. The web is a Pajek network; a table with prey in rows and
-predators in columns, such as Excel's CSV; a list of lines `prey -> predator`;
-or a directed graph in another format (chordless help formats).
+predators in columns, such as Excel's CSV; a list with the heading
+`prey,predator` or `consumer,resource`, or of lines `prey -> predator`; or a
+directed graph in another format (chordless help formats).
 
 With --report, say of that graph what an ecologist asks: how many species and
 niche overlap edges there are, how many holes (chordless cycles of 4 or more

@@ -292,12 +292,23 @@ def _signed_format(start: bytes) -> str | None:
 
 
 def read_arcs(path: str, source: Source) -> Graph | None:
-    """Read a file of any format but Pajek; of a matrix an entry is an arc. None for Pajek."""
+    """Read a file of any format but Pajek; None for Pajek.
+
+    An entry of a matrix is an arc, and so is a line of an edge list whose heading names prey and predator.
+    """
+    from chordless.graphs.readers.columns import feeding_columns
+
     kind = format_of_web(path, source)
     if kind == "pajek":
         return None
-    source = replace(source, directed=kind in ("matrix", "mtx"), multigraph=True)
-    return _reader(kind)(source, simplify=False)[0]
+    columns = feeding_columns(source) if kind == "edgelist" else None
+    source = replace(source, directed=kind in ("matrix", "mtx") or columns is not None, multigraph=True)
+    graph = _reader(kind)(source, simplify=False)[0]
+    if columns is None:
+        return graph
+    return Graph.from_edge_array(
+        graph.edges()[:, columns], n=graph.n, names=graph.names, directed=True, multigraph=not graph.is_simple
+    )
 
 
 def format_of_web(path: str, source: Source) -> str:

@@ -22,7 +22,7 @@ LIVING = 1
 _HAS_EDGES = "a food web has arcs only, this file has undirected edges; count its cycles without `overlap`"
 _NO_ARCS = (
     "a food web has arcs, this file has none: right is a Pajek network (`*Vertices N`, then `*Arcs`), a table with "
-    "prey in rows and predators in columns, or lines `prey -> predator`"
+    "prey in rows and predators in columns, a list with the heading `prey,predator`, or lines `prey -> predator`"
 )
 TYPES = {1: "living", 2: "other (detritus)", 3: "input", 4: "output", 5: "respiration"}
 

@@ -25,8 +25,13 @@ _WHOLE_NUMBER = re.compile("-?[0-9]+")
 _ODD_NUMBER = re.compile("[-+]?(?:[0-9]|nan$|inf$|infinity$)", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile("[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]{1,4})?")
 
+# Names of the two columns of a list of who eats whom: arcs lead from the first to the second.
+_FEEDING = (("prey", "predator"), ("resource", "consumer"))
+
 # Names of the two columns in the heading of a table of edges.
 _HEADINGS = {
+    *_FEEDING,
+    *((eater, eaten) for eaten, eater in _FEEDING),
     ("source", "target"),
     ("from", "to"),
     ("src", "dst"),
@@ -252,6 +257,17 @@ def may_be_heading(first: list[str], others_are_whole: bool) -> bool | None:
 def is_usual_heading(first: list[str]) -> bool:
     """Return whether the first two words are common ones for the two columns of a list, ``source`` and ``target``."""
     return tuple(word.lower() for word in first[:2]) in _HEADINGS
+
+
+def feeding_columns(source: Source) -> tuple[int, int] | None:
+    """Return which columns of a list have the prey and the predators, by its heading; None without such a heading."""
+    first = next((line for line in source.text.split("\n") if line.strip() and line.lstrip()[0] not in "#%"), "")
+    for separator in SEPARATORS:
+        names = [cell.lower() for cell in cells_of(first, separator)[:2]]
+        for pair in _FEEDING:
+            if set(names) == set(pair):
+                return names.index(pair[0]), names.index(pair[1])
+    return None
 
 
 def _is_data(cells: list[str]) -> bool:
