@@ -253,7 +253,9 @@ class WaveSearch:
                 room = max(room, first)
             elif len(arena.segments) > 1 or arena.segments[0].length != int(frames.length[0]) + 1:
                 return
-            fitting = int(np.searchsorted(np.cumsum(frames.path_counts), room, side="right"))
+            # Each frame has a path, so no more frames than `room` can fit.
+            counts = frames[: max(room, 0)].path_counts
+            fitting = int(np.searchsorted(np.cumsum(counts), room, side="right"))
             if fitting == 0:
                 return
             arena.load(frames[:fitting])
