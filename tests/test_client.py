@@ -246,6 +246,7 @@ def test_a_child_that_dies_is_a_failure_that_says_how(number):
         failed = wait_for(engine, Failed)
         assert engine.poll() is None
     assert number.name in failed.message
+    assert not failed.stopped
     assert failed.exit_code == 1
     assert isinstance(failed.to_error(), EngineError)
 
@@ -343,7 +344,10 @@ def test_a_death_is_recorded_too():
         wait_for(engine, Started)
         engine.kill()
         wait_for(engine, Failed)
-    assert isinstance(event_from_json(recording.getvalue().splitlines()[-1]), Failed)
+    last = event_from_json(recording.getvalue().splitlines()[-1])
+    assert isinstance(last, Failed)
+    # The user wanted that.
+    assert (last.message, last.stopped) == ("stopped at once", True)
 
 
 def test_the_child_is_our_own_wherever_it_starts(tmp_path, monkeypatch):

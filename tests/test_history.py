@@ -56,6 +56,7 @@ def test_a_pipe_in_the_place_of_a_recording_is_not_waited_for(tmp_path):
         ([STARTED, PROGRESS, finished()], "complete", "", 50, 2, 1.0),
         ([STARTED, PROGRESS, finished("limit")], "stopped", "limit", 50, 2, 1.0),
         ([STARTED, PROGRESS, Failed("EngineError", "disk full", 1)], "failed", "disk full", 40, 2.5, 0.25),
+        ([STARTED, PROGRESS, Failed("EngineError", "", 1, stopped=True)], "stopped", "interrupted", 40, 2.5, 0.25),
         ([STARTED, PROGRESS, Log("words")], "lost", "", 40, 2.5, 0.25),
         ([STARTED, PROGRESS, Checkpointed("p", 45, 45, 9)], "lost", "", 45, 2.5, 0.25),
         ([STARTED, finished("interrupted"), STARTED, Log("")], "lost", "", 50, 2, 1.0),

@@ -14,6 +14,7 @@ from chordless.engine.process import EngineProcess
 from chordless.protocol.events import Finished, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
+from chordless.runs.history import summarize
 from chordless.runs.mailbox import is_at_work
 from chordless.tui.app import ChordlessApp
 from chordless.tui.detached import go_on_detached
@@ -76,6 +77,8 @@ def test_leaving(tmp_path, slow, choice):
     if choice != "keep":
         assert not is_at_work(run)
         assert (b'"event": "finished"' in events.read_bytes()) == (choice == "stop")
+        summary = summarize(run)
+        assert (summary.stage, summary.why, summary.can_resume) == ("stopped", "interrupted", True)
         return
     assert app.return_value == f"the run goes on; to watch it: chordless tui {run}"
     # The limit holds further on.

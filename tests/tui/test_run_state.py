@@ -12,6 +12,7 @@ from chordless.protocol.events import Checkpointed, Failed, Finished, Log, Pause
 from chordless.protocol.recording import timed_event
 from chordless.runs import state as run_state
 from chordless.runs.state import LogLine, RunState
+from chordless.tui.run_words import phase_words, trouble_words
 
 RECORDING = Path(__file__).parent / "grid-9x10.jsonl"
 STARTED = Started("cycle:5", 5, 5, 2, "cpu", "a CPU", 0.5, 1, {"memory": None}, directory="/runs/a")
@@ -174,3 +175,14 @@ def test_the_log_is_bounded_and_keeps_the_newest():
 
 def test_everything_that_a_report_says_is_in_the_picture():
     assert {item.name for item in fields(Progress)} <= {item.name for item in fields(RunState)}
+
+
+def test_a_run_that_the_user_ends_at_once_is_stopped_and_has_not_failed():
+    ended = Failed("EngineError", "stopped at once", 5, stopped=True)
+    state = RunState().after([(1.0, STARTED), (2.0, Checkpointed("/runs/a/checkpoint", 2, 0, 99)), (3.0, ended)])
+    assert (state.phase, state.reason, state.can_resume) == ("finished", "interrupted", True)
+    assert state.log[-1] == LogLine(3.0, "stopped at once")
+    assert phase_words(state).word == "stopped"
+    assert "resume from the checkpoint at 2 cycles" in trouble_words(state, "r", "1")
+    early = RunState().after([(1.0, replace(ended, message="stopped before the search began"))])
+    assert trouble_words(early, "r", "1").startswith("Stopped before the search began.")

@@ -193,6 +193,7 @@ def test_the_time_left_along_a_boundary_leaves_out_the_time_of_the_order():
 def test_stopping_now_says_what_it_costs():
     state = RunState(phase="running", checkpoint_time=100.0, checkpoint_seconds=100.0, seconds=164.2)
     assert run_words.stop_now_words(state) == "Stop now, lose the last 64 s"
+    assert run_words.stop_now_words(replace(state, checkpoint_seconds=164.0)) == "Stop now"
     assert run_words.stop_now_words(RunState(phase="running", seconds=164.2)) == "Stop now, lose what was found"
 
 

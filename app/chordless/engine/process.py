@@ -123,7 +123,7 @@ class EngineProcess:
         self._started: Started | None = None
         self._newest: Progress | None = None
         self._stop_asked: float | None = None
-        self._is_cut_short = False
+        self._is_cut_short = self._is_killed = False
         self.search_began = False
         self.died = False
         self.last_words: deque[str] = deque(maxlen=_LAST_WORDS_LINES)
@@ -185,7 +185,8 @@ class EngineProcess:
         self._send(CheckpointCommand())
 
     def kill(self) -> None:
-        """End the engine at once, without a result."""
+        """End the engine at once, without a result; the last event, a `Failed`, says that it was stopped."""
+        self._is_killed = True
         self._process.kill()
 
     def poll(self, timeout: float | None = None) -> Event | None:
@@ -285,12 +286,15 @@ class EngineProcess:
             return
         if newest.compiling and loses_nothing(self._command):
             self._is_cut_short = True
-            self.kill()
+            self._process.kill()
 
     def _obituary(self) -> Failed | Finished:
         code = self._process.wait()
         if self._is_cut_short and code == -signal.SIGKILL and self._started is not None and self._newest is not None:
             return finished_at(self._started, self._newest, self._command)
+        if self._is_killed and code == -signal.SIGKILL:
+            when = "at once" if self.search_began else "before the search began"
+            return Failed("EngineError", f"stopped {when}", EngineError.exit_code, stopped=True)
         # Do not read up to the end: a helper process of a driver may have inherited the pipe and still hold it.
         os.set_blocking(self._words.fileno(), False)
         while data := self._words.read(1 << 16):

@@ -234,7 +234,8 @@ class Failed:
     """The run ended without a result.
 
     `kind` is the name of the error's class, `exit_code` the exit code of the program. `traceback` is given for
-    internal errors.
+    internal errors. `stopped` says that the user had the engine ended at once: that is no fault, but what came after
+    the last checkpoint is lost.
     """
 
     name: ClassVar[str] = "failed"
@@ -242,6 +243,7 @@ class Failed:
     message: str
     exit_code: int
     traceback: str | None = None
+    stopped: bool = False
 
     def to_error(self) -> ChordlessError:
         """Return the exception that this event reports."""

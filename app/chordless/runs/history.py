@@ -207,7 +207,9 @@ def _stage(path: Path, events: list[Event]) -> tuple[RunStage, str]:
     last = next((event for event in events if isinstance(event, (Finished, Failed, Started, Progress))), None)
     if isinstance(last, Finished):
         return ("complete", "") if last.complete else ("stopped", last.reason)
-    return ("failed", last.message) if isinstance(last, Failed) else ("lost", "")
+    if isinstance(last, Failed):
+        return ("stopped", "interrupted") if last.stopped else ("failed", last.message)
+    return "lost", ""
 
 
 def _seconds(events: list[Event]) -> float:

@@ -99,7 +99,7 @@ class RunState:
     checkpoint_cycles: int | None = None  # Cycles up to the last checkpoint
     checkpoint_time: float | None = None  # Wall-clock time of it
     checkpoint_seconds: float = 0.0  # Seconds of search up to it
-    error: str | None = None  # The message of a run that failed
+    error: str | None = None  # The message of a run that failed, or that was stopped at once
     can_resume: bool = False  # Whether it has a directory with a checkpoint, and is neither complete nor at work
     log: tuple[LogLine, ...] = ()  # The newest last; at most 500
     frontier_course: Course = field(default_factory=Course)  # How many paths waited from report to report
@@ -195,10 +195,12 @@ class _Fold:
         elif isinstance(event, Finished):
             self._finish(time, event)
         elif isinstance(event, Failed):
-            self._phase = "failed"
+            self._phase = "finished" if event.stopped else "failed"
             self._base = None
             self._values["error"] = event.message
-            self._say(time, f"failed: {event.message}")
+            if event.stopped and not self._complete:
+                self._values["reason"] = "interrupted"
+            self._say(time, event.message if event.stopped else f"failed: {event.message}")
 
     def state(self) -> RunState:
         """Return the state after all events."""

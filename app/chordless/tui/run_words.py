@@ -129,7 +129,7 @@ def device_words(state: RunState) -> str:
 
 def trouble_words(state: RunState, resume_key: str, new_key: str) -> str:
     """Return the fault of a run, or why the counts are incomplete, and what the user can do. Mostly ""."""
-    if state.phase == "failed":
+    if state.phase == "failed" or (state.error and not state.can_resume):
         what = (state.error or "the engine failed").rstrip(".") + "."
     elif state.phase == "lost":
         what = "The recording ends here, and no engine is at work."
@@ -292,7 +292,8 @@ def stop_now_words(state: RunState) -> str:
     """Return the loss if the run stops now without a new checkpoint."""
     if state.checkpoint_time is None:
         return "Stop now, lose what was found"
-    return f"Stop now, lose the last {_rough_seconds(_unsaved_seconds(state))}"
+    lost = _unsaved_seconds(state)
+    return "Stop now" if lost < 1 else f"Stop now, lose the last {_rough_seconds(lost)}"
 
 
 def _unsaved_seconds(state: RunState) -> float:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from chordless.engine.process import EngineProcess
-from chordless.protocol.events import DeviceReport, Event, Failed, Finished, Log, Started
+from chordless.protocol.events import DeviceReport, Failed, Finished, Log, Started
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import recorded
 from chordless.runs.directory import RunDirectory
@@ -33,7 +33,6 @@ class EngineFeed(Feed):
         self.command = command
         self.directory = None if command.checkpoint is None else Path(command.checkpoint)
         self._engine = EngineProcess(command, polite=True)
-        self._why_killed: str | None = None
         self._has_begun = False
 
     @property
@@ -59,15 +58,14 @@ class EngineFeed(Feed):
         if self._engine.search_began:
             self._send(self._engine.stop)
         else:
-            self.kill("stopped before the search began")
+            self.kill()
 
     def checkpoint(self) -> None:
         """Ask the engine for a checkpoint."""
         self._send(self._engine.checkpoint)
 
-    def kill(self, why: str = "stopped at once") -> None:
+    def kill(self) -> None:
         """End the engine at once."""
-        self._why_killed = why
         self._engine.kill()
 
     def settle(self, state: RunState) -> RunState:
@@ -88,7 +86,7 @@ class EngineFeed(Feed):
                 event = engine.poll(SECONDS_BETWEEN_BATCHES)
                 if event is not None:
                     self._has_begun = self._has_begun or isinstance(event, (Started, *_LAST_EVENTS))
-                    self._add(time.time(), self._told(event))
+                    self._add(time.time(), event)
                 if isinstance(event, _LAST_EVENTS):
                     return
                 self._flush_if_due()
@@ -102,8 +100,3 @@ class EngineFeed(Feed):
             # The engine needs only the checkpoint. The recording is just for display.
             self._add(time.time(), Log(f"the earlier recording cannot be shown: {error}"))
         self._flush()
-
-    def _told(self, event: Event) -> Event:
-        if self._why_killed is not None and isinstance(event, Failed):
-            return replace(event, message=self._why_killed)
-        return event

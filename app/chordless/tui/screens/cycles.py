@@ -97,8 +97,8 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
         if state.options and state.options.get("output_format") != "parts":
             self._path = self._run = None
             self._say(*cycle_words.offer_words(state, self.listing_command() is not None))
-        elif state.phase == "failed" and state.directory is None:
-            self._say(_sentence(state.error or "the engine failed"))
+        elif state.error and state.directory is None:
+            self._say(_sentence(state.error))
         elif state.directory is None:
             self._path = self._run = None
             self._say(_SOON if state.phase == "starting" else _NOTHING)
