@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import time
+from dataclasses import replace
 
 import chordless.runs.history
 import pytest
@@ -70,6 +71,16 @@ def test_the_end_of_the_recording_tells_how_a_run_stands(tmp_path, events, stage
     assert summary.can_resume == (stage != "complete")
     assert abs(summary.began - time.time()) < 60
     assert summary.arch == next(event.arch for event in reversed(events) if isinstance(event, (Started, Finished)))
+
+
+def test_a_stopped_run_tells_what_its_list_lacks_and_how_far_a_wave_has_come(tmp_path):
+    end = replace(finished("interrupted"), listed=42, waiting_by_length={7: 1, 8: 5})
+    summary = summarize(begin(tmp_path / "list", STARTED, end, lists=True))
+    assert (summary.unlisted, summary.level) == (8, 8)
+    assert summarize(begin(tmp_path / "count", STARTED, end)).unlisted == 0
+    killed = Failed("EngineError", "stopped at once", 1, stopped=True)
+    # The last report is newer than the checkpoint.
+    assert summarize(begin(tmp_path / "killed", STARTED, PROGRESS, killed, lists=True)).unlisted == 0
 
 
 def test_a_run_without_a_recording_tells_what_was_asked(tmp_path):

@@ -10,6 +10,7 @@ from chordless.runs.course import MOST_PIECES, Course, PathCourse
 from chordless.runs.state import RunState
 from chordless.tui.frontier_words import frontier_words
 from chordless.tui.widgets.frontier_view import FrontierView, bands_of, heat_levels, resampled
+from rich.style import Style
 from textual.app import App
 
 from tui.pilots import drive, text_of
@@ -200,6 +201,14 @@ def test_the_view_shows_words_the_size_over_time_the_strip_and_what_waits_now(as
             assert all(line.isascii() for line in shown)
 
     drive(app, (90, 12), steps)
+
+
+@pytest.mark.parametrize("width", range(50, 60))
+def test_a_blank_stands_before_the_end_of_the_time_axis(width, monkeypatch):
+    monkeypatch.setattr(FrontierView, "_style", lambda view, part: Style())
+    view = FrontierView()
+    view._seconds = 14.9
+    assert view._time_axis(width - 7, 0, width).text.rstrip().endswith((" over time 14.9 s", "   14.9 s"))
 
 
 def test_the_strip_stays_when_the_run_has_ended():

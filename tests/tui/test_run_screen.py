@@ -156,6 +156,10 @@ def test_a_stop_that_takes_long_says_so_and_can_be_had_at_once():
         app.session.quiet_seconds = 12.0
         app.screen._tick()
         await until(pilot, lambda: "stopping: the engine finishes its step, 12 s, s ends it at once" in text_of(app))
+        assert "s Stop now" in text_of(app)
+        assert "Pause" not in text_of(app)
+        await pilot.press("space")
+        assert notices(app) == ["The run is stopping: it can be resumed then."]
         await pilot.press("s")
         await until(pilot, lambda: "writes a checkpoint" in text_of(app))
         await pilot.press("escape")

@@ -214,6 +214,27 @@ def test_no_rate_is_shown_while_a_kernel_is_compiled():
     assert run_words.phase_words(searching).word == "running"
     assert "5/s" in run_words.cycles_tile(searching).notes
     assert run_words.phase_words(replace(state, phase="paused")).word == "paused"
+    for phase in ("paused", "starting"):
+        halted = replace(searching, phase=phase)
+        assert run_words.cycles_tile(halted).short == "cycles 10"
+        assert run_words.paths_tile(halted).notes == ("",)
+
+
+def test_cycles_that_a_stop_left_unlisted_are_told_to_wait():
+    state = replace(RUNNING, phase="finished", reason="interrupted", can_resume=True, checkpoint_cycles=1000)
+    state = replace(state, options={"output": "x"}, listed=970)
+    assert "30 wait in the checkpoint" in run_words.cycles_tile(state).notes
+    assert run_words.estimate_tile(state).short.startswith("970 listed; 30 wait in the checkpoint; search")
+    at_once = replace(state, checkpoint_cycles=900)
+    for other in (replace(state, listed=1000), replace(state, can_resume=False), at_once, replace(state, options={})):
+        assert "wait" not in run_words.estimate_tile(other).short
+
+
+def test_a_lower_bound_that_tells_no_more_than_was_found_is_left_out():
+    vague = RunState(cycles_estimate=1e9, cycles_low=64.0)
+    assert run_words.estimate_tile(vague).short == ""
+    assert run_words.estimate_tile(replace(vague, cycles_low=9e6)).short == "of at least 9 million"
+    assert run_words.estimate_tile(replace(vague, cycles_low=9e6, cycles=2_000_000)).short == ""
 
 
 def test_nothing_is_counted_while_an_order_is_sought():
@@ -260,6 +281,11 @@ def test_a_wave_tells_its_level_and_no_share_and_no_end():
     assert run_words.time_left(wave) is None
     assert "of about 1,000" in run_words.cycles_tile(wave).notes
     assert not any("of about" in note for note in run_words.cycles_tile(replace(wave, cycles_high=1e6)).notes)
+    for phase in ("starting", "paused", "finished", "failed"):
+        halted = replace(wave, phase=phase)
+        assert (run_words.share_tile(halted).value, run_words.reached_words(halted)) == ("level 8", "level 8")
+    assert run_words.share_tile(replace(wave, phase="finished", reason="interrupted")).notes == ("search 9.0 s",)
+    assert run_words.reached_words(known) == "<0.01%"
     over = replace(wave, reason="complete", phase="finished", share=1.0)
     assert run_words.share_tile(over).share == 1.0
 

@@ -18,6 +18,7 @@ from chordless.runs.history import RunSummary
 from chordless.tui import probing
 from chordless.tui.app import ChordlessApp
 from chordless.tui.run_list import counted_before, row_title, when
+from chordless.tui.run_list import details as details_of
 from chordless.tui.screens.ask_delete import AskDelete
 from chordless.tui.screens.runs import RunsScreen
 from chordless.tui.settings import Settings
@@ -113,6 +114,17 @@ def test_two_runs_of_one_graph_are_told_apart():
     assert row(min_length=6, max_length=6) == "grid:3x4, length 6"
     assert row(parity="odd", min_length=5) == "grid:3x4, odd, from 5"
     assert when(time.time()).count(":") == 2
+
+
+def test_the_details_tell_the_level_of_a_wave_and_what_a_list_lacks():
+    wave = replace(SUMMARY, stage="stopped", why="interrupted", share=0.0032, level=8, listed=42, unlisted=1)
+    wave = replace(wave, lists=True, command=RunCommand("grid:3x4", 1.0, expansion="paper"))
+    said = details_of(wave)
+    assert "42 listed; 1 waits in the checkpoint;" in said
+    assert "It was stopped at level 8. It can be resumed." in said
+    assert "An engine is at work in it; level 8 is reached." in details_of(replace(wave, stage="running"))
+    search = replace(wave, command=RunCommand("grid:3x4", 1.0))
+    assert "It was stopped at 0.32%. It can be resumed." in details_of(search)
 
 
 def test_a_run_elsewhere_is_among_the_runs(runs, tmp_path):

@@ -72,6 +72,8 @@ class RunSummary:
     pick: Pick = "all"  # Which cycles it was asked for, see `chordless.protocol.orders.RunCommand`
     has_checkpoint: bool = True  # Whether there is one in the folder
     command: RunCommand | None = None  # What it was asked for; None if that cannot be read
+    level: int = 0  # Vertices of the longest paths that wait
+    unlisted: int = 0  # Cycles that a stopped listing has in its checkpoint, but not in the list
 
     @property
     def is_at_work(self) -> bool:
@@ -131,6 +133,7 @@ def summarize(path: Path) -> RunSummary | None:
         stage, why = "damaged", f"{_LAST} cannot be read: {error}"
     start = next((event for event in events if isinstance(event, (Finished, Started))), None)
     counts = next((event for event in events if isinstance(event, (Finished, Progress, Checkpointed))), None)
+    report = next((event for event in events if isinstance(event, (Finished, Progress))), None)
     return RunSummary(
         path=path,
         graph=shown_name(start.graph if start else graph),
@@ -142,7 +145,7 @@ def summarize(path: Path) -> RunSummary | None:
         listed=counts.listed if counts else 0,
         lists=lists,
         seconds=_seconds(events),
-        share=next((event.share for event in events if isinstance(event, (Finished, Progress))), 0.0),
+        share=report.share if report else 0.0,
         stage=stage,
         why=why,
         began=began,
@@ -150,6 +153,8 @@ def summarize(path: Path) -> RunSummary | None:
         pick=pick,
         has_checkpoint=_FIRST in names,
         command=command,
+        level=max(report.waiting_by_length, default=0) if report else 0,
+        unlisted=_unlisted(counts) if lists and pick == "all" and stage == "stopped" else 0,
     )
 
 
@@ -210,6 +215,11 @@ def _stage(path: Path, events: list[Event]) -> tuple[RunStage, str]:
     if isinstance(last, Failed):
         return ("stopped", "interrupted") if last.stopped else ("failed", last.message)
     return "lost", ""
+
+
+def _unlisted(counts: Event | None) -> int:
+    """Return how many cycles were found and not listed, as far as the last counts are those of the checkpoint."""
+    return counts.cycles - counts.listed if isinstance(counts, (Finished, Checkpointed)) else 0
 
 
 def _seconds(events: list[Event]) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunStage, RunSummary
-from chordless.tui.run_words import search_words
+from chordless.tui.run_words import level_words, search_words, waiting_words
 from chordless.values import SHORTEST_CYCLE
 from chordless.words.numbers import bytes_text, seconds_text, share_text, size_text
 from kernels_ti.folders import home
@@ -164,6 +164,7 @@ def details(run: RunSummary) -> str:
         "" if run.n is None or run.m is None else size_text(run.n, run.m),
         f"{run.arch}: {run.device}" if run.device else run.arch,
         f"{run.listed:,} listed" if run.lists else "",
+        waiting_words(run.unlisted) if run.unlisted else "",
         f"{bytes_text(run.disk_bytes)} on disk",
     ]
     lines = [with_home(run.path.resolve()), "; ".join(part for part in parts if part)]
@@ -181,12 +182,13 @@ def _asked_for(run: RunSummary, command: RunCommand) -> str:
 def _what_next(run: RunSummary, command: RunCommand | None) -> str:
     if run.is_at_work:
         state = "is paused" if run.stage == "paused" else "is at work"
-        return f"An engine {state} in it; {share_text(run.share)} is done."
+        is_done = f"{_reached(run)} is {'reached' if _is_wave(run) else 'done'}"
+        return f"An engine {state} in it; {is_done}." if _reached(run) else f"An engine {state} in it."
     if run.stage == "complete" and command is not None and command.pick != "all":
         return "It has found what it was asked for; enter and then 3 shows it."
     if run.stage == "complete":
         return "Every cycle within its bounds was found."
-    done = f" at {share_text(run.share)}" if run.share else ""
+    done = f" at {_reached(run)}" if _reached(run) else ""
     if not run.has_checkpoint and run.stage != "damaged":
         return f"It ended{done}, before there was anything to keep. It cannot be resumed."
     if run.stage == "stopped":
@@ -196,6 +198,18 @@ def _what_next(run: RunSummary, command: RunCommand | None) -> str:
     if run.stage == "lost":
         return f"It was cut off{done}, by a kill or a power cut. It can be resumed from its last checkpoint."
     return f"It cannot be used: {run.why}."
+
+
+def _is_wave(run: RunSummary) -> bool:
+    """Return whether all paths of one length are expanded before longer ones; such a search tells no share."""
+    return run.command is not None and run.command.expansion == "paper"
+
+
+def _reached(run: RunSummary) -> str:
+    """Return how far a run has come: its share, or the level of a wave; "" if it has not told."""
+    if _is_wave(run):
+        return level_words(run.level)
+    return share_text(run.share) if run.share else ""
 
 
 def with_home(path: Path) -> str:

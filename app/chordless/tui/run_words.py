@@ -23,6 +23,8 @@ from kernels_ti.errors import vertices_text
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0
 _OVER = ("finished", "failed", "lost")
 _NEARLY_ALL, _NARROW = 0.999, 2
+# A lower bound alone tells something if it is so many times the cycles found, and so many cycles.
+_TELLING, _LEAST_TOLD = 10, 1000
 _LONGEST_EXACT = 15  # Characters of a number that fits into a tile
 # A longer time left is told in hours, days or years.
 _LONGEST_IN_MINUTES = 6000.0
@@ -172,11 +174,10 @@ def cycles_tile(state: RunState) -> TileWords:
     if _seeks(state):
         return TileWords("none yet", ("an order of the", "vertices comes first"), "no cycles counted yet")
     speed = _speed(state, state.cycle_rates, state.cycles)
-    listed = (f"{state.listed:,} listed",) if state.options.get("output") is not None else ()
     return TileWords(
         f"{state.cycles:,}",
-        (speed, *listed, *_estimate(state)),
-        f"cycles {state.cycles:,}  {speed}",
+        (speed, *_listed(state), *_estimate(state)),
+        f"cycles {state.cycles:,}  {speed}".rstrip(),
         (f"cycles {state.cycles:,}",),
         rates=state.cycle_rates if state.states is None else (),
     )
@@ -223,7 +224,7 @@ def paths_tile(state: RunState) -> TileWords:
         about = f"about {short_number(state.paths)}"
         return TileWords(about, (speed, "expanded"), f"paths {about}", rates=state.path_rates)
     words = f"paths {state.paths:,}"
-    return TileWords(f"{state.paths:,}", (speed,), f"{words}  {speed}", (words,), rates=state.path_rates)
+    return TileWords(f"{state.paths:,}", (speed,), f"{words}  {speed}".rstrip(), (words,), rates=state.path_rates)
 
 
 def paths_vary(state: RunState) -> bool:
@@ -237,7 +238,7 @@ def paths_vary(state: RunState) -> bool:
 
 def share_tile(state: RunState) -> TileWords:
     """Return the share of the search that is done, and the time left."""
-    if _is_wave(state) and state.phase in ("running", "paused"):
+    if _is_wave(state) and state.reason != "complete":
         return _level_tile(state)
     state = replace(state, share=_share_done(state))
     share = share_text(state.share) if state.share else "0%"
@@ -259,11 +260,27 @@ def share_tile(state: RunState) -> TileWords:
 
 def _level_tile(state: RunState) -> TileWords:
     """Return the level that a wave has reached: of its paths nearly all are open until the end."""
-    longest = max(state.waiting_by_length, default=0)
-    if not longest:
-        return TileWords("wave", ("it has no share", "that is done"), "wave")
-    level = f"level {longest:,}"
-    return TileWords(level, ("a wave tells no", "share and no end"), f"{level} of the wave", (level,))
+    times = times_words(state) if state.phase in _OVER else ()
+    level = level_words(_level(state))
+    if not level:
+        return TileWords("wave", times or ("it has no share", "that is done"), "wave")
+    return TileWords(level, times or ("a wave tells no", "share and no end"), f"{level} of the wave", (level,))
+
+
+def _level(state: RunState) -> int:
+    return max(state.waiting_by_length, default=0)
+
+
+def level_words(level: int) -> str:
+    """Return the level that a wave has reached, the vertices of its paths; "" for 0, while nothing waits."""
+    return f"level {level:,}" if level else ""
+
+
+def reached_words(state: RunState) -> str:
+    """Return how far a search that is not complete has come: the share that is done, or the level of a wave."""
+    if _is_wave(state):
+        return level_words(_level(state))
+    return share_text(state.share) if state.share else "0%"
 
 
 def _share_done(state: RunState) -> float:
@@ -369,11 +386,26 @@ def checkpoint_tile(state: RunState) -> TileWords:
 
 def estimate_tile(state: RunState) -> TileWords:
     """Return facts that a narrow screen shows nowhere else: listed cycles, the estimate, times of a finished run."""
-    listed = (f"{state.listed:,} listed",) if state.options.get("output") is not None else ()
+    listed = _listed(state)
     times = (", ".join(times_words(state)),) if state.phase in _OVER else ()
     words = "; ".join((*listed, *times, *filter(None, [" ".join(_estimate(state))])))
     shorter = "; ".join((*listed, *times, *_estimate(state, with_spread=False)))
     return TileWords(words, (), words, (shorter, *listed))
+
+
+def _listed(state: RunState) -> tuple[str, ...]:
+    """Return how many cycles are listed, and how many a stop has left unwritten."""
+    if state.options.get("output") is None:
+        return ()
+    listed = f"{state.listed:,} listed"
+    is_kept = state.can_resume and state.checkpoint_cycles == state.cycles
+    left = state.cycles - state.listed
+    return (listed, waiting_words(left)) if is_kept and left > 0 else (listed,)
+
+
+def waiting_words(cycles: int) -> str:
+    """Return that so many cycles are in no list yet: a run that is resumed writes them first."""
+    return f"{cycles:,} wait{'s' * (cycles == 1)} in the checkpoint"
 
 
 def cycle_range(state: RunState) -> CycleRange | None:
@@ -388,7 +420,7 @@ def cycle_range(state: RunState) -> CycleRange | None:
 
 def _estimate(state: RunState, *, with_spread: bool = True) -> tuple[str, ...]:
     known = cycle_range(state)
-    if known is None or (known.is_vague and known.low <= state.cycles):
+    if known is None or (known.is_vague and known.low < max(_TELLING * state.cycles, _LEAST_TOLD)):
         return ()
     if _is_wave(state) and known.high > _NARROW * known.low:
         # Nearly all cycles of a wave may be found before it is known how many there are.
@@ -402,7 +434,7 @@ def _speed(state: RunState, rates: tuple[float, ...], total: int) -> str:
         return ""
     if state.phase in _OVER:
         return f"{short_number(total / state.seconds)}/s" if state.seconds > 0 else ""
-    if not rates or _compiles(state):
+    if not rates or state.phase != "running" or _compiles(state):
         return ""
     # The workers of a cluster report in turns, a lease at a time, so most reports bring nothing new.
     rate = sum(rates) / len(rates) if state.workers else rates[-1]

@@ -24,7 +24,7 @@ from chordless.tui.widgets.chart import CYCLES_MEANING, PATHS_MEANING, Evolution
 from chordless.tui.widgets.counts_table import CountsTable
 from chordless.tui.widgets.frontier_view import FrontierView
 from chordless.tui.widgets.plot import Series
-from chordless.words.numbers import seconds_text, share_text, short_number, size_text
+from chordless.words.numbers import seconds_text, short_number, size_text
 from kernels_ti import ChordlessError
 from kernels_ti.errors import quantity
 
@@ -234,7 +234,8 @@ def _state(state: RunState, ascii_only: bool) -> str:
     words = run_words.phase_words(state).text(ascii_only=ascii_only)
     if state.reason == "complete":
         return f"{words}: {', '.join(run_words.times_words(state))}"
-    return f"{words} at {share_text(state.share) if state.share else '0%'}, {seconds_text(state.seconds)}"
+    reached = run_words.reached_words(state)
+    return f"{words}{reached and f' at {reached}'}, {seconds_text(state.seconds)}"
 
 
 def _paths(state: RunState) -> str:

@@ -142,7 +142,12 @@ class RunScreen(WaveAction, OfferedKeys):
     def _offers(self) -> dict[str, str]:
         state = self._newest
         by_step = state is not None and self._draws_steps(state)
-        return offers_of(self.dashboard.session, state, frozen=self._frozen, by_step=by_step)
+        stopping = self._is_stopping
+        return offers_of(self.dashboard.session, state, frozen=self._frozen, stopping=stopping, by_step=by_step)
+
+    @property
+    def _is_stopping(self) -> bool:
+        return self._asked is not None and self._asked[0] == _STOPPING
 
     def action_pause(self) -> None:
         """Pause the search or the replay, or continue it; play a run that is over again."""
@@ -156,6 +161,9 @@ class RunScreen(WaveAction, OfferedKeys):
         session = self._controlled("paused")
         if session is None or self._newest is None:
             return
+        if self._is_stopping:
+            self._say_why_not("The run is stopping: it can be resumed then.")
+            return
         asked = self._asked[0] if self._asked is not None else None
         if asked == "pausing" or (self._newest.phase == "paused" and asked != "going on"):
             self._ask("going on", session.go_on)
@@ -167,7 +175,7 @@ class RunScreen(WaveAction, OfferedKeys):
         session = self._controlled("stopped")
         if session is None or self._newest is None:
             return
-        if self._asked is not None and self._asked[0] == _STOPPING and session.owns_engine:
+        if self._is_stopping and session.owns_engine:
             question = AskStopNow(run_words.stop_now_words(self._newest), lambda: session.is_at_work)
             self.app.push_screen(question, lambda yes: session.kill() if yes else None)
         elif session.owns_engine:
@@ -318,7 +326,7 @@ class RunScreen(WaveAction, OfferedKeys):
         if newest is None:
             self._write("#run-nothing-words", Content(self._no_run()), layout=True)
             return
-        if quiet := self._quiet_seconds:
+        if (quiet := self._quiet_seconds) and newest.phase == "running" and not newest.compiling:
             newest = replace(newest, seconds=newest.seconds + quiet)
         self._write("#run-phase", self._phase_line(newest))
         trouble = run_words.trouble_words(newest, key_of(self, "run.resume"), key_of(self, "everywhere.show_new"))
@@ -368,7 +376,7 @@ class RunScreen(WaveAction, OfferedKeys):
         if self._frozen:
             parts += [gap, (f" VIEW FROZEN, {key_of(self, 'run.freeze')} unfreezes it ", "bold reverse $text-warning")]
         if self._asked is not None:
-            now = f"{key_of(self, 'run.stop')} ends it at once" if self._asked[0] == _STOPPING else ""
+            now = f"{key_of(self, 'run.stop')} ends it at once" if self._is_stopping else ""
             parts += [gap, (run_words.asked_words(self._asked[0], self._quiet_seconds, now), "$text-warning")]
         room = self.size.width - _PADDING_OF_PHASE - Content.assemble(*parts).cell_length
         return Content.assemble(*parts, run_words.graph_and_device(state, gap, room))

@@ -32,10 +32,13 @@ class OfferedKeys(Page):
         return replace(binding, show=title is not None, description=title or binding.description)
 
 
-def offers_of(session: RunSession | None, state: RunState | None, *, frozen: bool, by_step: bool) -> dict[str, str]:
+def offers_of(
+    session: RunSession | None, state: RunState | None, *, frozen: bool, stopping: bool, by_step: bool
+) -> dict[str, str]:
     """Return the possible actions, each with another title for the footer, or "".
 
-    `frozen` says whether the view is frozen, `by_step` whether the chart shows the states by step.
+    `frozen` says whether the view is frozen, `stopping` whether the run was told to stop, `by_step` whether the chart
+    shows the states by step.
     """
     if session is None or state is None:
         return {}
@@ -43,6 +46,8 @@ def offers_of(session: RunSession | None, state: RunState | None, *, frozen: boo
         title = "Again" if session.replay.has_ended else "Play" if session.replay.paused else "Pause"
         return {"pause": title, "rewind": "", "forward": "", "scale": ""}
     steps = {"by_step": "By length" if by_step else "By step"} if state.expected_by_step else {}
+    if session.is_at_work and session.can_control and stopping:
+        return {**({"stop": "Stop now"} if session.owns_engine else {}), "freeze": "", **steps}
     if session.is_at_work and session.can_control:
         return {"pause": "Go on" if state.phase == "paused" else "", "stop": "", "freeze": "", **steps}
     offers = {"scale": "", **steps}

@@ -127,7 +127,7 @@ class FrontierView(Picture):
         end = seconds_text(self._seconds)
         label = "paths of each length looked at, over time"
         room = columns - len(end) - 4
-        middle = label if room >= len(label) else ""
+        middle = label if room > len(label) else ""
         text = f"{'':>{_MARGIN}}{'0 s':<4}{middle:^{room}}{end}"
         beside = f"{'wait now':>{now}}" if now else ""
         return _strip([(text + beside, self._style("axis"))], width, self._style("axis"))
