@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from kernels_ti.api import count_cycles, enumerate_cycles
@@ -21,6 +22,8 @@ from kernels_ti.longest import longest_cycle
 from kernels_ti.notebook import html_of_best, html_of_counts
 from kernels_ti.path_graph import End, path_graph
 from kernels_ti.sample import sample_cycles
+
+_MOST_IN_BATCH = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class PathStream(Iterator[list[Hashable]]):
         return self._path(next(self._cycles))
 
     def batches(self) -> Iterator[list[list[Hashable]]]:
-        """Yield the paths of each slice of the search, as a list. Take paths or batches: a path is given once.
+        """Yield the paths of a slice of the search, or of a part of it. Take paths or batches: a path is given once.
 
         Yields
         ------
@@ -120,7 +123,9 @@ class PathStream(Iterator[list[Hashable]]):
             At least one path.
         """
         for table in self._cycles.batches():
-            yield [self._path(cycle) for cycle in table]
+            paths = map(self._path, table)
+            while batch := list(islice(paths, _MOST_IN_BATCH)):
+                yield batch
 
     @property
     def complete(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import shlex
 import signal
 import subprocess
 import time
@@ -264,6 +265,38 @@ def test_listed_paths_are_kept_when_a_listing_is_interrupted(tmp_path):
     listed = path.read_text().splitlines()
     assert f"not complete: interrupted; {len(listed):,} paths in {path}" in said
     assert all(line.startswith("0,0 ") and line.endswith(" 13,13") for line in listed)
+
+
+def test_a_tab_is_between_names_with_blanks_in_every_output(tmp_path, capfd):
+    graph, output = tmp_path / "graph.csv", tmp_path / "paths.txt"
+    graph.write_text('"a b","c"\n"c","d,e"\n"d,e","f"\n"f","a b"\n')
+    whole = {"c\td,e\tf", "a b\tc\td,e", "a b\tf\td,e", "c\ta b\tf"}
+
+    def printed(*arguments):
+        assert main(["paths", str(graph), "--all-pairs", *arguments]) == 0
+        return capfd.readouterr().out.splitlines()
+
+    # A path without a blank in its names has the separator of the others.
+    assert set(printed("--list", "--min-length", "3")) == whole
+    assert set(printed("--sample", "99", "--min-length", "3")) == whole
+    assert printed("--min-length", "3", "-o", str(output)) == []
+    assert set(output.read_text().splitlines()) == whole
+    shown = printed("--longest", "-k", "4")[-4:]
+    assert {line[12:] for line in shown} == whole
+    assert main(["longest", str(graph)]) == 0
+    assert capfd.readouterr().out.splitlines()[-1] == "  one       a b\tc\td,e\tf"
+
+
+def test_a_full_disk_leaves_the_whole_lines_before(tmp_path):
+    path = tmp_path / "paths.txt"
+    line = shlex.join(map(str, command("paths", "grid:7x7", "0,0", "6,6", "-o", path)))
+    done = subprocess.run(["bash", "-c", f"ulimit -f 4; {line}"], capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 1
+    listed = path.read_text().splitlines()
+    assert f"cannot write {path}: File too large; whole lines written before: {len(listed):,}" in done.stderr
+    assert len(listed) > 10
+    assert all(line.startswith("0,0 ") and line.endswith(" 6,6") for line in listed)
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_paths_come_in_batches_too():

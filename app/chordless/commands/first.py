@@ -11,7 +11,7 @@ from chordless import values
 from chordless.commands import options as shared
 from chordless.commands.parser import USAGE_EXIT_CODE
 from chordless.words.numbers import lengths_text
-from chordless.words.shown import on_terminal
+from chordless.words.shown import names_line, on_terminal
 from kernels_ti import ChordlessError, EngineError
 
 if TYPE_CHECKING:
@@ -216,5 +216,4 @@ def _print_object(
 
 
 def _print_line(names: Sequence[Hashable]) -> None:
-    texts = [on_terminal(str(name), sys.stdout) for name in names]
-    print(("\t" if any(character.isspace() for text in texts for character in text) else " ").join(texts))
+    print(names_line(names, sys.stdout))

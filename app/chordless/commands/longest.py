@@ -133,7 +133,7 @@ def _one_of_several(found: dict[str, Any]) -> dict[str, Any]:
 
 def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Iterator[str]:
     from chordless.words.numbers import lengths_text, seconds_text
-    from chordless.words.shown import on_terminal
+    from chordless.words.shown import names_line, on_terminal, separator_of
     from kernels_ti.errors import quantity, vertices_text
 
     yield on_terminal(finished.graph, sys.stdout)
@@ -154,6 +154,8 @@ def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Ite
     if boundary.get("width"):
         yield f"  {'boundary':<9} {vertices_text(boundary['width'])}, {quantity(boundary['states'], 'state')} at most"
     yield f"  {'time':<9} {seconds_text(finished.enumerate_seconds)}"
-    for each in best.get("cycles", [best]):
+    cycles = best.get("cycles", [best])
+    separator = separator_of(v for each in cycles for v in each["cycle"])
+    for each in cycles:
         of = "one" if "cycles" not in best else each["weight"] or f"{len(each['cycle']):,}"
-        yield f"  {of:<9} {on_terminal(' '.join(map(str, each['cycle'])), sys.stdout)}"
+        yield f"  {of:<9} {names_line(each['cycle'], sys.stdout, separator)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import zip_longest
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from kernels_ti.choices import ARCHES, METHODS
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
-    from kernels_ti import BestPath
+    from kernels_ti import BestPath, Graph
 
 SUMMARY = "count, list or find chordless paths between two vertices, or all"
 
@@ -244,7 +244,7 @@ def _list(options: argparse.Namespace, wanted: dict[str, Any]) -> int:
     from kernels_ti import enumerate_paths
 
     paths = enumerate_paths(limit=options.limit, **wanted)
-    exit_code = _write(options, paths)
+    exit_code = _write(options, wanted["graph"], paths.batches())
     return exit_code if exit_code or paths.complete else STOPPED_EXIT_CODE
 
 
@@ -254,37 +254,29 @@ def _sample(options: argparse.Namespace, wanted: dict[str, Any]) -> int:
     paths = sample_paths(k=options.sample, seed=options.seed or 0, **wanted)
     if not paths and not options.quiet:
         sys.stderr.write("there is no chordless path to draw\n")
-    return _write(options, paths)
+    return _write(options, wanted["graph"], [paths])
 
 
-def _write(options: argparse.Namespace, paths: Iterable[list[Any]]) -> int:
-    """Write paths; those that were found before an interrupt stay in their file. Return the exit code."""
-    import json
+def _write(options: argparse.Namespace, graph: Graph, pieces: Iterable[list[list[Any]]]) -> int:
+    """Write paths as `chordless list` writes cycles, while they are found; return the exit code."""
+    import os
 
-    from chordless.commands.writing import write_lines
-    from chordless.files import whole_file
-    from chordless.graphs.vertex_names import json_name
+    from chordless.cycles.output import open_output
+    from chordless.protocol.orders import RunCommand
+    from kernels_ti.cycles import Cycles
 
-    written, interrupt = 0, None
-
-    def line(path: list[Any]) -> str:
-        return json.dumps([json_name(v) for v in path]) if options.json else " ".join(map(str, path))
-
-    def lines() -> Iterator[bytes]:
-        nonlocal written, interrupt
-        # All that is done here in Python is inside, so that an interrupt cannot come from anywhere else.
+    place = {name: v for v, name in enumerate(graph.names)}
+    how = {"output": options.output, "output_format": "jsonl" if options.json else "text"}
+    interrupt = None
+    with open_output(RunCommand(**shared.graph_fields(options), **how), graph, os.dup(1)) as output:
         try:
-            for path in paths:
-                yield f"{line(path)}\n".encode()
-                written += 1
+            for piece in pieces:
+                output.write(Cycles.of_lists([[place[name] for name in path] for path in piece]), lambda: False)
         except KeyboardInterrupt as error:
+            if options.output == STANDARD_OUTPUT:
+                raise
             interrupt = error
-
-    if options.output == STANDARD_OUTPUT:
-        write_lines(map(line, paths), options.output)
-        return 0
-    with whole_file(options.output) as file:
-        file.writelines(lines())
+        written = output.listed
     if interrupt is None:
         return 0
     sys.stderr.write(f"not complete: interrupted; {written:,} paths in {options.output}\n")
@@ -296,7 +288,7 @@ def _print_best(options: argparse.Namespace, title: str, best: BestPath, *, is_c
 
     from chordless.graphs.vertex_names import json_name
     from chordless.words.numbers import decimals, json_number, seconds_text
-    from chordless.words.shown import on_terminal
+    from chordless.words.shown import names_line, on_terminal, separator_of
 
     if options.json:
         names = [json_name(v) for v in best.path]
@@ -327,6 +319,7 @@ def _print_best(options: argparse.Namespace, title: str, best: BestPath, *, is_c
     print(f"  {kind:<9} {weight}{best.length:,} vertices{so_far}")
     print(f"  {'paths':<9} {best.ways:,} of this {'weight' if weight else 'length'}")
     print(f"  {'time':<9} {seconds_text(best.seconds)}")
+    separator = separator_of(v for path in best.paths for v in path)
     for path, known in zip_longest(best.paths, best.weights):
         of = "one" if not options.k else f"{len(path):,}" if known is None else decimals(known)
-        print(f"  {of:<9} {on_terminal(' '.join(map(str, path)), sys.stdout)}")
+        print(f"  {of:<9} {names_line(path, sys.stdout, separator)}")

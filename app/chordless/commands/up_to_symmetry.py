@@ -111,9 +111,11 @@ def _lines(found: CycleOrbits, *, as_json: bool) -> Iterator[str]:
     import json
 
     from chordless.graphs.vertex_names import json_name
+    from chordless.words.shown import separator_of
 
+    separator = separator_of(v for cycle in found.cycles for v in cycle)
     for size, cycle in zip(found.sizes, found.cycles, strict=True):
         if as_json:
             yield json.dumps({"orbit": size, "cycle": [json_name(v) for v in cycle]})
         else:
-            yield f"{size}\t{' '.join(map(str, cycle))}"
+            yield f"{size}\t{separator.join(map(str, cycle))}"

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from chordless.graphs.vertex_names import json_name
+from chordless.words.shown import separator_of
 from kernels_ti import OptionError
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.made_ahead import made_ahead
@@ -36,7 +37,7 @@ class CycleEncoder:
         else:
             encoded = [_text_name(name) for name in names]
             opening, closing = b"", b"\n"
-            separator = b"\t" if any(_has_white_space(str(name)) for name in names) else b" "
+            separator = separator_of(names).encode()
         self._names, self._separator = names, separator
         self._encode_name: Callable[[Hashable], bytes] = _json_name if line_format == "jsonl" else _text_name
         first = [opening + name + separator for name in encoded]
@@ -106,7 +107,3 @@ def _text_name(name: Hashable) -> bytes:
 
 def _json_name(name: Hashable) -> bytes:
     return json.dumps(json_name(name), ensure_ascii=False).encode(errors="backslashreplace")
-
-
-def _has_white_space(text: str) -> bool:
-    return any(character.isspace() for character in text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import IO, TextIO, cast
 
 from kernels_ti.foreign_text import UNSAFE, visible_lines
@@ -25,6 +25,16 @@ def without_controls(text: str) -> str:
 def on_terminal(text: str, stream: IO[str]) -> str:
     """Return a text as `stream` shall get it: made `visible` on a terminal, as it stands in a file or a pipe."""
     return visible(text) if stream.isatty() else text
+
+
+def separator_of(names: Iterable[Hashable]) -> str:
+    """Return the separator of names in a line of text: a TAB if some name has white space, else a blank."""
+    return "\t" if any(character.isspace() for name in names for character in str(name)) else " "
+
+
+def names_line(names: Sequence[Hashable], stream: IO[str], separator: str | None = None) -> str:
+    """Return names as a line that `stream` shall get, see `on_terminal`; without a separator that of these names."""
+    return (separator or separator_of(names)).join(on_terminal(str(name), stream) for name in names)
 
 
 class _VisibleLines:
