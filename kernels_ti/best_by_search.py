@@ -37,7 +37,8 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
     """Count all cycles by length, and then search again for one of the longest.
 
     The second search meets the cycles in much the same order, so the first one has half of the time. Then a cycle of
-    the greatest length that was found is there in about the same time again. Both are made up to symmetry where that
+    the greatest length that was found is there in about the same time again. Without that time a cycle of the most
+    common length, or a longer one, is soon there. Both are made up to symmetry where that
     pays and the arch can do it: of the cycles that automorphisms map to each other any will do.
     """
     if arch != "reference":
@@ -56,7 +57,7 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
                 if len(found := again.take_cycles()):
                     cycle = found.vertices[: found.offsets[1]].tolist()
                     break
-            cycle = cycle or _some_cycle(space, counted.device)
+            cycle = cycle or _some_cycle(space, counted.device, max(by_length, key=by_length.__getitem__))
     # A count up to symmetry that was stopped may not be certain of one whole cycle.
     kept, ways = [(len(cycle), cycle)] if cycle else [], max(by_length.get(len(cycle), 0), bool(cycle))
     complete = counted.finished and len(cycle) == length  # The second search may have been stopped, too.
@@ -66,9 +67,9 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
     return best
 
 
-def _some_cycle(space: SearchSpace, device: Device) -> list[int]:
-    """Return the longest of the cycles that a search meets first; it must meet one."""
-    run = Run(space.graph, device, replace(space.options, collect=True))
+def _some_cycle(space: SearchSpace, device: Device, shortest: int) -> list[int]:
+    """Return the longest of the cycles that a search meets first, of those from a length on; it must meet one."""
+    run = Run(space.graph, device, replace(space.options, min_length=shortest, collect=True))
     while True:
         cycles = run.take_cycles()
         if len(cycles):

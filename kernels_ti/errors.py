@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -132,9 +133,13 @@ class TimeIsUpError(EngineError):
 
 
 def time_is_up(seconds: float | None, answer: str, best: Any = None) -> TimeIsUpError:
-    """Return the error for a time that was up before `answer`, with the best that was found, if anything was."""
+    """Return the error for a time that was up before `answer`, with the best that was found, if anything was.
+
+    Without a time-out the call was stopped, see `kernels_ti.watch.stopped_when`.
+    """
     so_far = "" if best is None else f"; the best one so far has {vertices_text(best.length)}"
-    error = TimeIsUpError(f"the {seconds:g} s allowed were up before {answer}{so_far}")
+    ended = "the call was stopped" if seconds is None or seconds == math.inf else f"the {seconds:g} s allowed were up"
+    error = TimeIsUpError(f"{ended} before {answer}{so_far}")
     error.best = best
     return error
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -107,6 +108,59 @@ def test_a_signal_ends_what_works_without_an_engine_in_one_line(tmp_path, subcom
     assert (process.returncode, output) == (exit_code, "")
     said = "interrupted" if number == signal.SIGINT else f"ended by {number.name}"
     assert errors == f"chordless: error: {said}\n"
+
+
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_reports_the_longest_cycle_so_far(tmp_path, number, exit_code):
+    events = tmp_path / "events.jsonl"
+    process = subprocess.Popen(
+        command("longest", "grid:10x12", "--method", "search", "--json", "--arch", "cpu", "--events", events),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,
+    )  # fmt: skip
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not (events.exists() and re.search(r'"cycles": [1-9]', events.read_text())):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(number)
+        output, _ = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == exit_code
+    result = json.loads(output)
+    assert result["complete"] is False
+    # There are many more cycles of this length than there are short ones.
+    assert 8 < result["length"] == len(result["cycle"]) <= result["no_longer_than"]
+
+
+@pytest.mark.parametrize("wanted", [[], ["--longest"]])
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_reports_the_paths_so_far(wanted, number, exit_code):
+    tell = (
+        "import sys; from kernels_ti import run; from chordless.cli import main; advance = run.Run.advance\n"
+        "def told(self):\n"
+        "    last = advance(self)\n"
+        "    if last.cycles: print('found', file=sys.stderr, flush=True)\n"
+        "    return last\n"
+        "run.Run.advance = told; sys.exit(main())"
+    )
+    ask = ("paths", "grid:8x10", "--all-pairs", "--method", "search", "--arch", "cpu", "--json", *wanted)
+    process = subprocess.Popen(
+        [sys.executable, "-c", tell, *ask], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
+    try:
+        while process.stderr.readline() != "found\n":
+            assert process.poll() is None
+        process.send_signal(number)
+        output, _ = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == exit_code
+    result = json.loads(output)
+    assert result["complete"] is False
+    assert result["length" if wanted else "total"] > 1
 
 
 @contextlib.contextmanager

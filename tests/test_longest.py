@@ -329,7 +329,7 @@ def test_no_cycle_has_more_vertices_than_are_possible(search):
 
 def test_a_search_that_is_stopped_before_it_meets_a_longest_cycle_is_not_complete(monkeypatch) -> None:
     """All cycles are counted by then, so that the greatest length is known."""
-    monkeypatch.setattr(kernels_ti.best_by_search, "_some_cycle", lambda space, device: [0, 1, 6, 5])
+    monkeypatch.setattr(kernels_ti.best_by_search, "_some_cycle", lambda *_: [0, 1, 6, 5])
     asked = []
     monkeypatch.setattr(Run, "take_cycles", lambda run: asked.append(run) or Cycles.of_lists([]))
     monkeypatch.setattr(Watch, "too_late", lambda watch: bool(asked))

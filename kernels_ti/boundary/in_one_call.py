@@ -166,20 +166,17 @@ def order_called(graph: Graph, order: Iterable[Hashable] | None) -> list[int] | 
 
 
 @contextmanager
-def in_time(watch: Watch, answer: str, keeping: Keeping | None = None) -> Iterator[Callable[[], bool]]:
+def in_time(watch: Watch, answer: str) -> Iterator[Callable[[], bool]]:
     """Yield a predicate that becomes true when the time is up or the work was stopped.
 
     The clock of the watch runs inside. `answer` names the event that was to come first, for the message of the
-    TimeIsUpError if the work inside has been given up. `keeping` says that it was stopped, and then GivenUp is raised.
+    TimeIsUpError if the work inside has been given up.
     """
-    stopped = (keeping or Keeping()).stopped
     try:
         with watch.searching():
-            yield lambda: stopped() or watch.look()
+            yield watch.look
             watch.tell("searching", 1.0, is_last=True)
     except GivenUp:
-        if stopped():
-            raise
         raise time_is_up(watch.timeout, answer) from None
 
 
@@ -242,7 +239,7 @@ def ready_to_pick(
     For `orders`, `report` and `keeping` see `annealed_blocks`, for `answer` `in_time`.
     """
     watch, memory = watch or Watch(), space.options.memory
-    with in_time(watch, answer, keeping) as too_late:
+    with in_time(watch, answer) as too_late:
         planned, arch = annealed_blocks(
             space, arch, too_late, threads=threads, report=report, keeping=keeping, **orders
         )

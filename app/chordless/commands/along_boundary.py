@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 from typing import TYPE_CHECKING
 
 from chordless.commands import options as shared
@@ -67,9 +66,9 @@ def command_of(options: argparse.Namespace) -> RunCommand:
 def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, int]:
     """Let the engine pick cycles; return what came out, and the exit code that it means.
 
-    Raise InterruptedRunError if a signal ended it. Raise TimeIsUpError if the time was up before there was an answer.
+    Raise InterruptedRunError if a signal ended it, or TimeIsUpError if the time was up, before there was an answer.
     """
-    from chordless.commands.session import InterruptedRunError, run_engine
+    from chordless.commands.session import InterruptedRunError, ended_by, run_engine
     from chordless.runs.directory import way_on_of
     from kernels_ti.errors import time_is_up
 
@@ -77,19 +76,15 @@ def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, 
         finished, exit_code = run_engine(command, options)
     except InterruptedRunError as error:
         if command.checkpoint is None:
-            raise InterruptedRunError(error.number, _ended_by(error.number)) from None
+            raise InterruptedRunError(error.number, ended_by(error.number)) from None
         raise
     way_on = None if finished.checkpoint is None else way_on_of(finished.checkpoint)
-    if finished.reason == "interrupted":
+    if finished.reason == "interrupted" and finished.best is None:
         number = exit_code - _EXIT_CODE_OF_SIGNALS
         kept = f"interrupted; to go on from the checkpoint: {way_on}"
-        raise InterruptedRunError(number, _ended_by(number) if way_on is None else kept)
+        raise InterruptedRunError(number, ended_by(number) if way_on is None else kept)
     if finished.reason == "timeout" and finished.best is None:
         what = "the best cycle was found" if command.pick == "longest" else "the cycles were drawn"
         kept = "" if way_on is None else f"; to go on from the last checkpoint: {way_on}"
         raise time_is_up(command.timeout, f"{what}{kept}")
     return finished, exit_code
-
-
-def _ended_by(number: int) -> str:
-    return "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"

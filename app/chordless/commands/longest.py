@@ -103,7 +103,9 @@ def answer(command: RunCommand, options: argparse.Namespace) -> int:
     else:
         for line in _lines(command, finished, finished.best):
             print(line)
-    if not options.quiet:
+    if finished.reason == "interrupted":
+        print_way_on(finished, "interrupted; ")
+    elif not options.quiet:
         print_way_on(finished)
     return exit_code
 
@@ -149,7 +151,8 @@ def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Ite
     yield f"  {kind:<9} {weight}{len(cycle):,} vertices{so_far}"
     if not finished.complete:
         bound = f"; none has more than {best['no_longer_than']:,} vertices" if "no_longer_than" in best else ""
-        yield f"  {'not all':<9} the time was up before all cycles were compared{bound}"
+        why = "interrupted" if finished.reason == "interrupted" else "the time was up"
+        yield f"  {'not all':<9} {why} before all cycles were compared{bound}"
     yield f"  {'cycles':<9} {best['ways']:,} of this {'weight' if weighted else 'length'}{so_far}"
     if boundary.get("width"):
         yield f"  {'boundary':<9} {vertices_text(boundary['width'])}, {quantity(boundary['states'], 'state')} at most"

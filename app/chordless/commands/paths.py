@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
 from itertools import zip_longest
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
-from chordless.termination import TerminatedError
 from chordless.values import positive, seed, size
 from kernels_ti.choices import ARCHES, METHODS
 
 if TYPE_CHECKING:
+    from chordless.commands.session import Signals
     from chordless.graphs.load import LoadedGraph
-    from kernels_ti import BestPath, Graph
+    from kernels_ti import BestPath
 
 SUMMARY = "count, list or find chordless paths between two vertices, or all"
 
@@ -30,7 +29,6 @@ With --all-pairs instead of S and T, all chordless paths of the graph.
 STANDARD_OUTPUT = "-"
 _SUFFIXES = ("", ".txt", ".jsonl")
 _MOST = 10**9
-_INTERRUPTED_EXIT_CODE = 130
 
 
 def add_parser(subparsers: Any) -> None:
@@ -132,30 +130,22 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Find the paths, print them, return the exit code."""
-    from chordless.commands.session import STOPPED_EXIT_CODE, graph_asked_for
+    from chordless.commands.session import graph_asked_for, searching_here, stopped_exit_code
     from chordless.commands.writing import THE_GRAPH, require_other_files
-    from kernels_ti import TimeIsUpError, longest_path
 
     if options.output != STANDARD_OUTPUT:
         require_other_files([(THE_GRAPH, options.graph)], {"-o": options.output})
     loaded = graph_asked_for(options)
     wanted = _wanted(options, loaded)
-    if options.list:
-        return _list(options, wanted)
-    if options.sample is not None:
-        return _sample(options, wanted)
-    if not (options.shortest or options.longest):
-        return _count(options, loaded.title, wanted)
     weight = _weight(options, loaded)
-    is_complete = True
-    try:
-        best = longest_path(shortest=options.shortest, k=options.k or 1, weight=weight, **wanted)
-    except TimeIsUpError as error:
-        if error.best is None:
-            raise
-        best, is_complete = error.best, False
-    _print_best(options, loaded.title, best, is_complete=is_complete)
-    return 0 if is_complete else STOPPED_EXIT_CODE
+    with searching_here() as signals:
+        if options.list or options.sample is not None:
+            is_complete = _list(options, wanted, signals)
+        elif options.shortest or options.longest:
+            is_complete = _best(options, loaded.title, weight, wanted, signals)
+        else:
+            is_complete = _count(options, loaded.title, wanted)
+    return 0 if is_complete else stopped_exit_code(signals.received)
 
 
 def _weight(options: argparse.Namespace, loaded: LoadedGraph) -> dict[Any, Any] | None:
@@ -202,10 +192,10 @@ def _wanted(options: argparse.Namespace, loaded: LoadedGraph) -> dict[str, Any]:
     }
 
 
-def _count(options: argparse.Namespace, title: str, wanted: dict[str, Any]) -> int:
+def _count(options: argparse.Namespace, title: str, wanted: dict[str, Any]) -> bool:
+    """Count the paths, print how many; return whether these are all."""
     import json
 
-    from chordless.commands.session import STOPPED_EXIT_CODE
     from chordless.graphs.vertex_names import json_name
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal
@@ -236,54 +226,66 @@ def _count(options: argparse.Namespace, title: str, wanted: dict[str, Any]) -> i
             print(f"  {length:>8,}  {count:,}")
         print(f"  total     {counts.total:,}")
         print(f"  time      {seconds_text(counts.seconds)}")
-    return 0 if counts.complete else STOPPED_EXIT_CODE
+    return counts.complete
 
 
-def _list(options: argparse.Namespace, wanted: dict[str, Any]) -> int:
-    from chordless.commands.session import STOPPED_EXIT_CODE
-    from kernels_ti import enumerate_paths
-
-    paths = enumerate_paths(limit=options.limit, **wanted)
-    exit_code = _write(options, wanted["graph"], paths.batches())
-    return exit_code if exit_code or paths.complete else STOPPED_EXIT_CODE
-
-
-def _sample(options: argparse.Namespace, wanted: dict[str, Any]) -> int:
-    from kernels_ti import sample_paths
-
-    paths = sample_paths(k=options.sample, seed=options.seed or 0, **wanted)
-    if not paths and not options.quiet:
-        sys.stderr.write("there is no chordless path to draw\n")
-    return _write(options, wanted["graph"], [paths])
-
-
-def _write(options: argparse.Namespace, graph: Graph, pieces: Iterable[list[list[Any]]]) -> int:
-    """Write paths as `chordless list` writes cycles, while they are found; return the exit code."""
+def _list(options: argparse.Namespace, wanted: dict[str, Any], signals: Signals) -> bool:
+    """Find paths, or draw some; write them as `chordless list` writes cycles. Return whether all were written."""
     import os
 
+    from chordless.commands.session import ended_by
     from chordless.cycles.output import open_output
     from chordless.protocol.orders import RunCommand
+    from kernels_ti import enumerate_paths, sample_paths
     from kernels_ti.cycles import Cycles
+    from kernels_ti.errors import quantity
 
+    graph, found = wanted["graph"], None
+    if options.sample is None:
+        found = enumerate_paths(limit=options.limit, **wanted)
+        pieces = found.batches()
+    else:
+        drawn = sample_paths(k=options.sample, seed=options.seed or 0, **wanted)
+        if not drawn and not options.quiet:
+            sys.stderr.write("there is no chordless path to draw\n")
+        pieces = iter([drawn])
     place = {name: v for v, name in enumerate(graph.names)}
     how = {"output": options.output, "output_format": "jsonl" if options.json else "text"}
-    interrupt = None
     with open_output(RunCommand(**shared.graph_fields(options), **how), graph, os.dup(1)) as output:
-        try:
-            for piece in pieces:
-                output.write(Cycles.of_lists([[place[name] for name in path] for path in piece]), lambda: False)
-        except KeyboardInterrupt as error:
-            if options.output == STANDARD_OUTPUT:
-                raise
-            interrupt = error
-        written = output.listed
-    if interrupt is None:
-        return 0
-    sys.stderr.write(f"not complete: interrupted; {written:,} paths in {options.output}\n")
-    return interrupt.exit_code if isinstance(interrupt, TerminatedError) else _INTERRUPTED_EXIT_CODE
+        cycles = (Cycles.of_lists([[place[name] for name in path] for path in piece]) for piece in pieces)
+        is_written = all(output.write(piece, lambda: signals.received is not None) for piece in cycles)
+        listed = output.listed
+    is_complete = is_written and (found is None or found.complete)
+    if signals.received is not None and not is_complete:
+        where = "" if options.output == STANDARD_OUTPUT else f" in {options.output}"
+        sys.stderr.write(f"not complete: {ended_by(signals.received)}; {quantity(listed, 'path')}{where}\n")
+    return is_complete
 
 
-def _print_best(options: argparse.Namespace, title: str, best: BestPath, *, is_complete: bool) -> None:
+def _best(
+    options: argparse.Namespace,
+    title: str,
+    weight: dict[Any, Any] | None,
+    wanted: dict[str, Any],
+    signals: Signals,
+) -> bool:
+    """Find the best paths, print them; return whether none can be better."""
+    from chordless.commands.session import ended_by
+    from kernels_ti import TimeIsUpError, longest_path
+
+    ended = ""
+    try:
+        best = longest_path(shortest=options.shortest, k=options.k or 1, weight=weight, **wanted)
+    except TimeIsUpError as error:
+        if error.best is None:
+            raise
+        best, ended = error.best, "the time was up" if signals.received is None else ended_by(signals.received)
+    _print_best(options, title, best, ended)
+    return not ended
+
+
+def _print_best(options: argparse.Namespace, title: str, best: BestPath, ended: str) -> None:
+    """Print the best paths; `ended` says what ended the search before it was through."""
     import json
 
     from chordless.graphs.vertex_names import json_name
@@ -304,7 +306,7 @@ def _print_best(options: argparse.Namespace, title: str, best: BestPath, *, is_c
             "ways": best.ways,
             **({"paths": [list(map(json_name, path)) for path in best.paths]} if options.k else {}),
             **({"weights": weights} if options.k and weighed else {}),
-            "complete": is_complete,
+            "complete": not ended,
         }
         print(json.dumps({**result, "seconds": round(best.seconds, 6)}))
         return
@@ -312,7 +314,7 @@ def _print_best(options: argparse.Namespace, title: str, best: BestPath, *, is_c
     if not best.path:
         print("  no chordless path")
         return
-    so_far = "" if is_complete else " so far: the time was up"
+    so_far = f" so far: {ended}" if ended else ""
     kind, weight = "shortest" if options.shortest else "longest", ""
     if best.weight is not None:
         kind, weight = "lightest" if options.shortest else "heaviest", f"weight {decimals(best.weight)}, "

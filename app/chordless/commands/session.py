@@ -21,12 +21,13 @@ from chordless.engine.at_once import searched_at_once
 from chordless.engine.process import EngineProcess, record
 from chordless.files import open_alone, remove_abandoned
 from chordless.protocol.events import Event, Failed, Finished, Progress, Started
-from chordless.protocol.orders import CycleFormat, RunCommand
+from chordless.protocol.orders import CycleFormat, Pick, RunCommand
 from chordless.runs.directory import way_on_of
 from chordless.runs.elsewhere import note_folder
 from chordless.termination import SAME_SIGNAL_SECONDS
 from chordless.words.shown import on_terminal
-from kernels_ti import ChordlessError, EngineError
+from kernels_ti import ChordlessError, EngineError, TimeIsUpError
+from kernels_ti.watch import stopped_when
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
@@ -127,6 +128,41 @@ class Signals:
                 signal.signal(number, handler)
 
 
+class _SearchHere:
+    """A search in this process, and whether it is being stopped."""
+
+    search_began = True
+    stopping = False
+
+    def stop(self) -> None:
+        """Wait until the search asks; see `searching_here`."""
+
+    def kill(self) -> None:
+        raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def searching_here() -> Iterator[Signals]:
+    """Let the first signal end a search by the library, in this process, as a time-out does, and a second one at once.
+
+    Raise InterruptedRunError if there is nothing to report.
+    """
+    search = _SearchHere()
+    signals = Signals(search, search)
+    try:
+        with signals.in_force(), stopped_when(lambda: search.stopping):
+            yield signals
+    except (TimeIsUpError, KeyboardInterrupt):
+        if signals.received is None:
+            raise
+        raise InterruptedRunError(signals.received, ended_by(signals.received)) from None
+
+
+def ended_by(number: int) -> str:
+    """Return how a signal ended the program."""
+    return "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+
+
 def run_command(
     options: argparse.Namespace,
     *,
@@ -187,7 +223,7 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
         stack.callback(display.clear)
         signals = Signals(engine, display)
         with signals.in_force():
-            end, known = _follow(engine, display, signals, quiet=options.quiet)
+            end, known = _follow(engine, display, signals, quiet=options.quiet, pick=command.pick)
         display.clear()
         resumable = command.checkpoint if engine.directory is not None else None
         if known is not None and not isinstance(end, Finished):
@@ -232,10 +268,13 @@ def _end_of(events: Sequence[Event], recording: IO[str] | None, *, quiet: bool) 
     return end, _exit_code(end, None)
 
 
-def print_way_on(finished: Finished) -> None:
-    """Print the command that resumes a run that was stopped, if there is a checkpoint, to standard error."""
+def print_way_on(finished: Finished, ended: str = "") -> None:
+    """Print the command that resumes a run that was stopped, if there is a checkpoint, to standard error.
+
+    `ended` comes first.
+    """
     if finished.checkpoint is not None and not finished.complete:
-        line = f"to go on from the checkpoint: {way_on_of(finished.checkpoint)}"
+        line = f"{ended}to go on from the checkpoint: {way_on_of(finished.checkpoint)}"
         sys.stderr.write(f"{on_terminal(line, sys.stderr)}\n")
 
 
@@ -262,21 +301,26 @@ def print_notes(notes: Sequence[str]) -> None:
 
 
 def _follow(
-    engine: EngineProcess, display: ProgressDisplay, signals: Signals, *, quiet: bool
+    engine: EngineProcess, display: ProgressDisplay, signals: Signals, *, quiet: bool, pick: Pick
 ) -> tuple[Finished | Failed, Finished | None]:
     """Show the events up to the last one; return it.
 
     An engine that is to stop while it compiles could take half a minute, because Taichi holds Python's lock. It is
-    killed after a second. Then what is known of its search comes as well.
+    killed after a second. Then what is known of its search comes as well. A search for the longest cycle that compiles
+    only after the stop knows the length, and seeks a cycle that has it.
     """
     started: Started | None = None
     progress: Progress | None = None
     known: Finished | None = None
+    seeks_cycle = False
 
     def is_late() -> bool:
-        return signals.stopped_for >= _SECONDS_TO_COMPILE_ON
+        compiles = progress is not None and progress.compiling and not seeks_cycle
+        return compiles and signals.stopped_for >= _SECONDS_TO_COMPILE_ON
 
     while True:
+        if not signals.stopped_for:
+            seeks_cycle = pick == "longest" and progress is not None and not progress.compiling
         event = engine.poll(_TICK_SECONDS)
         if isinstance(event, (Finished, Failed)):
             return event, known
@@ -287,7 +331,7 @@ def _follow(
                 print_notes(event.notes)
         if isinstance(event, Progress):
             progress = event
-        elif known is None and started is not None and progress is not None and progress.compiling and is_late():
+        elif known is None and started is not None and progress is not None and is_late():
             known = _known_of(started, progress)
             engine.kill()
         display.show_warning(event)
@@ -310,12 +354,15 @@ def _last_checkpoint(directory: str) -> str:
     return f"to go on from the last checkpoint: {way_on_of(directory)}"
 
 
+def stopped_exit_code(received: int | None) -> int:
+    """Return the exit code of a search that is not complete: a signal was received, or not."""
+    return STOPPED_EXIT_CODE if received is None else 128 + received
+
+
 def _exit_code(finished: Finished, received: int | None) -> int:
     if finished.complete:
         return 0
-    if finished.reason == "interrupted" and received is not None:
-        return 128 + received
-    return STOPPED_EXIT_CODE
+    return stopped_exit_code(received if finished.reason == "interrupted" else None)
 
 
 def _explain(failed: Failed, engine: EngineProcess) -> None:

@@ -121,7 +121,7 @@ class PickCheckpoints(Keeping):
         saved: SavedPick | None,
         output: CycleOutput | None,
     ) -> None:
-        super().__init__(None if keeper is None else self._offer, saved, lambda: clock.orders.reason is not None)
+        super().__init__(None if keeper is None else self._offer, saved)
         self._keeper, self._channel, self._clock, self._output = keeper, channel, clock, output
         self._offered: Callable[[], SavedPick] | None = None
 

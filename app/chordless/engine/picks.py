@@ -201,7 +201,7 @@ class Pick:
         if planned is None:
             how = {name: self._how[name] for name in ("arch", "threads", "watch")}
             return shares_by_search(self._space, **how)
-        with in_time(self._clock, "the shares were counted", self._keeping) as enough:
+        with in_time(self._clock, "the shares were counted") as enough:
             memory = host_budget(self._command.memory)
             return shares_of(self._space, planned, memory, enough=enough, report=self._clock.take_share)
 

@@ -22,18 +22,16 @@ class Keeping:
     """The checkpoints of a search for a best cycle, or of a sample.
 
     `keep` is called with a function that returns the state, and whether a block has been gone through; None keeps
-    nothing. The work goes on from `saved`. Once `stopped` says so, it is given up.
+    nothing. The work goes on from `saved`.
     """
 
     def __init__(
         self,
         keep: Callable[[Callable[[], SavedPick], bool], None] | None = None,
         saved: SavedPick | None = None,
-        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         self._keep = keep
         self.orders = None if saved is None else saved.orders
-        self.stopped = stopped
         self._done: tuple[SavedResult, ...] = () if saved is None else saved.done
         self._forward = None if saved is None else saved.forward
         self._latest: list[Callable[[], SavedForward]] = []

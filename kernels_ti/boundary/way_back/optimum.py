@@ -219,7 +219,7 @@ def _found_in_python(block: PlannedBlock, rule: Largest, means: Means, saved: Sa
         # A way back along layers that were not kept takes as long as the way forward.
         assert means.keeping is not None
         keeping = means.keeping
-        if rule.best is None or keeping.stopped() or (forward := keeping.latest()).between > 1:
+        if rule.best is None or (forward := keeping.latest()).between > 1:
             raise
         so_far = rule.again()
         history = History(block, so_far, Means(means.memory), forward, steps=range(forward.place))
