@@ -38,8 +38,8 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
 
     The second search meets the cycles in much the same order, so the first one has half of the time. Then a cycle of
     the greatest length that was found is there in about the same time again. Without that time a cycle of the most
-    common length, or a longer one, is soon there. Both are made up to symmetry where that
-    pays and the arch can do it: of the cycles that automorphisms map to each other any will do.
+    common length, or a longer one, is soon there. Both searches are made up to symmetry where that pays and the arch
+    can do it: of the cycles that automorphisms map to each other any will do.
     """
     if arch != "reference":
         space = worthwhile(space) or space

@@ -110,18 +110,14 @@ def test_a_signal_ends_what_works_without_an_engine_in_one_line(tmp_path, subcom
     assert errors == f"chordless: error: {said}\n"
 
 
-@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_reports_the_longest_cycle_so_far(tmp_path, number, exit_code):
-    events = tmp_path / "events.jsonl"
-    process = subprocess.Popen(
-        command("longest", "grid:10x12", "--method", "search", "--json", "--arch", "cpu", "--events", events),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,
-    )  # fmt: skip
+def reported_after(number, exit_code, arguments, has_found):
+    """Return the JSON that a process prints if it gets a signal once it has found something; it is not complete."""
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
     try:
         deadline = time.monotonic() + PATIENCE
-        while not (events.exists() and re.search(r'"cycles": [1-9]', events.read_text())):
+        while not has_found(process):
+            assert process.poll() is None
             assert time.monotonic() < deadline
-            time.sleep(0.05)
         process.send_signal(number)
         output, _ = process.communicate(timeout=PATIENCE)
     finally:
@@ -130,6 +126,19 @@ def test_a_signal_reports_the_longest_cycle_so_far(tmp_path, number, exit_code):
     assert process.returncode == exit_code
     result = json.loads(output)
     assert result["complete"] is False
+    return result
+
+
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_reports_the_longest_cycle_so_far(tmp_path, number, exit_code):
+    events = tmp_path / "events.jsonl"
+    ask = command("longest", "grid:10x12", "--method", "search", "--json", "--arch", "cpu", "--events", events)
+
+    def has_found(_process):
+        time.sleep(0.05)
+        return events.exists() and re.search(r'"cycles": [1-9]', events.read_text())
+
+    result = reported_after(number, exit_code, ask, has_found)
     # There are many more cycles of this length than there are short ones.
     assert 8 < result["length"] == len(result["cycle"]) <= result["no_longer_than"]
 
@@ -146,20 +155,12 @@ def test_a_signal_reports_the_paths_so_far(wanted, number, exit_code):
         "run.Run.advance = told; sys.exit(main())"
     )
     ask = ("paths", "grid:8x10", "--all-pairs", "--method", "search", "--arch", "cpu", "--json", *wanted)
-    process = subprocess.Popen(
-        [sys.executable, "-c", tell, *ask], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    result = reported_after(
+        number,
+        exit_code,
+        [sys.executable, "-c", tell, *ask],
+        lambda process: process.stderr.readline() == "found\n",
     )
-    try:
-        while process.stderr.readline() != "found\n":
-            assert process.poll() is None
-        process.send_signal(number)
-        output, _ = process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-        process.wait()
-    assert process.returncode == exit_code
-    result = json.loads(output)
-    assert result["complete"] is False
     assert result["length" if wanted else "total"] > 1
 
 

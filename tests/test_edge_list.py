@@ -342,6 +342,8 @@ LARGE_TEXTS = [
     "".join(f"{u} {u + 1}\n" for u in range(90)),
     "1,2\n20, 3 \n\n3,\t007\r\n",
     "1;2\n2;3\n",
+    "1;2;05\n2;3;07\n3;4;0.5\n",
+    "1;02;05\n2;003;1\n",
     "1 2 3\n2\t3\t-0.25\n3 4 .5\n",
     "1 2\n# label 1 oslo\n2 3\n  % by hand, 7\n\n#\n3 1\n# label 3 rome\r\n#label 2 caen",
     "# routes\nsource,target\n1,2\n# late\n2,3\n",

@@ -92,6 +92,8 @@ class Arena:
         self._word = np.uint64 if group.word_bits == STATE_WORD_BITS else np.uint32
         self._width = group.words * (2 if collect else 1)
         self.record_bytes = self._width * group.word_bits // 8 + 8
+        # Elsewhere an arena is small, memory is short, and the CPU's buffers themselves are what is downloaded.
+        self._on_threads = made_ahead if blocks.device.arch == "cuda" else map
         self._piece = max(PIECE_BYTES // self.record_bytes, 1)
         self._most = min(memory // self.record_bytes, LARGEST_BUFFER // max(group.words, 2))
         device = blocks.device
@@ -180,9 +182,7 @@ class Arena:
 
     def frames(self) -> Iterator[Frames]:
         """Return all records as frames, in pieces; siblings share a frame."""
-        # Elsewhere an arena is small, and memory is short.
-        on_threads = made_ahead if self.blocks.device.arch == "cuda" else map
-        yield from on_threads(lambda piece: self._framed(*piece), self._pieces())
+        yield from self._on_threads(lambda piece: self._framed(*piece), self._pieces())
 
     def _pieces(self) -> Iterator[tuple[Segment, npt.NDArray[Any], npt.NDArray[np.int32]]]:
         """Copy the records to the host piece by piece: their bit rows and their two ends."""
@@ -194,8 +194,7 @@ class Arena:
                 self._copy(segment.length, self.place(side, below[side] + first), count, out=True)
                 rows = device.download(self._rows)[: count * self._width].reshape(count, self._width)
                 pairs = device.download(self._pairs)[: 2 * count].reshape(count, 2)
-                # A CPU's buffers are downloaded without a copy.
-                yield segment, rows.copy(), pairs.copy()
+                yield segment, rows, pairs
             below[side] += segment.count
 
     def _framed(self, segment: Segment, rows: npt.NDArray[Any], pairs: npt.NDArray[np.int32]) -> Frames:
@@ -237,8 +236,7 @@ class Arena:
             chosen = frames[frames.length == length]
             step = max(self._piece * self._width // (STATE_WORD_BITS * chosen.extensions.shape[1]), 1)
             pieces = (chosen[first : first + step] for first in range(0, len(chosen), step))
-            on_threads = made_ahead if self.blocks.device.arch == "cuda" else map
-            for records in on_threads(self._records, pieces):
+            for records in self._on_threads(self._records, pieces):
                 self._upload(length + 1, *records)
 
     def _records(self, frames: Frames) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32], npt.NDArray[np.float64]]:

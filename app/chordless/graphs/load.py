@@ -11,7 +11,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
 from chordless.graphs import generators
-from chordless.graphs.readers.attributed import TABLE
 from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, ends_in_time, read_bytes, shown_name
 from chordless.graphs.readers.source import UTF_8, Parsed, Positions, Source
 from kernels_ti import Graph, GraphError, OptionError
@@ -63,7 +62,6 @@ _SIGNATURES = (
     (re.compile(rb"(?:\s*(?:#.*\n|Creator.*\n|Version.*\n|comment.*\n))*\s*graph\s*\[", re.I), "gml"),
     (re.compile(rb"(?:\s|c(?:[ \t].*)?\n)*p[ \t]+(?:edge|edges|col|sp)\b"), "dimacs"),
     (re.compile(rb"\s*\{\s*\""), "json"),
-    (TABLE, "table"),
     (re.compile(rb">>(?:graph6|sparse6|digraph6)<<"), "graph6"),
     (re.compile(rb"\s*[&:;]?[?-~]+\s*(?:\n|\Z)"), "graph6"),
 )
@@ -283,12 +281,16 @@ def _start_of(data: bytes) -> bytes:
 
 def _signed_format(start: bytes) -> str | None:
     """Return the format that the beginning of a file can only have; None for a list of edges, or SMILES."""
+    from chordless.graphs.readers.attributed import looks_like_table
     from chordless.graphs.readers.matrix import looks_like_matrix
 
     for signature, file_format in _SIGNATURES:
         if signature.match(start):
             return file_format
-    return "matrix" if looks_like_matrix(start.decode(errors="replace")) else None
+    text = start.decode(errors="replace")
+    if looks_like_table(text):
+        return "table"
+    return "matrix" if looks_like_matrix(text) else None
 
 
 def read_arcs(path: str, source: Source) -> Graph | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,28 +12,31 @@ from chordless.graphs.readers.source import Source
 
 _ENDS = (("u", "v"), ("init_node", "term_node"), ("source", "target"), ("from", "to"), ("tail", "head"))
 _END_OF_METADATA = "<END OF METADATA>"
-_SEPARATORS = b"[,;\\t]"
-_COLUMN = b"(?=(?:[^\\n]*" + _SEPARATORS + b")?[\"']?%b[\"']?\\s*(?:" + _SEPARATORS + b"|\\r?\\n))"
-_ENDS_FIRST = b"[\"']?%b[\"']?" + _SEPARATORS + b"[\"']?%b[\"']?" + _SEPARATORS
-TABLE = re.compile(
-    b"\\s*<NUMBER OF |(?i:"
-    + b"|".join(
-        (_ENDS_FIRST + b"[^\\n]*" + _SEPARATORS) % (u, v)
-        # Vertices of a matrix may be called u and v, but hardly so.
-        if u == b"u"
-        else (_COLUMN + _COLUMN + b"(?!" + _ENDS_FIRST + b"[^\\n,;\\t]*\\n)(?:[^\\n]*" + _SEPARATORS + b"){2}")
-        % (u, v, u, v)
-        for u, v in ((u.encode(), v.encode()) for u, v in _ENDS)
-    )
-    + b")"
-)
-"""The beginning of a table of edges: the metadata of TNTP, or a heading of four columns or more.
-
-Three are enough where the ends are not the first two, which would be an edge list with weights.
-"""
-
+_START_OF_METADATA = "<NUMBER OF "
+_SEPARATORS = ",;\t"
 _DIRECTIONS = {"type": ("directed", "undirected"), "directed": ("true", "false")}
 """Columns that say for each edge whether it has a direction, as Gephi writes them, and how they say yes and no."""
+
+
+def looks_like_table(start: str) -> bool:
+    """Return whether the beginning of a file is a table of edges: the metadata of TNTP, or a heading that names ends.
+
+    It has four columns or more. Three are enough where the ends are not the first two, which would be an edge list with
+    weights. Ends ``u`` and ``v`` are the first two: the columns of a matrix may be called so, too.
+    """
+    if start.lstrip().startswith(_START_OF_METADATA):
+        return True
+    first = start.partition("\n")[0]
+    try:
+        names = _names(next(csv.reader([first], delimiter=_delimiter(first)), []))
+    except csv.Error:
+        return False
+    for ends in _ENDS:
+        are_first = tuple(names[:2]) == ends
+        enough = len(names) >= (4 if are_first else 3)
+        if enough and set(ends) <= set(names) and (are_first or ends != _ENDS[0]):
+            return True
+    return False
 
 
 def json_graph(source: Source) -> Any:
@@ -131,7 +133,7 @@ def table_graph(source: Source) -> Any:
     _, heading = next(rows, (0, []))
     if not heading:
         raise source.error("no heading: the columns of a table of edges have names")
-    names = [cell.strip().lower().replace(" ", "_") for cell in heading]
+    names = _names(heading)
     ends = next(((u, v) for u, v in _ENDS if u in names and v in names), None)
     if ends is None:
         known = ", ".join(f"{u} and {v}" for u, v in _ENDS)
@@ -158,6 +160,14 @@ def table_graph(source: Source) -> Any:
     return graph
 
 
+def _names(heading: list[str]) -> list[str]:
+    return [cell.strip().lower().replace(" ", "_") for cell in heading]
+
+
+def _delimiter(line: str) -> str:
+    return max(_SEPARATORS, key=line.count)
+
+
 def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each row, the heading first."""
     lines = source.text.split("\n")
@@ -169,8 +179,7 @@ def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
             if row:
                 yield number, row.split("\t") if "\t" in row else row.split()
         return
-    delimiter = max(",;\t", key=lines[0].count)
-    reader = csv.reader(lines, delimiter=delimiter)
+    reader = csv.reader(lines, delimiter=_delimiter(lines[0]))
     for cells in reader:
         if any(cells):
             yield reader.line_num, cells

@@ -193,6 +193,11 @@ def cells_of(line: str, separator: str | None) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
+def has_data(line: str) -> bool:
+    """Return whether a line is neither blank nor a comment."""
+    return bool(line.strip()) and not line.lstrip().startswith(("#", "%"))
+
+
 def note_heading(source: Source, line: str, number: int) -> None:
     """Note that line `number` of the file is a heading."""
     source.note(f"taken for a heading, not for an edge: {_shown(line)}", number)
@@ -261,7 +266,7 @@ def is_usual_heading(first: list[str]) -> bool:
 
 def feeding_columns(source: Source) -> tuple[int, int] | None:
     """Return which columns of a list have the prey and the predators, by its heading; None without such a heading."""
-    first = next((line for line in source.text.split("\n") if line.strip() and line.lstrip()[0] not in "#%"), "")
+    first = next((line for _, lines in source.line_pieces() for line in lines if has_data(line)), "")
     for separator in SEPARATORS:
         names = [cell.lower() for cell in cells_of(first, separator)[:2]]
         for pair in _FEEDING:

@@ -23,7 +23,8 @@ Comment = tuple[int, str]
 """The number of a line, and the comment in it without the blanks before."""
 
 _COMMENT = re.compile(rb"^[ \t]*([#%][^\n]*)", re.MULTILINE)
-_ZEROS = re.compile(rb"(?:^|[\s,;])(0[0-9]+)(?=[\s,;])")
+# In one of the first two columns: a weight may begin with zeros.
+_ZEROS = re.compile(rb"^[ \t]*(?:-?[0-9]+[ \t,;]+)?(0[0-9]+)(?=[ \t,;\r\n])", re.MULTILINE)
 _LOOKED_AT = 1 << 20
 """Bytes at the beginning of a file in which zeros before a number are looked for."""
 

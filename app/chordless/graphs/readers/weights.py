@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from chordless.graphs.readers.columns import best_separator, cells_of, decimal_of
+from chordless.graphs.readers.columns import best_separator, cells_of, decimal_of, has_data
 from chordless.graphs.readers.source import Source
 from kernels_ti import Graph
 from kernels_ti.boundary.values.weights import Weights, exact, key_of_edge
@@ -23,7 +23,7 @@ def read_weights(source: Source, graph: Graph) -> Weights:
     def fits(cells: list[str], _separator: str | None) -> bool:
         return decimal_of(cells[-1]) is not None and all(name in index for name in cells[:-1])
 
-    lines = [(number, line) for number, line in enumerate(source.text.split("\n"), 1) if _has_data(line)]
+    lines = [(number, line) for number, line in enumerate(source.text.split("\n"), 1) if has_data(line)]
     separator = best_separator([line for _, line in lines], fits)
     rows = [(number, cells_of(line, separator)) for number, line in lines]
     *names, last = rows[0][1] if rows else ("",)
@@ -63,7 +63,3 @@ def read_weights(source: Source, graph: Graph) -> Weights:
         if not is_new:
             raise source.error(f"a second, different weight for {' - '.join(cells[:-1])}", number)
     return Weights.of_vertices(graph, vertices) if columns == 2 else Weights.of_edges(graph, edges)
-
-
-def _has_data(line: str) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith(("#", "%"))

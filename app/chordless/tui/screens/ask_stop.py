@@ -28,8 +28,8 @@ class AskStopNow(Question):
 
     def __init__(self, words: str, at_work: Callable[[], bool]) -> None:
         super().__init__(
-            "The run is stopping: the engine finishes its step and writes a checkpoint.\nThat of a large run, "
-            "of a search too, may take gigabytes on the disk and a while to write.\n",
+            "The run is stopping: the engine finishes its step and writes a checkpoint.\nThe checkpoint of a large run "
+            "may have gigabytes. It then takes a while to write.\n",
             words,
             no="Wait for it",
         )
