@@ -1,4 +1,4 @@
-"""The best cycles by a search of all: the longest one, or a few with the greatest or least value."""
+"""The best cycles by a search: the longest one by branch and bound, or a few by a search of all cycles."""
 
 from __future__ import annotations
 
@@ -34,14 +34,16 @@ _MOST_BESIDE = 1 << 16
 
 
 def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int | None) -> BestCycle:
-    """Count all cycles by length, and then search again for one of the longest.
+    """Count the longest cycles by branch and bound, and then search again for one of them.
 
-    The second search meets the cycles in much the same order, so the first one has half of the time. Then a cycle of
-    the greatest length that was found is there in about the same time again. Without that time a cycle of the most
-    common length, or a longer one, is soon there. Both searches are made up to symmetry where that pays and the arch
-    can do it: of the cycles that automorphisms map to each other any will do.
+    A path is dropped where it cannot become as long as the longest cycle so far, see `Options.longest_only`. The second
+    search meets the cycles in much the same order, so the first one has half of the time. Then a cycle of the greatest
+    length that was found is there in about the same time again. Without that time a cycle of the most common length, or
+    a longer one, is soon there. Both searches are made up to symmetry where that pays and the arch can do it: of the
+    cycles that automorphisms map to each other any will do.
     """
     if arch != "reference":
+        space = SearchSpace(space.graph, replace(space.options, longest_only=True))
         space = worthwhile(space) or space
     with begun(space, arch_for(space, cast("Arch", arch), threads=threads), threads, watch) as counted:
         for _ in watched_slices(counted, watch):

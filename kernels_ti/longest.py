@@ -87,7 +87,7 @@ def longest_cycle(
         ``auto``, ``cpu``, ``cuda`` or ``reference``, as for `count_cycles` along a boundary.
     method : {"auto", "search", "boundary"}
         ``search`` finds the shortest or lightest cycle by shortest paths, where no weight is negative, and the longest
-        one by a search of all cycles. ``boundary`` goes along a boundary. ``auto`` does so for the heaviest cycle, for
+        one by branch and bound. ``boundary`` goes along a boundary. ``auto`` does so for the heaviest cycle, for
         the longest one unless a search is expected to be faster, and where an order is given or the search by shortest
         paths takes more than 10 s. Several cycles with weights are found by searches only.
     order : iterable of vertex names, optional

@@ -141,6 +141,9 @@ class Options:
         Count up to the automorphisms of the graph, see `kernels_ti.symmetry`. It needs igraph, and cannot be combined
         with `participation`. With `collect` it keeps the cycles that it meets: one of each orbit or more, and a cycle
         may come several times.
+    longest_only : bool
+        Drop paths that cannot become as long as the longest cycle so far, or as `min_length`. The number of the longest
+        cycles is exact, those of shorter ones are too small.
 
     Raises
     ------
@@ -161,6 +164,7 @@ class Options:
     avoid_edges: tuple[tuple[int, int], ...] = ()
     participation: str = "none"
     symmetry: bool = False
+    longest_only: bool = False
     parity: Parity | None = None
 
     def __post_init__(self) -> None:

@@ -99,7 +99,8 @@ class ResidentBatch:
 
         assert self._budget is not None
         weight, members = self.weights[number], self._options.members
-        return SweepSearch(self._blocks[number], self._longest, members, state, weight, self._budget)
+        pruned = self._options.longest_only
+        return SweepSearch(self._blocks[number], self._longest, members, state, weight, self._budget, pruned=pruned)
 
     def _wave(self, number: int, state: GroupState) -> WaveSearch:
         from kernels_ti.wave.search import WaveSearch
@@ -110,7 +111,10 @@ class ResidentBatch:
         # It knows the groups alone: a search that held its batch would keep its buffers until Python collects both.
         groups, longest = self.groups, self._longest
         weigh = (lambda: seed_weights(groups, longest)[number]) if self._weighs_late else None
-        return WaveSearch(blocks, self._longest, options.members, two_ended, state, self.weights[number], memory, weigh)
+        return WaveSearch(
+            blocks, self._longest, options.members, two_ended, state, self.weights[number], memory, weigh,
+            pruned=options.longest_only,
+        )  # fmt: skip
 
 
 class BatchCache:

@@ -251,6 +251,8 @@ class Run:
         assert self._current is not None
         require_running(self.device)
         self._broken = True
+        if self.options.longest_only and self._survey is None and self.device.arch != "reference":
+            cast(GroupSearch, self._current).least_length = self._longest_found()
         started, compiles = time.perf_counter(), self._current.compiling
         self._current.advance(SLICE_SECONDS)
         self._take(self._current)
@@ -260,6 +262,11 @@ class Run:
             self._current = None  # before the next one is made
             self._current = next(self._searches, None)
         self._broken = False
+
+    def _longest_found(self) -> int:
+        """Return the greatest wanted length of the cycles so far, at least the shortest that is wanted."""
+        lengths = self.options.lengths
+        return max(filter(lengths.__contains__, self._all_totals().cycles), default=lengths.shortest)
 
     def _take(self, search: Search) -> None:
         """Take the counts and cycles that a slice has found."""

@@ -92,7 +92,12 @@ class DeviceSearch(Search, Protocol):
 
 
 class GroupSearch(DeviceSearch, Protocol):
-    """Stage 2 of one group of blocks; its state can be saved and resumed."""
+    """Stage 2 of one group of blocks; its state can be saved and resumed.
+
+    With `Options.longest_only` it drops paths that cannot become cycles of `least_length` vertices.
+    """
+
+    least_length: int
 
     @property
     def surveyed(self) -> int:

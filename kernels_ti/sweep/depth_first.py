@@ -6,7 +6,7 @@ for each word of a frame (`kernels_ti.sweep.frames`), with an entry for each fra
 
 from kernels_ti.bits import bits_of, lowest_taken, population, single
 from kernels_ti.step.certificate import reachable_extensions
-from kernels_ti.step.choice_of_end import other_grows, parted, tried
+from kernels_ti.step.choice_of_end import other_grows, parted, still_wanted, tried
 from kernels_ti.step.chords import first_of_other_end, open_word
 from kernels_ti.step.required import completing
 from kernels_ti.sweep.frames import LENGTH_SHIFT, frame_words
@@ -130,12 +130,12 @@ def usable(words: ti.template(), allowed, extensions):
 @ti.func
 def search_depth_first(
     words: ti.template(), kept: ti.template(), collect: ti.template(), over_graph: ti.template(),
-    required: ti.template(), chorded: ti.template(), compacting: ti.template(), rows: ti.template(),
-    first_row: ti.template(), ends, first, block, singles: ti.template(), singles_at, top: ti.template(),
-    frames: ti.template(), height: ti.template(), allowed: ti.template(), waiting: ti.template(),
+    required: ti.template(), chorded: ti.template(), compacting: ti.template(), pruned: ti.template(),
+    rows: ti.template(), first_row: ti.template(), ends, first, block, singles: ti.template(), singles_at,
+    top: ti.template(), frames: ti.template(), height: ti.template(), allowed: ti.template(), waiting: ti.template(),
     extensions: ti.template(), members: ti.template(), weight: ti.template(), last: ti.template(),
     active: ti.template(), turns: ti.template(), barren: ti.template(), pause: ti.template(), patience, max_length,
-    counters, paths_by_length: ti.template(), cycles_by_length: ti.template(), cycles: ti.template(),
+    least_length, counters, paths_by_length: ti.template(), cycles_by_length: ti.template(), cycles: ti.template(),
     found: ti.template(), cycles_end,
 ):  # fmt: skip
     """Expand up to `turns` paths depth first, beginning with the frame in registers.
@@ -147,7 +147,8 @@ def search_depth_first(
 
     Parameters
     ----------
-    words, collect, over_graph, required, rows, patience, max_length, paths_by_length, cycles_by_length, cycles
+    words, collect, over_graph, required, pruned, rows, patience, max_length, least_length, paths_by_length, \
+    cycles_by_length, cycles
         As in `kernels_ti.sweep.kernel.sweep`; `counters` is where this worker's begin.
     kept : template
         Vector type of `members`.
@@ -178,7 +179,7 @@ def search_depth_first(
         if ti.static(chorded):
             v = first_of_other_end(True, first_row, ends, end_of(last)) + label
         length = length_of(last)
-        closing, of_v, of_end = 0, 0, 0
+        closing, of_v, of_end, others = 0, 0, 0, 0
         left = ti.u64(0)
         free, closers, only_v, only_end = words(0), words(0), words(0), words(0)
         path = kept(0)
@@ -194,6 +195,9 @@ def search_depth_first(
             closing += population(closers[w], bits)
             of_v += population(only_v[w], bits)
             of_end += population(only_end[w], bits)
+            if ti.static(pruned):
+                joining = may_join[w] if ti.static(chorded) else allowed[w]
+                others += population(joining & ~(free[w] | waiting[w]), bits)
             left |= extensions[w]
         if ti.static(collect):
             path = joined(words, kept, over_graph, members, label, singles, singles_at)
@@ -212,7 +216,10 @@ def search_depth_first(
         barren = ti.select(closing > 0, 0, barren + 1)
         # Written whether it is needed again or not: a branch that cannot be foreseen costs more.
         put(words, kept, collect, top, height, allowed, waiting, extensions, members, weight, last)
-        opened = tried(1, ti.cast(length + 3 <= max_length, ti.i32), of_v, of_end)
+        room = ti.cast(length + 3 <= max_length, ti.i32)
+        if ti.static(pruned):
+            room = still_wanted(room, length + 1, others, least_length)
+        opened = tried(1, room, of_v, of_end)
         if opened > 0:
             height += ti.cast(left != 0, ti.i32)
             swapped = other_grows(1, of_v, of_end)

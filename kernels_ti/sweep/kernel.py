@@ -154,6 +154,7 @@ def sweep(
     over_graph: ti.template(),
     required: ti.template(),
     chorded: ti.template(),
+    pruned: ti.template(),
     rows: array(ti.u64, 1),
     vertex_bits: array(ti.u64, 1),
     first_row: array(ti.i32, 1),
@@ -173,6 +174,7 @@ def sweep(
     budget: ti.i32,
     patience: ti.i32,
     max_length: ti.i32,
+    least_length: ti.i32,
     most_closers: ti.i32,
     paths_by_length: array(ti.i64, 1),
     cycles_by_length: array(ti.i64, 1),
@@ -197,6 +199,8 @@ def sweep(
         Whether cycles must pass certain vertices, see `kernels_ti.step.required`; only with `collect`.
     chorded : bool
         Whether rows have chords, see `kernels_ti.step.chords`.
+    pruned : bool
+        Whether paths are dropped that cannot become cycles of `least_length` vertices.
     rows, first_row, neighbour, seed_entry, seed_root
         The blocks, see `kernels_ti.blocks.block_group.BlockGroup`.
     vertex_bits : shape (rows * W,)
@@ -283,10 +287,11 @@ def sweep(
                 if active == 0 and depth > 0:
                     depth -= 1
                     first = first_of_block(chorded, first_row, ends, end_of(stack[at + frame - 1]))
-                    if ti.static(compacting):
+                    if ti.static(compacting or pruned):
                         # A seed allows labels that no vertex has as well: harmless, but they would count as usable.
                         for w in range(words.n):
                             stack[at + w] = stack[at + w] & ~above(block_size[first] - 1, w, WORD)
+                    if ti.static(compacting):
                         size = usable_on(words.n, stack, at)
                         compact = ti.cast(pause < 0 and size <= WORD, ti.i32)
                     if compact == 0:
@@ -311,11 +316,11 @@ def sweep(
                             turns = ti.min(steps, STEPS_BETWEEN_LOOKS)
                             steps -= turns
                             search_depth_first(
-                                ONE_WORD, words, collect, over_graph, False, False, False, compact_rows, first_row,
-                                0, 0, first, stack, first_single(words.n, labels), compact_top, MOST_FRAMES, frames,
-                                few_allowed, few_waiting, few_extensions, members, weight, last, compact, turns,
-                                barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,
-                                cycles, found, cycles_end,
+                                ONE_WORD, words, collect, over_graph, False, False, False, pruned, compact_rows,
+                                first_row, 0, 0, first, stack, first_single(words.n, labels), compact_top, MOST_FRAMES,
+                                frames, few_allowed, few_waiting, few_extensions, members, weight, last, compact, turns,
+                                barren, pause, patience, max_length, least_length, counters, paths_by_length,
+                                cycles_by_length, cycles, found, cycles_end,
                             )  # fmt: skip
                             steps += turns
                             if ti.static(collect):
@@ -336,10 +341,10 @@ def sweep(
                 turns = ti.min(steps, STEPS_BETWEEN_LOOKS) * active
                 steps -= turns
                 search_depth_first(
-                    words, words, collect, over_graph, required, chorded, compacting, rows, first_row, ends, first,
-                    first, vertex_bits, first * words.n, top, TOP_FRAMES, height,
+                    words, words, collect, over_graph, required, chorded, compacting, pruned, rows, first_row, ends,
+                    first, first, vertex_bits, first * words.n, top, TOP_FRAMES, height,
                     allowed, waiting, extensions, members, weight, last, active, turns,
-                    barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,
+                    barren, pause, patience, max_length, least_length, counters, paths_by_length, cycles_by_length,
                     cycles, found, cycles_end,
                 )  # fmt: skip
                 steps += turns

@@ -78,9 +78,13 @@ class SweepSearch:
         Share of the whole search behind each seed.
     memory : int
         Bytes that stacks, found cycles and the pool of frames may take; fewer workers take less.
+    pruned : bool
+        Drop paths that cannot become cycles of `least_length` vertices; none is dropped where bit rows are wide.
 
     Attributes
     ----------
+    least_length : int
+        May be set between two slices.
     compiling : bool
         Whether the next slice compiles kernels and does nothing else, because this process has no kernels of this kind
         yet: the first one, and one of a long search, see `THOROUGH_SECONDS`.
@@ -94,10 +98,12 @@ class SweepSearch:
         start: GroupState,
         seed_weight: npt.NDArray[np.float64],
         memory: int,
+        *,
+        pruned: bool = False,
     ) -> None:
         group, device = blocks.group, blocks.device
         self.blocks = blocks
-        self._collect = collect
+        self._collect, self._pruned, self.least_length = collect, pruned, 3
         self._max_length = min(max_length, group.longest_block)
         self._depth = self._max_length + 2  # each frame above another has a longer path
         self._most_closers = int(np.diff(group.row_ptr).max())
@@ -284,13 +290,13 @@ class SweepSearch:
         """Return the key that tells the kernels apart."""
         group = self.blocks.group
         words = 0 if self._wide else group.words
-        kind = self._collect, self._found.over_graph, group.required is not None, group.chords is not None
+        kind = self._collect, self._found.over_graph, group.required is not None, group.chords is not None, self._pruned
         return words, *kind, thorough
 
     @property
     def _name(self) -> str:
         """Name of the kernel, compiled thoroughly, in the cache of compiled kernels."""
-        return "sweep {} {} {} {} {}".format(*self._kind(thorough=True)[:-1])
+        return "sweep {} {} {} {} {} {}".format(*self._kind(thorough=True)[:-1])
 
     def _fit_budget(self, wanted: float, spent: float) -> None:
         """Fit the steps of a slice to the time that the last one took, unless that one ended early."""
@@ -382,6 +388,8 @@ class SweepSearch:
             self._tier_of(sweep)(
                 **arguments,
                 over_graph=over_graph,
+                pruned=self._pruned,
+                least_length=self.least_length,
                 vertex_bits=blocks.vertex_bits if over_graph else blocks.rows[:1],
                 block_size=self._block_size,
             )

@@ -170,7 +170,9 @@ class SymmetricSpace(SearchSpace):
         if is_piece:
             wanted = sorted(length for length in totals.cycles if length in lengths)
             more["directed_by_length"] = {length: totals.cycles[length] for length in wanted}
-        cycles = self.settled(totals.cycles, finished=finished and not is_piece)
+        # The numbers of some lengths are too small where paths are dropped.
+        is_whole = finished and not is_piece and not self.options.longest_only
+        cycles = self.settled(totals.cycles, finished=is_whole)
         return Snapshot.of_totals(totals.paths, cycles, lengths, finished=finished, **more)
 
     def settled(self, cycles: dict[int, int], *, finished: bool) -> dict[int, int]:

@@ -21,7 +21,13 @@ array = ti.types.ndarray
 
 @lru_cache
 def expand_kernel(
-    words: Any, collect: bool, arch: str, bounded: bool, required: bool = False, resident: bool = False
+    words: Any,
+    collect: bool,
+    arch: str,
+    bounded: bool,
+    required: bool = False,
+    resident: bool = False,
+    pruned: bool = False,
 ) -> Any:
     """Return stage 2 for one kind of record; many launches of it are queued in one `ti.graph`.
 
@@ -39,6 +45,8 @@ def expand_kernel(
         Cycles must pass certain vertices, see `kernels_ti.step.required`; only with `collect`.
     resident : bool
         There is but one block; see `kernels_ti.wave.warp_batch`.
+    pruned : bool
+        Paths that cannot become cycles of `least_length` vertices are dropped. No block has more than `most_vertices`.
     """
     first_corner, cells = cells_of_rows(words.n, resident), cells_of(words.n, resident, collect)
 
@@ -53,6 +61,8 @@ def expand_kernel(
         parents: ti.i32,
         length: ti.i32,
         max_length: ti.i32,
+        least_length: ti.i32,
+        most_vertices: ti.i32,
         control: array(ti.u32, 1),
         allowed: array(ndim=1),
         ends: array(ti.i32, 1),
@@ -90,8 +100,9 @@ def expand_kernel(
                 through_levels(
                     expand_batch,
                     (
-                        words, collect, bounded, required, resident, pool, corner, length, two_ended, max_length, rows,
-                        first_row, control, allowed, ends, members, capacity, cycles, cycle_capacity, cycle_start,
+                        words, collect, bounded, required, pruned, resident, pool, corner, length, two_ended,
+                        max_length, least_length, most_vertices, rows, first_row, control, allowed, ends, members,
+                        capacity, cycles, cycle_capacity, cycle_start,
                     ),
                     collect, ti.static(most_batches(words.n)), WARPS * WARP, thread, meeting, control,
                     levels, parents, free, cycle_capacity - cycle_start, from_start, to_start, direction,
@@ -106,9 +117,9 @@ def expand_kernel(
                 if level % 2 == 1:
                     start, target, way = to_start, from_start, -direction
                 expand_record(
-                    words, collect, arch, bounded, required,
-                    item, ready, level, length + level, two_ended, max_length, rows, first_row, control,
-                    allowed, ends, members, capacity, start, target, way, free - ready,
+                    words, collect, arch, bounded, required, pruned,
+                    item, ready, level, length + level, two_ended, max_length, least_length, most_vertices, rows,
+                    first_row, control, allowed, ends, members, capacity, start, target, way, free - ready,
                     cycles, cycle_capacity, cycle_start + taken,
                 )  # fmt: skip
 

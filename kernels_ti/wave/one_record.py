@@ -1,9 +1,9 @@
 """One record of the wave: the vertices that close or extend its path, and the places of its children in the arena."""
 
-from kernels_ti.bits import bits_of, lowest_taken, row_of, single, size_of, word_of
+from kernels_ti.bits import above, bits_of, lowest_taken, population, row_of, single, size_of, word_of
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES, cycle_place, placed, placed_together
 from kernels_ti.step.certificate import connected_extensions, reachable_extensions
-from kernels_ti.step.choice_of_end import choice_of_end
+from kernels_ti.step.choice_of_end import choice_of_end, still_wanted
 from kernels_ti.step.required import completing
 from kernels_ti.taichi_door import ti
 
@@ -48,7 +48,8 @@ def store_children(
 @ti.func
 def opened_record(
     words: ti.template(), collect: ti.template(), bounded: ti.template(), required: ti.template(),
-    p, other, growing, first, row_of_other, row_of_growing, length, two_ended, max_length, rows: ti.template(),
+    pruned: ti.template(), p, other, growing, first, row_of_other, row_of_growing, length, two_ended, max_length,
+    least_length, most_vertices, rows: ti.template(),
     allowed: ti.template(), members: ti.template(), capacity,
 ):  # fmt: skip
     """Find the closers and extensions of the record at place `p`, given its ends and their rows.
@@ -65,6 +66,7 @@ def opened_record(
     other, unsure : int
         The end that is not extended, and whether a flood is needed.
     """
+    bits = ti.static(bits_of(words))
     free_words, path, near_growing, near_other = words(0), words(0), words(0), words(0)
     for w in ti.static(range(words.n)):
         free_words[w] = allowed[w * capacity + p]
@@ -73,6 +75,13 @@ def opened_record(
         near_other[w] = row_of_other[w] & free_words[w]
         near_growing[w] = row_of_growing[w] & free_words[w]
     room = ti.cast(length + 2 <= max_length, ti.i32)
+    if ti.static(pruned):
+        others = 0
+        for w in ti.static(range(words.n)):
+            # A record allows labels that no vertex has as well: harmless, but they would count as others.
+            joining = free_words[w] & ~(near_growing[w] | near_other[w] | above(most_vertices - 1, w, bits))
+            others += population(joining, bits)
+        room = still_wanted(room, length, others, least_length)
     closers, extensions, waiting, closing, opened, swapped = choice_of_end(
         words, two_ended, room, near_growing, near_other
     )
@@ -107,8 +116,8 @@ def opened_record(
 @ti.func
 def expand_record(
     words: ti.template(), collect: ti.template(), arch: ti.template(), bounded: ti.template(),
-    required: ti.template(), item, ready, level, length, two_ended, max_length,
-    rows: ti.template(), first_row: ti.template(),
+    required: ti.template(), pruned: ti.template(), item, ready, level, length, two_ended, max_length, least_length,
+    most_vertices, rows: ti.template(), first_row: ti.template(),
     control: ti.template(), allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity,
     start, target, way, room, cycles: ti.template(), cycle_capacity, cycle_base,
 ):  # fmt: skip
@@ -137,8 +146,9 @@ def expand_record(
         other, growing = ends[p], ends[capacity + p]
         first = first_row[growing]
         closers, extensions, waiting, free_words, path, other, unsure = opened_record(
-            words, collect, bounded, required, p, other, growing, first, row_of(words, rows, other),
-            row_of(words, rows, growing), length, two_ended, max_length, rows, allowed, members, capacity,
+            words, collect, bounded, required, pruned, p, other, growing, first, row_of(words, rows, other),
+            row_of(words, rows, growing), length, two_ended, max_length, least_length, most_vertices, rows,
+            allowed, members, capacity,
         )  # fmt: skip
         if unsure == 1:
             extensions = connected_extensions(words, rows, first, free_words, waiting, extensions)

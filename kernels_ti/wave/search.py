@@ -78,9 +78,13 @@ class WaveSearch:
         Bytes for the arena, the cycles and scratch memory.
     weigh : callable, optional
         Returns better weights of all seeds. It is called once, if the seeds are not all taken at once.
+    pruned : bool
+        Drop paths that cannot become cycles of `least_length` vertices.
 
     Attributes
     ----------
+    least_length : int
+        May be set between two slices.
     compiling : bool
         Whether the next slice compiles kernels and does nothing else: the first one, if this process has no kernels of
         this kind yet.
@@ -89,6 +93,7 @@ class WaveSearch:
     def __init__(
         self, blocks: ResidentBlocks, max_length: int, collect: bool, two_ended: bool, start: GroupState,
         seed_weight: npt.NDArray[np.float64], memory: int, weigh: Callable[[], npt.NDArray[np.float64]] | None = None,
+        *, pruned: bool = False,
     ) -> None:  # fmt: skip
         self.blocks = blocks
         group, device = blocks.group, blocks.device
@@ -102,7 +107,7 @@ class WaveSearch:
             memory -= sum(frames.nbytes for frames in start.frames)
         # Only the kernels for bit rows in memory know chords.
         kind = WideStage if group.words > LARGEST_UNROLLED or group.chords is not None else NarrowStage
-        self._stage: WideStage | NarrowStage = kind(blocks, collect, self._bounded, memory // 8)
+        self._stage: WideStage | NarrowStage = kind(blocks, collect, self._bounded, pruned, memory // 8)
         triplets = triplets_kernel(group.word_bits, collect, group.chords is not None)
         self._launch_stage_1 = launcher(triplets, device, vector_of(1, group.word_bits).dtype)
         self._kind = device.arch, triplets, *self._stage.kind
@@ -114,6 +119,7 @@ class WaveSearch:
         self._control = device.buffer(np.zeros(CELLS, np.uint32))
         # Depth first, each level leaves the siblings of one path behind; these places are kept free for them.
         self._siblings = group.longest_block * int(np.diff(group.row_ptr).max(initial=0))
+        self.least_length = 3
         self.restart(start)
         self._slice_limit = SOFTWARE_FIRST_SLICE if device.software else FIRST_SLICE[device.arch]
         queue_levels = SOFTWARE_FIRST_QUEUE if device.software else FIRST_QUEUE[device.arch]
@@ -389,6 +395,7 @@ class WaveSearch:
             "parents": parents,
             "length": segment.length,
             "max_length": self._max_length,
+            "least_length": self.least_length,
             "from_start": arena.place(side, arena.used(side) - parents),
             "direction": -1 if side else 1,
             "to_start": arena.place(1 - side, arena.used(1 - side)),

@@ -19,7 +19,7 @@ class NarrowStage:
 
     Parameters
     ----------
-    collect, bounded : bool
+    collect, bounded, pruned : bool
         See `kernels_ti.wave.kernels.expand_kernel`.
     memory : int
         Not needed.
@@ -34,12 +34,12 @@ class NarrowStage:
     frontier = LARGEST_BUFFER
     bytes = 0
 
-    def __init__(self, blocks: ResidentBlocks, collect: bool, bounded: bool, memory: int) -> None:
+    def __init__(self, blocks: ResidentBlocks, collect: bool, bounded: bool, pruned: bool, memory: int) -> None:
         group, arch = blocks.group, blocks.device.arch
-        self._items = blocks.device.items_at_once
+        self._items, self._most_vertices = blocks.device.items_at_once, group.longest_block
         words = vector_of(group.words, group.word_bits)
         resident = arch == "cuda" and group.longest_block == group.rows
-        kernel = expand_kernel(words, collect, arch, bounded, group.required is not None, resident)
+        kernel = expand_kernel(words, collect, arch, bounded, group.required is not None, resident, pruned)
         self._queue = Queue(kernel, blocks.device, words.dtype)
         self.kind = (kernel,)
 
@@ -56,4 +56,4 @@ class NarrowStage:
 
     def launch(self, levels: int, arguments: dict[str, Any]) -> None:
         """Queue `levels` levels, see `Queue.launch`."""
-        self._queue.launch(levels, arguments)
+        self._queue.launch(levels, {**arguments, "most_vertices": self._most_vertices})

@@ -37,6 +37,8 @@ class WideStage:
     ----------
     collect, bounded : bool
         See `kernels_ti.wave.kernels.expand_kernel`.
+    pruned : bool
+        Not used: no path is dropped.
     memory : int
         Bytes of scratch memory that it may take, see `kernels_ti.wave.kernels_wide`.
 
@@ -54,7 +56,7 @@ class WideStage:
 
     frontier = WIDE_FRONTIER
 
-    def __init__(self, blocks: ResidentBlocks, collect: bool, bounded: bool, memory: int) -> None:
+    def __init__(self, blocks: ResidentBlocks, collect: bool, bounded: bool, pruned: bool, memory: int) -> None:
         self._blocks = blocks
         self._collect = collect
         group, device = blocks.group, blocks.device
@@ -110,6 +112,7 @@ class WideStage:
     def launch(self, levels: int, arguments: dict[str, Any]) -> None:
         """Launch stage 2 for `levels` levels, see `kernels_ti.wave.queue.Queue.launch`."""
         blocks, group = self._blocks, self._blocks.group
+        del arguments["least_length"]
         arguments = {**arguments, "row_ptr": blocks.row_ptr, "neighbour": blocks.neighbour}
         if self._queue:
             by_words = int(len(group.neighbour) > group.words * group.rows)

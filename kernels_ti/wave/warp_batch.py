@@ -91,9 +91,9 @@ def near(words: ti.template(), resident: ti.template(), pool: ti.template(), row
 @ti.func
 def look_at_batch(
     words: ti.template(), collect: ti.template(), bounded: ti.template(), required: ti.template(),
-    resident: ti.template(), pool: ti.template(), corner, lane, item, batches, ready, length, two_ended,
-    max_length, rows: ti.template(), first_row: ti.template(), allowed: ti.template(), ends: ti.template(),
-    members: ti.template(), capacity, start, way,
+    pruned: ti.template(), resident: ti.template(), pool: ti.template(), corner, lane, item, batches, ready, length,
+    two_ended, max_length, least_length, most_vertices, rows: ti.template(), first_row: ti.template(),
+    allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity, start, way,
 ):  # fmt: skip
     """Find the closers and the extensions of the records of a batch, one slot each; queue what needs a flood.
 
@@ -113,9 +113,10 @@ def look_at_batch(
             if ti.static(not resident):
                 first = first_row[growing]
             closers, extensions, _waiting, free_words, _path, other, unsure = opened_record(
-                words, collect, bounded, required, p, other, growing, first,
+                words, collect, bounded, required, pruned, p, other, growing, first,
                 near(words, resident, pool, rows, other), near(words, resident, pool, rows, growing),
-                length, two_ended, max_length, rows, allowed, members, capacity,
+                length, two_ended, max_length, least_length, most_vertices, rows, allowed,
+                members, capacity,
             )  # fmt: skip
             write_slot(words, pool, corner + slot, free_words)
             pool[ends_at + slot] = ti.cast(other, ti.u32)
@@ -280,9 +281,10 @@ def load_rows(words: ti.template(), pool: ti.template(), rows: ti.template(), nu
 def expand_batch(
     lane, item, batches, ready, level, start, target, way, room, taken,
     words: ti.template(), collect: ti.template(), bounded: ti.template(), required: ti.template(),
-    resident: ti.template(), pool: ti.template(), corner, length, two_ended, max_length, rows: ti.template(),
-    first_row: ti.template(), control: ti.template(), allowed: ti.template(), ends: ti.template(),
-    members: ti.template(), capacity, cycles: ti.template(), cycle_capacity, cycle_start,
+    pruned: ti.template(), resident: ti.template(), pool: ti.template(), corner, length, two_ended, max_length,
+    least_length, most_vertices, rows: ti.template(), first_row: ti.template(), control: ti.template(),
+    allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity, cycles: ti.template(),
+    cycle_capacity, cycle_start,
 ):  # fmt: skip
     """Expand ``batches * WARP`` records from `item` on, as far as they are ready; all lanes of a warp take part.
 
@@ -291,8 +293,9 @@ def expand_batch(
     are yet to be counted.
     """
     queued, closed = look_at_batch(
-        words, collect, bounded, required, resident, pool, corner, lane, item, batches, ready, length + level,
-        two_ended, max_length, rows, first_row, allowed, ends, members, capacity, start, way,
+        words, collect, bounded, required, pruned, resident, pool, corner, lane, item, batches, ready, length + level,
+        two_ended, max_length, least_length, most_vertices, rows, first_row, allowed, ends, members, capacity, start,
+        way,
     )  # fmt: skip
     flood_batch(words, collect, resident, pool, corner, lane, queued, rows)
     for closing in ti.static(range(1 if collect else 0, -1, -1)):

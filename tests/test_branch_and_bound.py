@@ -1,0 +1,107 @@
+"""Branch and bound for the longest cycles: their number is that of a whole count, and fewer paths are searched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+from chordless import generate
+from hypothesis import given, settings
+from oracles import by_length, networkx_cycles
+from searches import searches
+
+from kernels_ti import Options, Run, as_graph, longest_cycle, open_device
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.symmetry.space import worthwhile
+
+TWO_BLOCKS = as_graph(nx.disjoint_union(nx.gnp_random_graph(36, 0.12, seed=5), nx.gnp_random_graph(20, 0.3, seed=2)))
+"""Rows of several words on a GPU, with labels that no vertex has."""
+
+
+def ran(space, arch):
+    """Return the last snapshot of a run, and the cycles that it met."""
+    run, lists = Run(space, open_device(arch)), []
+    while not run.finished:
+        run.advance()
+        found = run.take_cycles()
+        lists += np.split(found.vertices, found.offsets[1:-1]) if len(found) else []
+    return run.snapshot(), lists
+
+
+def greatest(counts):
+    return max(((length, count) for length, count in counts.items() if count), default=None)
+
+
+@pytest.mark.parametrize("collect", [False, True])
+@pytest.mark.parametrize("graph", [TWO_BLOCKS, generate("grid:5x6"), generate("king:5x5")], ids=["two", "grid", "king"])
+def test_the_number_of_the_longest_is_that_of_a_whole_count(arch, graph, collect):
+    right = by_length(networkx_cycles(graph))
+    last, lists = ran(SearchSpace(graph, Options(longest_only=True, collect=collect)), arch)
+    assert greatest(last.cycles_by_length) == greatest(right)
+    assert all(count <= right[length] for length, count in last.cycles_by_length.items())
+    longest = [cycle for cycle in lists if len(cycle) == max(right)]
+    assert len({tuple(sorted(cycle)) for cycle in longest}) == len(longest) == collect * right[max(right)]
+
+
+@given(searches())
+@settings(max_examples=60)
+def test_bounds_parity_and_required_vertices_are_obeyed(search):
+    graph, bounds, wanted = search
+    bounds |= {name: tuple(bounds[name]) for name in ("through", "avoid")}
+    bounds["avoid_edges"] = tuple(map(tuple, bounds["avoid_edges"]))
+    last, _ = ran(SearchSpace(graph, Options(longest_only=True, **bounds)), "cpu")
+    assert greatest(last.cycles_by_length) == greatest(by_length(wanted))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_directed_graphs(arch, seed):
+    graph = as_graph(nx.gnp_random_graph(14, 0.25, seed=seed, directed=True))
+    whole, _ = ran(SearchSpace(graph, Options()), arch)
+    last, _ = ran(SearchSpace(graph, Options(longest_only=True)), arch)
+    assert greatest(last.cycles_by_length) == greatest(whole.cycles_by_length)
+
+
+def test_up_to_symmetry(arch):
+    graph = generate("hypercube:5")
+    symmetric = worthwhile(SearchSpace(graph, Options(longest_only=True)))
+    assert symmetric is not None
+    last, _ = ran(symmetric, arch)
+    assert greatest(last.cycles_by_length) == (14, 4800)
+
+
+def test_a_long_search_looks_at_fewer_paths(arch):
+    """The first slice tells of long cycles, and those after it drop what cannot be as long."""
+    graph = generate("gnp:56,0.2,3")
+    whole, _ = ran(SearchSpace(graph, Options()), "cpu")
+    space = SearchSpace(graph, Options(longest_only=True, min_length=max(whole.cycles_by_length)))
+    last, _ = ran(space, arch)
+    assert last.cycles_by_length == dict([greatest(whole.cycles_by_length)])
+    assert last.paths < whole.paths / 4
+
+
+def test_a_state_goes_on_with_the_length_that_was_found(arch):
+    graph = generate("gnp:48,0.2,3")
+    options = Options(longest_only=True)
+    right, _ = ran(SearchSpace(graph, Options()), "cpu")
+    begun = Run(graph, open_device(arch), options)
+    begun.advance()
+    while not begun.snapshot().cycles and not begun.finished:
+        begun.advance()
+    state = begun.state()
+    state = replace(state, groups=tuple(replace(group, frames=tuple(group.frames)) for group in state.groups))
+    run = Run(graph, open_device(arch), options, state)
+    while not run.finished:
+        run.advance()
+    assert greatest(run.snapshot().cycles_by_length) == greatest(right.cycles_by_length)
+
+
+def test_the_longest_cycle_of_a_search_is_one():
+    graph = generate("gnp:60,0.2,3")
+    whole, _ = ran(SearchSpace(graph, Options()), "cpu")
+    best = longest_cycle(graph, method="search", arch="cpu")
+    assert (best.length, best.ways) == greatest(whole.cycles_by_length)
+    inside = nx.Graph(graph.edges().tolist()).subgraph(best.cycle)
+    assert nx.is_connected(inside)
+    assert np.all([degree == 2 for _, degree in inside.degree])
