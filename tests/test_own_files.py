@@ -116,3 +116,32 @@ def test_bit_rows_of_a_finished_listing_are_looked_at_again(tmp_path):
     assert path.read_bytes() == b"precious\n"
     path.unlink()
     assert fails(chordless("resume", run), 2, "put the run's file back in its place")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "generate grid:2x2 -o w.txt/",
+        "generate grid:2x2 -o w.txt/.",
+        "list hypercube:3 --up-to-symmetry -o w.txt/",
+        "count grid:2x2 --method boundary --write-order w.txt/",
+        "longest grid:2x2 --write-order w.txt/",
+        "count grid:2x2 --events w.txt/",
+        "report run -o w.html/",
+        "plot run -o w.svg/",
+        "export run -o w.txt/",
+        "sample grid:2x2 -o w.txt/",
+        "paths grid:2x2 --all-pairs -o w.txt/",
+        "batch grid:2x2 -o w.csv/",
+        "overlap web.net -o w.txt/",
+        "overlap web.net --species w.csv/",
+        "bench table1 --json w.json/",
+    ],
+)
+def test_a_name_with_a_slash_at_its_end_is_no_file_to_write(line, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for suffix in ("txt", "html", "svg", "csv", "json"):
+        (tmp_path / f"w.{suffix}").write_text("mine")
+    assert main(line.split()) == 2
+    assert f"{line.split()[-1]}: this is a folder; the output is a file" in capsys.readouterr().err
+    assert {path.read_text() for path in tmp_path.iterdir()} == {"mine"}

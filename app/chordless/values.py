@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 
 SHORTEST_CYCLE = 3
@@ -54,6 +55,20 @@ def part(text: str) -> tuple[int, int]:
     if not 1 <= number <= parts:
         raise argparse.ArgumentTypeError(f"there is no part {number} of {parts}: parts are numbered from 1")
     return number, parts
+
+
+def names_a_folder(text: str) -> bool:
+    """Whether `text` is a folder or is written as one, with a slash: opened as a path, it would lose the slash."""
+    return os.path.isdir(text) or os.path.basename(text) in ("", ".", "..")
+
+
+def output_file(text: str) -> str:
+    """Return the name of a file to write; ``-`` is standard output, whatever folders there are."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name of the output is empty")
+    if text != "-" and names_a_folder(text):
+        raise argparse.ArgumentTypeError(f"{text}: this is a folder; the output is a file")
+    return text
 
 
 def cycle_length(text: str) -> int:

@@ -23,7 +23,7 @@ from chordless.commands.batch_output import (
 )
 from chordless.commands.batch_plan import print_plan
 from chordless.commands.parser import examples
-from chordless.values import ALL_LIVING, SHORTEST_CYCLE, any_cycle_length
+from chordless.values import ALL_LIVING, SHORTEST_CYCLE, any_cycle_length, output_file
 from kernels_ti.choices import METHODS
 
 if TYPE_CHECKING:
@@ -105,7 +105,12 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--manifest", metavar="FILE.toml", help="jobs with options of their own, see below")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", default=STANDARD_OUTPUT, help="write to FILE (default, or -: standard output)"
+        "-o",
+        "--output",
+        type=output_file,
+        metavar="FILE",
+        default=STANDARD_OUTPUT,
+        help="write to FILE (default, or -: standard output)",
     )
     parser.add_argument(
         "--format",
@@ -201,10 +206,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error("--types is for food webs; add --overlap")
     if "" in options.graphs:
         parser.error("GRAPH: the name is empty")
-    if options.output == "" or options.cycles == "":
-        parser.error(f"{'-o' if options.output == '' else '--cycles'}: the name is empty")
-    if to_file and (options.output.endswith("/") or os.path.isdir(options.output)):
-        parser.error(f"-o {options.output}: this is a folder; the output is a file")
+    if options.cycles == "":
+        parser.error("--cycles: the name is empty")
     if options.keep is not None or options.bfile is not None:
         _check_derived(parser, options)
     if options.rings:

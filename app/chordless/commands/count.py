@@ -63,7 +63,12 @@ def add_parser(subparsers: Any) -> None:
         metavar="FILE",
         help="along a boundary: take the vertices in the order of FILE, all names, one a line",
     )
-    group.add_argument("--write-order", metavar="FILE", help="along a boundary: write the order that is used to FILE")
+    group.add_argument(
+        "--write-order",
+        type=values.output_file,
+        metavar="FILE",
+        help="along a boundary: write the order that is used to FILE",
+    )
     shared.add_symmetry(group)
     up_to_symmetry.add(group, "count the orbits of the cycles")
     shared.add_search(parser, limit_help="stop once N cycles or more were found")

@@ -14,6 +14,7 @@ from typing import Any
 
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
+from chordless.values import output_file
 
 SUMMARY = "turn bit rows into text, JSON lines, Parquet or Arrow"
 STANDARD_OUTPUT = "-"
@@ -61,6 +62,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "-o",
         "--output",
+        type=output_file,
         metavar="FILE",
         default=STANDARD_OUTPUT,
         help="write to FILE (default, for txt and jsonl: standard output)",

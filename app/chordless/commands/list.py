@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
 from chordless.commands import up_to_symmetry
+from chordless.values import names_a_folder
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
@@ -152,7 +152,7 @@ def _directory_of(options: argparse.Namespace, output_format: CycleFormat) -> st
 
 
 def _format_of(output: str) -> CycleFormat | None:
-    if output.endswith("/") or os.path.isdir(output):
+    if names_a_folder(output):
         return "parts"
     from chordless.protocol.orders import FORMATS
 

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from chordless import values
 from chordless.commands.parser import Parser, examples
 from chordless.values import (
     SHORTEST_CYCLE,
@@ -302,7 +303,12 @@ def add_reporting(parser: argparse.ArgumentParser, *, events: bool = True) -> No
         help="auto: a live line on a terminal; plain: a line every 2 s; none",
     )
     if events:
-        group.add_argument("--events", metavar="FILE", help="record every event of the engine, one JSON object a line")
+        group.add_argument(
+            "--events",
+            type=values.output_file,
+            metavar="FILE",
+            help="record every event of the engine, one JSON object a line",
+        )
     group.add_argument("-q", "--quiet", action="store_true", help="only errors: no progress, no notes")
 
 
@@ -323,5 +329,10 @@ def check_checkpoint_every(parser: argparse.ArgumentParser, options: argparse.Na
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Add ``-o`` of the commands that write a graph."""
     parser.add_argument(
-        "-o", "--output", metavar="FILE", default="-", help="write to FILE (default, or -: standard output)"
+        "-o",
+        "--output",
+        type=values.output_file,
+        metavar="FILE",
+        default="-",
+        help="write to FILE (default, or -: standard output)",
     )

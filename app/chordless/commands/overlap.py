@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
-from chordless.values import ALL_LIVING
+from chordless.values import ALL_LIVING, output_file
 from kernels_ti.choices import ARCHES
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "-o",
         "--output",
+        type=output_file,
         metavar="FILE",
         help="write the graph to FILE, in the format of its suffix, such as .txt or .g6 (default, or -: an edge list "
         "to standard output, unless there is a report); of several webs "
@@ -85,6 +86,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print that report, or the rows of the table, as JSON")
     parser.add_argument(
         "--species",
+        type=output_file,
         metavar="FILE",
         help="print the report, and write a table, FILE.csv or FILE.parquet: how many holes of each length go through "
         "each species of each web",

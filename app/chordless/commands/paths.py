@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
-from chordless.values import positive, seed, size
+from chordless.values import output_file, positive, seed, size
 from kernels_ti.choices import ARCHES, METHODS
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "-o",
         "--output",
+        type=output_file,
         metavar="FILE",
         help="list the paths in FILE: text, or JSON lines if it is named .jsonl; -: on standard output",
     )
@@ -105,8 +106,6 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if options.output is not None:
         if options.shortest or options.longest:
             parser.error("-o lists paths: it is not allowed with --shortest and --longest")
-        if options.output != STANDARD_OUTPUT and (not PurePath(options.output).name or options.output.endswith("/")):
-            parser.error("-o: name a file for the paths, such as paths.txt or paths.jsonl")
         suffix = PurePath(options.output).suffix.lower()
         if suffix not in _SUFFIXES:
             parser.error(f"-o {options.output}: paths are written as text or JSON lines; name it .txt or .jsonl")

@@ -67,6 +67,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "-o",
         "--output",
+        type=values.output_file,
         required=True,
         metavar="FILE",
         help=f"the picture; its name ends in .{', .'.join(FORMATS)}; of a "

@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from chordless.commands.parser import examples
+from chordless.values import output_file
 
 SUMMARY = "write a run as one self-contained page of HTML"
 
@@ -40,7 +41,12 @@ def add_parser(subparsers: Any) -> None:
         "directories or files of `count --json`",
     )
     parser.add_argument(
-        "-o", "--output", required=True, metavar="FILE.html", help="the page; its name ends in .html or .htm"
+        "-o",
+        "--output",
+        type=output_file,
+        required=True,
+        metavar="FILE.html",
+        help="the page; its name ends in .html or .htm",
     )
     parser.set_defaults(act=act, check=check, parser=parser)
 

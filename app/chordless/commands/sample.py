@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import along_boundary
 from chordless.commands import options as shared
-from chordless.values import positive, seed
+from chordless.values import output_file, positive, seed
 
 if TYPE_CHECKING:
     from chordless.protocol.orders import CycleFormat, RunCommand
@@ -57,6 +56,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "-o",
         "--output",
+        type=output_file,
         metavar="FILE",
         default=STANDARD_OUTPUT,
         help="write to FILE: text (.txt, or no suffix), .jsonl or .npy (default, or -: text to standard output)",
@@ -75,11 +75,9 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     shared.check_checkpoint_every(parser, options, options.checkpoint)
     if options.k > _MOST:
         parser.error(f"-k {options.k}: {_MOST:,} cycles are the most that are drawn in one run")
-    if options.output == "":
-        parser.error("-o: the name of the output is empty")
     if options.json and options.output != STANDARD_OUTPUT and _suffix(options) != ".jsonl":
         parser.error(f"--json with -o {options.output}: JSON lines are written to a file named .jsonl")
-    if options.output.endswith("/") or os.path.isdir(options.output) or _suffix(options) not in _FORMATS:
+    if _suffix(options) not in _FORMATS:
         parser.error(f"-o {options.output}: cycles are written as .txt, .jsonl or .npy")
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from chordless.values import output_file
+
 if TYPE_CHECKING:
     from kernels_ti import CycleOrbits
 
@@ -36,8 +38,13 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         if getattr(options, name, None) != parser.get_default(name):
             option = f"--{name.replace('_', '-')}"
             parser.error(f"--up-to-symmetry finds all orbits of a simple graph in one piece: leave {option} out")
-    if PurePath(getattr(options, "output", "-")).suffix.lower() not in ("", ".txt", ".jsonl"):
-        parser.error(f"-o {options.output}: orbits are written as text or JSON lines; name it .txt or .jsonl")
+    output = getattr(options, "output", "-")
+    try:
+        output_file(output)
+    except argparse.ArgumentTypeError as error:
+        parser.error(f"-o: {error}")
+    if PurePath(output).suffix.lower() not in ("", ".txt", ".jsonl"):
+        parser.error(f"-o {output}: orbits are written as text or JSON lines; name it .txt or .jsonl")
 
 
 def count(options: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from textual.widgets import Button, Input, Label, Static
 from chordless.cycles.index import CycleFilter, parse_lengths, parse_vertices
 from chordless.tui.screens.question import AnswerT, Dialog
 from chordless.tui.widgets.text_field import TextField
+from chordless.values import names_a_folder
 from kernels_ti import Graph, OptionError
 from kernels_ti.errors import quantity
 
@@ -93,7 +94,7 @@ class ExportQuestion(FieldQuestion[str]):
         path = os.path.expanduser(text)
         if not path:
             return None, "name a file, such as cycles.txt"
-        if os.path.isdir(path) or path.endswith(os.sep):
+        if names_a_folder(path):
             return None, "this is a folder: name a file in it"
         if os.path.lexists(path):
             return None, "this file exists: name another one"
