@@ -90,6 +90,21 @@ def test_what_is_no_matrix_is_one_clear_line(tmp_path, text, message):
     assert refusal(tmp_path / "a.csv", text, file_format="matrix").startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (";A;B;C\nA;0;1;1\nB;1;0\nC;1;1;0\n", "a.txt:3: row 'B' has 2 entries, the first line names 3 columns"),
+        (",A,B\nA,0,1\nB,1,x\n", "a.txt:3: row 'B', column 'B': 'x' is not a number"),
+        ("web\tA\tB\tC\nA\t0\t1\t1\nB\t1\t0\ty\nC\t1\t1\t0\n", "a.txt:3: row 'B', column 'C': 'y' is not a number"),
+        (";A;B;C;D\ne;0;1;1\nf;1;0;0;1\n", "a.txt:2: row 'e' has 3 entries, the first line names 4 columns"),
+        ("0 1 1 0\n1 0 x 1\n1 1 0\n0 1 0 0\n", "a.txt: this matrix has no names: write them into a first row"),
+        ("\n0,1,1,0\n1,0,1,0\n1,1,0,0\n0,0,0,0\n", "a.txt: this matrix has no names: write them into a first row"),
+    ],
+)
+def test_a_fault_of_a_matrix_is_told_as_one_without_the_format(tmp_path, text, message):
+    assert refusal(tmp_path / "a.txt", text).startswith(message)
+
+
 @pytest.mark.filterwarnings("ignore:.*(taken for a heading|the third column)")
 @pytest.mark.parametrize(
     ("text", "is_matrix"),

@@ -19,6 +19,7 @@ _SEPARATORS = ";\t,"
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?')  # Excel's own first line
 _MISSING = frozenset({"NA", "N/A", "NaN", "nan", "#N/A"})  # as R, pandas and Excel write them
 _COLUMNS_OF_A_LIST = 3
+_ROW_WITHOUT_NAME = re.compile(rf"\s*[01](?:[ \t;,]+[01]){{{_COLUMNS_OF_A_LIST},}}\s*")
 _FIRST_LINES = 100
 
 _Rows = Iterator[tuple[int, list[str]]]
@@ -37,9 +38,12 @@ class _Matrix:
 def looks_like_matrix(start: str) -> bool:
     """Return whether the beginning of a file is a table of numbers with names around it, and no list of edges.
 
-    A list has two or three columns, and a heading above each or above none.
+    A list has two or three columns, and a heading above each or above none. A table with a fault that is no list
+    either counts as a matrix: its reader says what is wrong.
     """
     lines = start.split("\n")
+    if _ROW_WITHOUT_NAME.fullmatch(next(filter(str.strip, lines), "")):
+        return True
     rows = _rows(lines[: min(_FIRST_LINES, max(len(lines) - 1, 2))])
     try:
         _, (corner, *columns) = next(rows)
@@ -49,16 +53,19 @@ def looks_like_matrix(start: str) -> bool:
             or is_usual_heading(columns)
         ):
             return False
-        names = []
-        for _, (name, *cells) in rows:
+        names, cells = [], []
+        is_table = True
+        for _, (name, *entries) in rows:
             names.append(name)
-            if len(cells) != len(columns) or any(
-                cell and cell not in _MISSING and decimal_of(cell) is None for cell in cells
-            ):
-                return False
+            cells += entries
+            is_table = is_table and len(entries) == len(columns)
     except (StopIteration, csv.Error):
         return False
-    return all(all(group) and len(set(group)) == len(group) > 0 for group in (names, columns))
+    numbers = sum(not cell or cell in _MISSING or decimal_of(cell) is not None for cell in cells)
+    if is_table and numbers == len(cells):
+        return all(all(group) and len(set(group)) == len(group) > 0 for group in (names, columns))
+    has_own_names = sum(name in columns for name in names) > len(names) / 2
+    return (has_own_names or (not corner and len(columns) > _COLUMNS_OF_A_LIST)) and numbers > len(cells) / 2
 
 
 def read_matrix(source: Source, *, simplify: bool = False) -> Parsed:
@@ -100,7 +107,13 @@ def read_matrix(source: Source, *, simplify: bool = False) -> Parsed:
 
 
 def _parsed(source: Source) -> _Matrix:
-    rows = _rows(source.text.split("\n"))
+    text_lines = source.text.split("\n")
+    if _ROW_WITHOUT_NAME.fullmatch(next(filter(str.strip, text_lines), "")):
+        raise source.error(
+            "this matrix has no names: write them into a first row and a first column, with tabs, semicolons or commas "
+            "between the columns"
+        )
+    rows = _rows(text_lines)
     try:
         _, (_, *columns) = next(rows)
     except (StopIteration, csv.Error):
