@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -153,13 +154,19 @@ def test_all_small_graphs_through_a_pipe_as_csv(tmp_path):
         (["-", "cycle:4", "-"], ["standard input is given twice"]),
         (["missing.txt"], ["missing.txt: no such file"]),
         (["petersen", "--directed", "--underlying"], ["petersen", "have no directions: leave directed out"]),
-        (["."], [".: there is no file in this folder"]),
+        (["empty"], ["empty: there is no file in this folder"]),
+        (
+            ["pipe"],
+            ["pipe is a pipe, which cannot be read twice, as a batch may have to: give a file, or one graph file"],
+        ),
         (["petersen", "--graph-format", "cbor"], ["there is no file format 'cbor'; the formats are edgelist,"]),
         (["--manifest", "missing.toml"], ["missing.toml: cannot be read: No such file or directory"]),
     ],
 )
 def test_inputs_that_are_not_there(tmp_path, monkeypatch, capsys, arguments, words):
     monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    os.mkdir("empty")
     assert main(["batch", *arguments]) == 2
     printed = capsys.readouterr()
     assert (printed.out, printed.err.count("\n")) == ("", 1)

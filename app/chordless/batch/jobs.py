@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -74,7 +75,8 @@ def jobs_of(graphs: Iterable[str], template: BatchJob) -> list[BatchJob]:
 def checked(jobs: Sequence[BatchJob]) -> tuple[BatchJob, ...]:
     """Return `jobs` as a tuple if they can be done in one batch.
 
-    An OptionError is raised if there are no jobs, two jobs are equal, or the options of a job contradict each other.
+    An OptionError is raised if there are no jobs, two jobs are equal, an input is a pipe with a name, or the options of
+    a job contradict each other.
     """
     seen: set[BatchJob] = set()
     reads_input = False
@@ -93,6 +95,11 @@ def checked(jobs: Sequence[BatchJob]) -> tuple[BatchJob, ...]:
             )
         if job.overlap and job.graph == STANDARD_INPUT:
             raise OptionError("a food web is a file, with its types beside it; standard input is none")
+        if job.graph != STANDARD_INPUT and stat.S_ISFIFO(_mode(job.graph)):
+            raise OptionError(
+                f"{job.graph} is a pipe, which cannot be read twice, as a batch may have to: give a file, or one graph "
+                "file on standard input, as -"
+            )
         same = replace(job, graph=os.path.realpath(job.graph) if os.path.lexists(job.graph) else job.graph)
         if same in seen or (reads_input and job.graph == STANDARD_INPUT):
             name = "standard input" if job.graph == STANDARD_INPUT else job.graph
@@ -102,3 +109,10 @@ def checked(jobs: Sequence[BatchJob]) -> tuple[BatchJob, ...]:
     if not seen:
         raise OptionError("there is no graph to count: give a GRAPH, or a manifest with jobs")
     return tuple(jobs)
+
+
+def _mode(path: str) -> int:
+    try:
+        return os.stat(path).st_mode
+    except (OSError, ValueError):
+        return 0  # A spec; or a file whose line says why it cannot be read.
