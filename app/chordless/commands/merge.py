@@ -17,8 +17,11 @@ or a listing.
 
 The parts must be of one search: the same graph, the same bounds and
 restrictions, the same version of the program, each part once and complete. The
-seconds are sums over the parts. The cycles of listed parts are put together by
-`chordless export`, a page about all of them is made by `chordless report`.
+cycles of each length are those of one run. The paths and the frontier are sums
+over the parts, which may differ from those of one run: they depend on the arch
+and on how the search is divided. The seconds are sums, too. The cycles of
+listed parts are put together by `chordless export`, a page about all of them is
+made by `chordless report`.
 """
 
 
