@@ -167,14 +167,16 @@ def best_in(
     for_search = may_search(method, order, tell_order)
     watch = watch or Watch()
     if not is_whole(k) or k < 1:
-        raise OptionError(f"k is a number of cycles from 1 on, not {k!r}")
+        raise OptionError(f"k is a whole number from 1 on, not {k!r}")
     gains = Gains() if weights is None else weights.gains
     is_negative = min([*(gains.of_vertices or {}).values(), *(gains.of_edges or {}).values()], default=0) < 0
     by_paths = shortest and not is_negative
     if k > 1 and weights is not None and not for_search:
-        raise OptionError("several cycles are found by weight in a search: leave the method boundary and its order out")
+        raise OptionError("k above 1 with weights needs a search: leave the method boundary and its order out")
     if k == 1 and method == "search" and weights is not None and not by_paths:
-        raise OptionError("the method search takes weights for a lightest cycle, and none of them may be negative")
+        raise OptionError(
+            "the method search takes weights where the lightest is wanted, and none of them may be negative"
+        )
     how: dict[str, Any] = {"arch": arch, "threads": threads, "watch": watch}
     along: dict[str, Any] = {"order": order, "tell_order": tell_order, "report": report, "keeping": keeping, **how}
     so_far, answer = None, "the best cycle was found"

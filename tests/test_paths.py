@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
 import shlex
 import signal
 import subprocess
@@ -323,6 +324,17 @@ def test_paths_that_are_not_found_in_time_are_called_paths():
         assert best.weight == (None if weight is None else 3 * best.length)
     with pytest.raises(TimeIsUpError, match=r"^the 1e-06 s allowed were up before the paths were drawn$"):
         sample_paths(graph, 0, 143, 1, timeout=1e-6)
+
+
+def test_a_count_that_ends_before_its_first_path_tells_of_no_total(capsys):
+    assert main(["paths", "grid:12x12", "0,0", "11,11", "--timeout", "0.000001", "-q"]) == 4
+    assert re.fullmatch(r"grid:12x12\n  stopped after [\d.]+ m?s, before a path was counted\n", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("bounds", [{"k": 0}, {"k": 2, "weight": dict.fromkeys(range(5), 1), "method": "boundary"}])
+def test_faults_of_the_best_paths_do_not_tell_of_cycles(bounds):
+    with pytest.raises(OptionError, match=r"^k (?!.*cycle)"):
+        longest_path(nx.cycle_graph(5), 0, 2, **bounds)
 
 
 @pytest.mark.parametrize("function", [count_paths, enumerate_paths, longest_path, sample_paths])

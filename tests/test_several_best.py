@@ -104,7 +104,7 @@ def test_the_best_so_far_where_the_time_is_up(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 0}, "k is a number of cycles from 1 on, not 0"),
+        ({"k": 0}, "k is a whole number from 1 on, not 0"),
         ({"k": 2, "weight": dict.fromkeys(range(4), 1), "method": "boundary"}, "leave the method boundary"),
         ({"k": 2, "weight": dict.fromkeys(range(4), 1), "order": range(4)}, "leave the method boundary"),
     ],

@@ -72,17 +72,12 @@ def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, 
     from chordless.runs.directory import way_on_of
     from kernels_ti.errors import time_is_up
 
-    try:
-        finished, exit_code = run_engine(command, options)
-    except InterruptedRunError as error:
-        if command.checkpoint is None:
-            raise InterruptedRunError(error.number, ended_by(error.number)) from None
-        raise
+    finished, exit_code = run_engine(command, options)
     way_on = None if finished.checkpoint is None else way_on_of(finished.checkpoint)
     if finished.reason == "interrupted" and finished.best is None:
         number = exit_code - _EXIT_CODE_OF_SIGNALS
-        kept = f"interrupted; to go on from the checkpoint: {way_on}"
-        raise InterruptedRunError(number, ended_by(number) if way_on is None else kept)
+        how = ", nothing to report" if way_on is None else f"; to go on from the checkpoint: {way_on}"
+        raise InterruptedRunError(number, f"{ended_by(number)}{how}")
     if finished.reason == "timeout" and finished.best is None:
         what = "the best cycle was found" if command.pick == "longest" else "the cycles were drawn"
         kept = "" if way_on is None else f"; to go on from the last checkpoint: {way_on}"

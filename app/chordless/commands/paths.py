@@ -219,6 +219,9 @@ def _count(options: argparse.Namespace, title: str, wanted: dict[str, Any]) -> b
     else:
         print(on_terminal(title, sys.stdout))
         if not counts.complete:
+            if counts.total == 0:
+                print(f"  stopped after {seconds_text(counts.seconds)}, before a path was counted")
+                return False
             print("  the search was stopped: there may be more paths")
         print("  vertices  paths")
         for length, count in counts.by_length.items():

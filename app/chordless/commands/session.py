@@ -155,7 +155,7 @@ def searching_here() -> Iterator[Signals]:
     except (TimeIsUpError, KeyboardInterrupt):
         if signals.received is None:
             raise
-        raise InterruptedRunError(signals.received, ended_by(signals.received)) from None
+        raise InterruptedRunError(signals.received, f"{ended_by(signals.received)}, nothing to report") from None
 
 
 def ended_by(number: int) -> str:
@@ -237,7 +237,7 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
         if signals.killed and signals.received is not None and not isinstance(end, Finished):
             when = "" if engine.search_began else " before the search began"
             how = "nothing to report" if resumable is None else _last_checkpoint(resumable)
-            raise InterruptedRunError(signals.received, f"interrupted{when}, {how}")
+            raise InterruptedRunError(signals.received, f"{ended_by(signals.received)}{when}, {how}")
         if isinstance(end, Failed):
             _explain(end, engine)
             if resumable is not None and "chordless resume" not in end.message:
