@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 
 import pytest
+from chordless.tui.readings import AS_IT_IS
 from chordless.tui.settings import LastChoices, Settings, load_settings
 from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.tui.widgets.graph_preview import GraphPreview
+from chordless.tui.widgets.graph_source import GraphSource
 from textual.events import Key
 from textual.widgets import Input, OptionList
 
@@ -28,6 +30,24 @@ def test_an_offered_graph_needs_only_enter():
         await until(pilot, lambda: pilot.app.command is not None)
 
     assert fill(SMALL, steps, graph="petersen").command.graph == "petersen"
+
+
+def test_the_graph_of_the_command_line_stands_in_the_form_from_the_first_frame_on(monkeypatch):
+    """A key that comes early must not begin a run of the graph before."""
+    first, mounted = [], GraphSource.on_mount
+
+    def on_mount(source):
+        first.append(source.question)
+        mounted(source)
+
+    monkeypatch.setattr(GraphSource, "on_mount", on_mount)
+
+    async def steps(pilot):
+        assert pilot.app.focused.id == "start"
+
+    last = LastChoices(source="overlap", graph="web.net")
+    fill(SMALL, steps, Settings(last=last), graph="petersen")
+    assert [(question.text, question.reading) for question in first] == [("petersen", AS_IT_IS)]
 
 
 def test_keys_are_obeyed_in_the_order_in_which_they_were_pressed():

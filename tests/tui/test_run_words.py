@@ -8,6 +8,8 @@ import pytest
 from chordless.protocol.events import Progress
 from chordless.runs.state import RunState
 from chordless.tui import run_words
+from chordless.tui.batch_session import BatchState
+from chordless.tui.batch_words import now_text
 
 RUNNING = RunState(
     phase="running", began=1.0, changed=100.0, graph="a", n=9, m=12, max_degree=4, arch="cpu", device="x", seconds=10.0,
@@ -40,6 +42,17 @@ def test_the_time_left_follows_the_estimate_once_there_is_one():
     assert run_words.share_tile(state).notes[0] == "about 47 s left"
     exceeded = replace(state, cycles_estimate=3e8, cycles_low=2e8, cycles_high=5e9)
     assert run_words.share_tile(exceeded).notes[0] == "about 2 min 02 s left"
+
+
+def test_a_single_graph_a_second_is_no_graphs():
+    state = BatchState(phase="running", done=4, seconds=4.0)
+    assert now_text(state).startswith("1 graph/s")
+    assert now_text(replace(state, done=8)).startswith("2 graphs/s")
+
+
+def test_the_speed_of_a_replay_has_two_decimals_at_the_most():
+    assert run_words.replay_words(1.6254, 3.0, 48.8, paused=False).startswith("REPLAY 1.63x,")
+    assert run_words.replay_words(1024.0, 3.0, None, paused=False).startswith("REPLAY 1024x,")
 
 
 def test_a_long_time_left_is_told_in_years_and_none_from_a_vague_estimate():

@@ -72,6 +72,8 @@ class ChordlessApp(App[str]):
     ----------
     keys : dict of str to str
         The usable ones of `Settings.keys`.
+    graph : str or None
+        The graph of the command line, which the form for a new run shows at first.
     session : RunSession or None
         The run that is shown.
     batch : BatchSession or None
@@ -112,7 +114,7 @@ class ChordlessApp(App[str]):
         self.ascii_only = ascii_only or settings.ascii
         self.session: RunSession | None = None
         self.batch: BatchSession | None = None
-        self._graph = graph if batch is None else batch
+        self.graph, self._batch = graph, batch
         self._first_screen = "new" if batch is None else "batch"
         self._first: Feed | None = None
         if directory is not None:
@@ -156,8 +158,8 @@ class ChordlessApp(App[str]):
             self.show("run")
         else:
             self.show(self._first_screen)
-        if self._graph is not None:
-            self.call_after_refresh(lambda: self.screen.offer(self._graph))  # type: ignore[attr-defined]
+        if self._batch is not None:
+            self.call_after_refresh(lambda: self.screen.offer(self._batch))  # type: ignore[attr-defined]
 
     def prepare(self) -> None:
         """Do work while idle that would delay key presses during a run.

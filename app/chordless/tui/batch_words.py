@@ -198,7 +198,8 @@ def now_text(state: BatchState) -> str:
         return f"! {state.error}"
     if state.phase == "starting":
         return ""
-    words = [f"{short_number(state.rate)} graphs/s", quantity(state.cycles, "cycle"), seconds_text(state.seconds)]
+    rate = short_number(state.rate)
+    words = [f"{rate} graph{'s' * (rate != '1')}/s", quantity(state.cycles, "cycle"), seconds_text(state.seconds)]
     if state.graph is not None:
         words.append(f"now {state.graph} {share_text(state.share) if state.share else '0%'}")
     return "  ".join(words)

@@ -81,7 +81,7 @@ def phase_words(state: RunState) -> PhaseWords:
 
 def replay_words(speed: float, position: float, length: float | None, *, paused: bool) -> str:
     """Return that this is a replay, where it stands, and how fast it is: ``REPLAY 4x, 12.0 s of 75.0 s``."""
-    pace = ", paused" if paused else f" {speed:g}x" if speed else ""
+    pace = ", paused" if paused else f" {round(speed, 2):g}x" if speed else ""
     end = "" if length is None else f" of {seconds_text(length)}"
     return f"REPLAY{pace}, {seconds_text(position)}{end}"
 

@@ -88,14 +88,17 @@ class NewScreen(Page):
         self._usual: dict[str, str] = {}
 
     def parts(self) -> ComposeResult:
-        """Build the form. It contains the choices of the last run, except its folder."""
+        """Build the form with the choices of the last run, except its folder, and the graph of the command line."""
         settings = self.dashboard.settings
         last = settings.last
+        graph = self.dashboard.graph or last.graph or EXAMPLE
+        # How it is read was chosen for the graph of the last run.
+        overlap = last.source == "overlap" and graph == last.graph
         yield Static(_WHAT_IT_IS, id="new-words")
         yield Static("", id="new-title", classes="title")
         with Horizontal(id="new-body"):
             with VerticalScroll(id="form", can_focus=False):
-                yield GraphSource(last.graph or EXAMPLE, overlap=last.source == "overlap", recent=settings.recent)
+                yield GraphSource(graph, overlap=overlap, recent=settings.recent)
                 with FormLine("Find"):
                     yield Choice(_WHAT, last.find, id="what")
                 for field in LENGTHS:
@@ -127,7 +130,7 @@ class NewScreen(Page):
         self._show_status()
         self.set_interval(_SECONDS_BETWEEN_LOOKS, self._look_at_runs)
         if self.dashboard.is_beginning and self.is_current:
-            self.action_go_to()
+            self.set_focus(self.query_one("#start" if self.dashboard.graph else "#graph"))
 
     def on_screen_resume(self) -> None:
         """Apply what may have changed while another screen was shown."""
@@ -165,11 +168,6 @@ class NewScreen(Page):
         """Stop testing devices and estimating, so that a run has the machine to itself."""
         self.query_one(ArchField).stop_looking()
         self.query_one(GraphPreview).pause()
-
-    def offer(self, graph: str) -> None:
-        """Fill in a graph, and move the focus to the start button."""
-        self.query_one(GraphSource).put(graph)
-        self.query_one("#start", Button).focus()
 
     def action_go_to(self) -> None:
         """Move the focus to the field of the graph."""
