@@ -9,12 +9,13 @@ from chordless.tui.actions import ACTIONS
 from chordless.tui.app import ChordlessApp
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.form_row import FormRow
+from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.tui.widgets.pick_list import PickList
 from textual.containers import VerticalScroll
 from textual.widgets import Input
 
 from tui.batch_screens import watch
-from tui.pilots import SMALL, drive, until
+from tui.pilots import SMALL, drive, text_of, until
 
 
 def test_no_key_has_two_meanings():
@@ -41,6 +42,28 @@ def test_digits_pressed_one_after_another_fall_into_no_field():
         assert not any(value for name, value in fields.items() if name not in ("graph", None))
         await pilot.press("colon", *"5")
         assert app.screen.query_one("#graph", Input).value == "5"
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+def test_digits_lead_to_the_screens_while_nobody_has_gone_to_the_field_of_the_graph():
+    """At the start, and after a graph was picked from a list, the field has the focus only so that letters go there."""
+
+    async def steps(pilot):
+        app = pilot.app
+        field = app.screen.query_one("#graph", Input)
+        await until(pilot, lambda: app.focused is field and " chordless  1 New" in text_of(app).replace("[1", " 1"))
+        await pilot.press("2", "4", "1")
+        assert (app.current_mode, field.value) == ("new", "grid:7x10")
+        app.screen.query_one(GraphPanel).post_message(GraphPanel.Picked("wheel:7"))
+        await until(pilot, lambda: app.focused is field)
+        await pilot.press("3", "1")
+        assert (app.current_mode, field.value) == ("new", "wheel:7")
+        app.screen.query_one(GraphPanel).post_message(GraphPanel.Picked("grid:5x5"))
+        await until(pilot, lambda: app.focused is field)
+        await pilot.press("end", "2")
+        await until(pilot, lambda: "alt+" in text_of(app))
+        assert (app.current_mode, field.value) == ("new", "grid:5x52")
 
     drive(ChordlessApp(Settings()), SMALL, steps)
 

@@ -283,6 +283,7 @@ def test_a_run_that_is_going_on_is_told_in_the_title():
         app = pilot.app
         title = app.screen.query_one("#new-title")
         assert not title.display
+        await pilot.click("#graph")
         app.engine_session = object
         app.screen.post_message(RunChanged(RunState()))
         await until(pilot, lambda: said(app, "#new-title") == "1 run is going on: press alt+2 to see it.")

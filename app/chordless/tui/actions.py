@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textual.binding import Binding, BindingType
-from textual.keys import Keys, format_key
-from textual.widgets import Input
+from textual.keys import Keys, format_key, key_to_character
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -232,10 +231,10 @@ def key_of(screen: Screen[Any], action_id: str) -> str:
 
 
 def key_that_works(screen: Screen[Any], action: Action) -> str:
-    """Return the shortest key of an action. While a text field has the focus, letters and digits go there."""
-    keys = keys_of(action, getattr(screen.app, "keys", {}))
-    if isinstance(screen.focused, Input):
-        keys = [key for key in keys if len(format_key(key)) > 1] or keys
+    """Return the shortest key of an action that does not go as a letter to the text field with the focus."""
+    keys, focused = keys_of(action, getattr(screen.app, "keys", {})), screen.focused
+    if focused is not None:
+        keys = [key for key in keys if not focused.check_consume_key(key, key_to_character(key))] or keys
     return min((screen.app.get_key_display(Binding(key, "")) for key in keys), key=len)
 
 

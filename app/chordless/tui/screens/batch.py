@@ -49,6 +49,7 @@ from chordless.tui.screens.batch_sorting import SortedBatch
 from chordless.tui.widgets.batch_form import BatchForm
 from chordless.tui.widgets.batch_table import BatchTable
 from chordless.tui.widgets.glyphs import is_ascii
+from chordless.tui.widgets.text_field import TextField
 from kernels_ti import ChordlessError
 
 _SECONDS_BETWEEN_LOOKS, _SECONDS_BETWEEN_NEWS = 0.2, 0.1
@@ -122,7 +123,7 @@ class BatchScreen(SortedBatch):
             self.notify(self._recent_fault, severity="warning", timeout=15, markup=False)
         self._draw()
         if self.dashboard.is_beginning and self.is_current:
-            self.action_go_to()
+            self.query_one("#batch-graphs", TextField).offer()
 
     def on_screen_resume(self) -> None:
         """Apply what may have changed while another screen was shown."""

@@ -39,6 +39,7 @@ from chordless.tui.widgets.graph_preview import GraphPreview, PreviewQuestion
 from chordless.tui.widgets.graph_source import EXAMPLE, GraphSource, kind_of
 from chordless.tui.widgets.graph_suggester import GraphSuggester
 from chordless.tui.widgets.recent_runs import RecentRuns
+from chordless.tui.widgets.text_field import TextField
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
@@ -130,7 +131,10 @@ class NewScreen(Page):
         self._show_status()
         self.set_interval(_SECONDS_BETWEEN_LOOKS, self._look_at_runs)
         if self.dashboard.is_beginning and self.is_current:
-            self.set_focus(self.query_one("#start" if self.dashboard.graph else "#graph"))
+            if self.dashboard.graph:
+                self.query_one("#start").focus()
+            else:
+                self.query_one("#graph", TextField).offer()
 
     def on_screen_resume(self) -> None:
         """Apply what may have changed while another screen was shown."""

@@ -23,6 +23,7 @@ from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.form_row import FormLine, FormRow
 from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.tui.widgets.graph_suggester import GraphSuggester
+from chordless.tui.widgets.text_field import TextField
 from kernels_ti import ChordlessError
 
 EXAMPLE = "grid:7x10"
@@ -163,7 +164,7 @@ class GraphSource(Vertical):
     def _picked(self, event: GraphPanel.Picked) -> None:
         event.stop()
         self.put(event.graph)
-        self.query_one("#graph", Input).focus()
+        self.query_one("#graph", TextField).offer()
 
     def _changed(self, seconds: float) -> None:
         question = self.question

@@ -18,12 +18,39 @@ class TextField(Input):
     meanwhile came before it: ctrl+u and "petersen", typed while the machine was busy, left an empty field.
     """
 
+    _is_offered = False
+
+    def offer(self) -> None:
+        """Take the focus without a wish of the user: until something is typed, digits still lead to the screens."""
+        self._is_offered = True
+        self.focus()
+
+    def on_blur(self) -> None:
+        """Take digits as text the next time."""
+        # If the whole terminal loses the focus, this field gets it back.
+        self._is_offered = self._is_offered and not self.app.app_focus
+
+    def on_mouse_down(self) -> None:
+        """Take digits as text: the user has gone to this field."""
+        self._take_digits()
+
+    def _take_digits(self) -> None:
+        if self._is_offered:
+            self._is_offered = False
+            self.screen.refresh_bindings()
+
     def check_consume_key(self, key: str, character: str | None) -> bool:
         """Return whether a key is a letter for this field. Alt and a digit are none, whatever the terminal sends."""
-        return key not in KEYS_OF_TABS and super().check_consume_key(key, character)
+        is_screen = key in KEYS_OF_TABS or (self._is_offered and key.isdecimal())
+        return not is_screen and super().check_consume_key(key, character)
 
     async def on_key(self, event: Key) -> None:
         """Carry out an editing key."""
+        if self._is_offered and event.key.isdecimal():
+            # It goes on to the screen.
+            event.prevent_default()
+            return
+        self._take_digits()
         action = _ACTIONS.get(event.key)
         if action is not None:
             event.stop()

@@ -13,7 +13,6 @@ from rich.segment import Segment
 from textual.events import Click
 from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import Input
 
 from chordless.tui.actions import EVERYWHERE, Action, actions_of, key_that_works
 
@@ -39,6 +38,11 @@ class WordBar(Widget):
     """A line of words. It is drawn again only if they have changed; words without room are left out as a whole."""
 
     _words: tuple[Word, ...] = ()
+
+    def on_mount(self) -> None:
+        """Follow the focus and what is possible."""
+        self.screen.bindings_updated_signal.subscribe(self, self.follow)
+        self.call_after_refresh(self.follow)
 
     def words(self) -> tuple[Word, ...]:
         """Return what stands there now."""
@@ -82,15 +86,12 @@ class TabBar(WordBar):
         super().__init__()
         self._current = _TAB_OF.get(screen, screen)
 
-    def on_mount(self) -> None:
-        """Follow the focus."""
-        self.watch(self.screen, "focused", self.follow)
-
     def words(self) -> tuple[Word, ...]:
         """Return the name and the tabs."""
         actions = {action.name.removeprefix("show_"): action for action in actions_of(EVERYWHERE)}
-        name = f" chordless  {_ALT} " if isinstance(self.screen.focused, Input) else " chordless "
-        tabs = (self._tab(actions[tab], tab) for tab in (*TABS, "settings"))
+        tabs = tuple(self._tab(actions[tab], tab) for tab in (*TABS, "settings"))
+        needs_alt = key_that_works(self.screen, actions[TABS[0]]).startswith(_ALT)
+        name = f" chordless  {_ALT} " if needs_alt else " chordless "
         return (Word(((name, "tab-bar--name"),)), *tabs)
 
     def _tab(self, action: Action, name: str) -> Word:
@@ -104,11 +105,6 @@ class KeyBar(WordBar):
     """The keys that the current screen shows."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"key-bar--key", "key-bar--title"}
-
-    def on_mount(self) -> None:
-        """Follow what is possible."""
-        self.screen.bindings_updated_signal.subscribe(self, self.follow)
-        self.call_after_refresh(self.follow)
 
     def words(self) -> tuple[Word, ...]:
         """Return the keys and the titles of the actions, each once."""
