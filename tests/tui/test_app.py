@@ -149,6 +149,40 @@ def test_help_has_every_action_with_the_keys_of_the_user(size):
     drive(ChordlessApp(Settings(keys={"run.pause": "f9"})), size, steps)
 
 
+def test_the_help_begins_with_the_keys_of_the_screen_before_it():
+    async def steps(pilot):
+        app = pilot.app
+        for name, title in (("run", "Run"), ("batch", "Batch"), ("new", "New run")):
+            app.show(name)
+            await pilot.press("f1")
+            await until(pilot, lambda title=title: text_of(app).splitlines()[1].strip() == title)
+            assert "How to read the chart" in text_of(app)
+
+    drive(ChordlessApp(Settings()), (80, 36), steps)
+
+
+def test_the_palette_tells_the_key_of_each_action_and_offers_the_themes():
+    async def steps(pilot):
+        app = pilot.app
+        app.show("run")
+
+        async def offered(words):
+            await pilot.press("ctrl+p", *words)
+            lines = app.screen.query_one("CommandList")
+            await until(pilot, lambda: lines.option_count and words in str(lines.get_option_at_index(0).prompt).lower())
+            return str(lines.get_option_at_index(0).prompt)
+
+        assert await offered("stop") == "Stop\n(s) Stop the search; a run with a folder can be resumed."
+        await pilot.press("escape")
+        assert (await offered("settings")).startswith("Settings\n(f3) ")
+        await pilot.press("escape")
+        assert (await offered("nord")).startswith("Theme nord\n")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.theme == "nord")
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
 @pytest.mark.slow
 def test_the_palette_has_every_action_of_the_screen_and_does_it(finished):
     async def steps(pilot):

@@ -13,6 +13,7 @@ from chordless.tui.app import ChordlessApp
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.histogram import Histogram
 from chordless.tui.widgets.tiles import Tile
+from chordless.words.numbers import short_number
 
 from kernels_ti import EngineError
 from tui.pilots import LARGE, SMALL, text_of, until
@@ -33,7 +34,7 @@ WORDS = (
     "running",
     "grid:9x10: 90 vertices, 161 edges, max degree 4",
     f"{RUNNING.cycles:,}",
-    f"{RUNNING.paths:,}",
+    f"about {short_number(RUNNING.paths)}",
     "paths wait now. Peak: 89 after 4.4 s.",
     "of 1.0 GiB",
     "checkpoint",
@@ -228,8 +229,12 @@ def test_the_footer_has_what_can_be_done():
         await footer_is("space", "Go", "on", "s", "Stop", "f", "Freeze")
         app.tell(RUNNING)
         await footer_is("space", "Pause", "s", "Stop", "f", "Freeze")
+        app.session.directory = Path("run")
+        app.tell(PAUSED)
+        await footer_is("space", "Go", "on", "s", "Stop", "w", "Checkpoint", "f", "Freeze")
         await pilot.press("f")
         app.session.can_control = app.session.is_at_work = False
+        app.session.directory = None
         app.tell(STOPPED)
         await footer_is("r", "Resume", "f", "Freeze", "l", "Scale")
         await pilot.press("f")

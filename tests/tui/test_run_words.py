@@ -81,7 +81,8 @@ def test_paths_that_change_from_run_to_run_are_not_told_to_the_last_digit():
     assert run_words.paths_tile(over).value == "about 31.5 M"
     for exact in ({"options": {"expansion": "paper"}}, {"options": {"threads": 1}}, {"arch": "vulkan"}):
         assert run_words.paths_tile(replace(over, **exact)).value == "31,513,966"
-    assert run_words.paths_tile(replace(RUNNING, paths=31_513_966)).value == "31,513,966"
+    # Exact digits do not turn into rough ones at the end.
+    assert run_words.paths_tile(replace(RUNNING, paths=31_513_966)).value == "about 31.5 M"
 
 
 def test_an_estimate_is_shown_with_its_spread_until_it_is_refuted():
@@ -274,6 +275,13 @@ def test_a_phase_in_which_nothing_moves_tells_its_time():
     # The clock of the search stands still while kernels are compiled.
     assert run_words.clock_words(replace(RUNNING, compiling=True, seconds=3.0), 1.6) == "2 s"
     assert run_words.clock_words(RUNNING, 1.6) == ""
+
+
+def test_a_search_at_work_tells_how_long_it_has_gone_on():
+    assert run_words.spent_words(replace(RUNNING, seconds=5.2)) == "5.2 s"
+    assert run_words.spent_words(replace(RUNNING, seconds=5.2, phase="paused")) == "5.2 s"
+    for other in (replace(RUNNING, compiling=True), replace(RUNNING, phase="finished"), RunState()):
+        assert run_words.spent_words(other) == ""
 
 
 def test_the_graph_is_told_as_fully_as_there_is_room():

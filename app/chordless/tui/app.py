@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from rich.text import Text
-from textual.app import App, SystemCommand
+from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.events import Event, Key
 from textual.filter import LineFilter
@@ -90,7 +90,7 @@ class ChordlessApp(App[str]):
         Binding("tab", "app.focus_next", "Next field", show=False, priority=True),
         Binding("shift+tab", "app.focus_previous", "Field before", show=False, priority=True),
     ]
-    COMMANDS = App.COMMANDS | {ActionProvider}
+    COMMANDS = {ActionProvider}  # noqa: RUF012
     SCREENS = SCREENS
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-low"), (40, "-high")]  # noqa: RUF012
@@ -308,6 +308,11 @@ class ChordlessApp(App[str]):
             self.screen.set_focus(None)
 
     @property
+    def screen_before(self) -> str | None:
+        """The name of the screen that was shown before this one."""
+        return self._history[-1] if self._history else None
+
+    @property
     def is_beginning(self) -> bool:
         """Whether no other screen was shown before this one."""
         return not self._history
@@ -408,10 +413,6 @@ class ChordlessApp(App[str]):
         """Return a key as it is displayed. Textual's sign for enter is too small to read, and ASCII has no arrows."""
         shown = super().get_key_display(binding)
         return binding.key if binding.key == "enter" or (self.ascii_only and not shown.isascii()) else shown
-
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Return Textual's own commands, except those that the table of actions already has."""
-        return (command for command in super().get_system_commands(screen) if command.title not in ("Quit", "Keys"))
 
     def _make_screen(self, name: str) -> Screen[Any]:
         screen = self.SCREENS[name]()

@@ -92,6 +92,12 @@ def clock_words(state: RunState, quiet_seconds: float) -> str:
     return f"{quiet_seconds:.0f} s" if silent and quiet_seconds else ""
 
 
+def spent_words(state: RunState) -> str:
+    """Return how long a search at work has gone on; "" before and after, and where that is told elsewhere."""
+    is_told = _compiles(state) or _seeks(state)
+    return seconds_text(state.seconds) if state.phase in ("running", "paused") and not is_told else ""
+
+
 def asked_words(asked: str, quiet_seconds: float, now: str) -> str:
     """Return an order that has not been obeyed yet; if that takes long, with the time and the way to stop `now`."""
     if not quiet_seconds:
@@ -216,15 +222,15 @@ def paths_tile(state: RunState) -> TileWords:
         held += " at the most" if state.phase in _OVER else ""
         number, width = f"{state.states:,}", f"boundary of {vertices_text(state.width)}"
         return TileWords(number, (held, width), f"{number} {held}", (f"{short_number(state.states)} {held}",))
-    speed = _speed(state, state.path_rates, state.paths)
-    if state.phase == "finished" and paths_vary(state):
-        # Exact digits would differ from run to run, and look like a fault.
-        if not state.paths:
-            return TileWords("0", ("no path had to grow",), "paths 0, none had to grow", ("paths 0",))
-        about = f"about {short_number(state.paths)}"
-        return TileWords(about, (speed, "expanded"), f"paths {about}", rates=state.path_rates)
-    words = f"paths {state.paths:,}"
-    return TileWords(f"{state.paths:,}", (speed,), f"{words}  {speed}".rstrip(), (words,), rates=state.path_rates)
+    speed, is_over = _speed(state, state.path_rates, state.paths), state.phase == "finished"
+    varies = paths_vary(state)
+    if is_over and varies and not state.paths:
+        return TileWords("0", ("no path had to grow",), "paths 0, none had to grow", ("paths 0",))
+    # Exact digits would differ from run to run, and look like a fault.
+    number = f"about {short_number(state.paths)}" if varies and state.paths else f"{state.paths:,}"
+    notes = (speed, "expanded") if is_over and varies else (speed,)
+    words = f"paths {number}"
+    return TileWords(number, notes, f"{words}  {speed}".rstrip(), (words,), rates=state.path_rates)
 
 
 def paths_vary(state: RunState) -> bool:
@@ -242,7 +248,6 @@ def share_tile(state: RunState) -> TileWords:
         return _level_tile(state)
     state = replace(state, share=_share_done(state))
     share = share_text(state.share) if state.share else "0%"
-    spent = seconds_text(state.seconds)
     times = times_words(state)
     if state.phase == "starting":
         return TileWords(share, ("reading the graph,", "preparing the device"), "preparing", share=state.share)
@@ -253,9 +258,7 @@ def share_tile(state: RunState) -> TileWords:
         return TileWords(share, ("too early to say", "how long it takes"), share, share=state.share)
     rough = _rough_seconds(left) if left < _LONGEST_IN_MINUTES else duration_text(left)
     note = f"about {rough} left"
-    return TileWords(
-        share, (note, f"{spent} so far"), f"{share} {note}", (f"{share} {rough} left", share), share=state.share
-    )
+    return TileWords(share, (note,), f"{share} {note}", (f"{share} {rough} left", share), share=state.share)
 
 
 def _level_tile(state: RunState) -> TileWords:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from rich.table import Table
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
 from chordless.tui.actions import (
@@ -60,6 +60,7 @@ The name of an action is its screen and what it does:
 {names}"""
 
 _KEYS_WIDTH, _TITLE_WIDTH = 12, 14
+_SCREENS = tuple(dict.fromkeys(action.screen for action in ACTIONS))
 
 
 class _Page(VerticalScroll):
@@ -78,21 +79,27 @@ class HelpScreen(Page):
     def parts(self) -> ComposeResult:
         """Build the page."""
         with _Page():
-            yield Static("How to read the chart", classes="title")
-            yield Static(_CHART)
-            for screen in dict.fromkeys(action.screen for action in ACTIONS):
-                yield Static(_TITLES[screen], classes="title")
-                yield Static(id=f"keys-{screen}")
-            yield Static("Other keys", classes="title")
-            names = ", ".join(action.id for action in ACTIONS)
-            yield Static(_OTHER_KEYS.format(path=settings_path(), names=names), markup=False)
+            with Vertical(id="help-chart"):
+                yield Static("How to read the chart", classes="title")
+                yield Static(_CHART)
+            for screen in _SCREENS:
+                with Vertical(id=f"help-{screen}"):
+                    yield Static(_TITLES[screen], classes="title")
+                    yield Static(id=f"keys-{screen}")
+            with Vertical():
+                yield Static("Other keys", classes="title")
+                names = ", ".join(action.id for action in ACTIONS)
+                yield Static(_OTHER_KEYS.format(path=settings_path(), names=names), markup=False)
 
     def on_screen_resume(self) -> None:
-        """Show the keys, from the top."""
-        self.query_one(VerticalScroll).scroll_home(animate=False)
-        self.query_one(VerticalScroll).focus()
-        app = self.dashboard
-        for screen in dict.fromkeys(action.screen for action in ACTIONS):
+        """Show the keys, from the top: those of the screen before this one come first."""
+        page, app = self.query_one(_Page), self.dashboard
+        page.scroll_home(animate=False)
+        page.focus()
+        here = [name for name in (app.screen_before, "chart") if name in (*_SCREENS, "chart")]
+        for name in reversed((*here, *(screen for screen in _SCREENS if screen not in here))):
+            page.move_child(page.query_one(f"#help-{name}"), before=0)
+        for screen in _SCREENS:
             table = Table.grid(padding=(0, 2), expand=True)
             for width in (_KEYS_WIDTH, _TITLE_WIDTH):
                 table.add_column(width=width, no_wrap=True)

@@ -367,7 +367,7 @@ class RunScreen(WaveAction, OfferedKeys):
     def _phase_line(self, state: RunState) -> Content:
         words = run_words.phase_words(state)
         gap = "  "
-        clock = run_words.clock_words(state, self._quiet_seconds)
+        clock = run_words.clock_words(state, self._quiet_seconds) or run_words.spent_words(state)
         text = " ".join(filter(None, [words.text(ascii_only=self.dashboard.ascii_only), clock]))
         parts: list[str | tuple[str, str]] = [(text, f"bold {words.colour}")]
         if (replay := self._replay) is not None:

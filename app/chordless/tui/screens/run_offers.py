@@ -49,7 +49,8 @@ def offers_of(
     if session.is_at_work and session.can_control and stopping:
         return {**({"stop": "Stop now"} if session.owns_engine else {}), "freeze": "", **steps}
     if session.is_at_work and session.can_control:
-        return {"pause": "Go on" if state.phase == "paused" else "", "stop": "", "freeze": "", **steps}
+        keep = {} if session.directory is None else {"checkpoint": ""}
+        return {"pause": "Go on" if state.phase == "paused" else "", "stop": "", **keep, "freeze": "", **steps}
     offers = {"scale": "", **steps}
     if session.is_at_work or frozen:
         offers["freeze"] = ""
