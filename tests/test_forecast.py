@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from types import SimpleNamespace
+
 import pytest
 from chordless import generate
 from chordless.engine import forecast as engine_forecast
 from chordless.engine.forecast import Forecast
+from chordless.engine.loop import Search
+from chordless.protocol.orders import RunCommand
 
 from kernels_ti import Options
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.state import Layout, RunState
 
 
 @pytest.mark.parametrize(
@@ -83,3 +89,32 @@ def test_the_share_is_that_of_the_cycles_once_their_number_is_known(total, low, 
     forecast = Forecast(SearchSpace(generate("grid:4x4")))
     forecast.fields = {"cycles_estimate": total, "cycles_low": low, "cycles_high": high}
     assert forecast.share(branching, cycles) == pytest.approx(expected)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A search of which a part is done."""
+
+    share: float = 0.1
+    cycles: int = 40
+    finished: bool = False
+    compiling: bool = False
+
+
+def test_a_checkpoint_keeps_the_share_that_was_told_so_that_it_never_falls_after_a_stop(tmp_path):
+    kept, snapshot = [], Part()
+    run = SimpleNamespace(
+        snapshot=lambda: snapshot, state=lambda: RunState(Layout(), 0, (), share=0.1), advance=lambda: snapshot,
+        finished=False,
+    )  # fmt: skip
+    channel = SimpleNamespace(paused=False, stop_asked=True, send=lambda event: None, obey=lambda: None)
+    keeper = SimpleNamespace(
+        directory=SimpleNamespace(path=tmp_path),
+        is_due=lambda: False,
+        write=lambda state, *_, **more: kept.append(state),
+    )
+    forecast = Forecast(SearchSpace(generate("grid:4x4")))
+    forecast.fields = {"cycles_estimate": 100.0, "cycles_low": 90.0, "cycles_high": 110.0}
+    search = Search(RunCommand("grid:4x4", 0.0), channel, run, None, keeper, forecast)
+    reason, told = search.go()
+    assert (reason, told.share, kept[0].share) == ("interrupted", 0.4, 0.4)

@@ -183,7 +183,8 @@ class Search:
     def _write_checkpoint(self, keeper: Keeper, *, finished: bool) -> Checkpointed:
         began = time.monotonic()
         written = keeper.write(
-            self.run.state(),
+            # A session that goes on from here begins with the share that was told last.
+            replace(self.run.state(), share=self._share_done()),
             self.run.snapshot().cycles,
             self.output,
             unwritten=self.unwritten,
