@@ -142,8 +142,8 @@ class Options:
         with `participation`. With `collect` it keeps the cycles that it meets: one of each orbit or more, and a cycle
         may come several times.
     longest_only : bool
-        Drop paths that cannot become as long as the longest cycle so far, or as `min_length`. The number of the longest
-        cycles is exact, those of shorter ones are too small.
+        Drop cycles that are shorter than the longest one so far, or than `min_length`, and paths that cannot become as
+        long. The number of the longest cycles is exact, those of shorter ones are too small.
 
     Raises
     ------

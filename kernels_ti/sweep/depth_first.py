@@ -207,13 +207,16 @@ def search_depth_first(
             closing = 0
             for w in ti.static(range(words.n)):
                 closing += population(ending[w], bits)
-            emit(words, kept, over_graph, cycles, found, path, ending, closing, block, singles, singles_at)
+        barren = ti.select(closing > 0, 0, barren + 1)
+        if ti.static(pruned):
+            closing = ti.select(length + 2 >= least_length, closing, 0)
         add(cycles_by_length, counters + length + 2, closing)
         if ti.static(collect):
-            if ti.static(not required):
+            if ti.static(required):
+                emit(words, kept, over_graph, cycles, found, path, ending, closing, block, singles, singles_at)
+            else:
                 emit(words, kept, over_graph, cycles, found, path, closers, closing, block, singles, singles_at)
             found += closing
-        barren = ti.select(closing > 0, 0, barren + 1)
         # Written whether it is needed again or not: a branch that cannot be foreseen costs more.
         put(words, kept, collect, top, height, allowed, waiting, extensions, members, weight, last)
         room = ti.cast(length + 3 <= max_length, ti.i32)

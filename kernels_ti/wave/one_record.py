@@ -110,6 +110,9 @@ def opened_record(
             unsure = 0
     if opened == 0:
         extensions = words(0)
+    if ti.static(pruned):
+        if length + 1 < least_length:
+            closers = words(0)
     return closers, extensions, waiting, free_words, path, other, unsure
 
 
