@@ -1,6 +1,7 @@
 """Files that networkx and scipy read: what they hold, and one clear line for each way to be wrong."""
 
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -289,3 +290,89 @@ def test_a_column_says_whether_edges_have_a_direction(tmp_path, name, yes, no):
     assert not load(tmp_path / "a.csv", table(no, no)).graph.directed
     assert not load(tmp_path / "a.csv", table(yes, yes), simplify=True).graph.directed
     assert "a.csv:3: some edges have a direction and others have none" in refusal(tmp_path / "a.csv", table(yes, no))
+
+
+def features(*lines):
+    """Return GeoJSON of lines, each with its properties and its places."""
+    shapes = [
+        {"type": "Feature", "properties": properties, "geometry": {"type": "LineString", "coordinates": places}}
+        for properties, places in lines
+    ]
+    return json.dumps({"type": "FeatureCollection", "features": shapes}).encode()
+
+
+WITH_KEYS = {
+    "a.geojson": features(
+        ({"u": 1, "v": 2, "key": 0, "length": 100}, [[0, 0], [0, 1]]),
+        ({"u": 2, "v": 1, "key": 0, "length": 300}, [[0, 1], [0, 0]]),
+    ),
+    "a.json": json.dumps(
+        {
+            "nodes": [{"id": 1}, {"id": 2}],
+            "edges": [{"source": 1, "target": 2, "key": 0}, {"source": 2, "target": 1, "key": 0}],
+        }
+    ).encode(),
+    "a.graphml": b"""<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+        <key id="k" for="edge" attr.name="key" attr.type="int"/><graph edgedefault="undirected">
+        <node id="1"/><node id="2"/>
+        <edge source="1" target="2"><data key="k">0</data></edge>
+        <edge source="2" target="1"><data key="k">0</data></edge>
+        </graph></graphml>""",
+    "b.graphml": b"""<graphml><graph edgedefault="undirected"><node id="1"/><node id="2"/>
+        <edge id="e" source="1" target="2"/><edge id="e" source="2" target="1"/></graph></graphml>""",
+}
+
+
+@pytest.mark.parametrize("name", WITH_KEYS)
+def test_no_edge_takes_the_place_of_another_with_the_same_key(tmp_path, name):
+    assert "edge 1 - 2 is there more than once" in refusal(tmp_path / name, WITH_KEYS[name])
+    assert load(tmp_path / name, WITH_KEYS[name], multigraph=True).graph.m == 2
+
+
+def test_numbers_that_are_equal_are_one_place(tmp_path):
+    corners = [[[0.0, 0], [1, 0]], [[1.0, -0.0], [1, 1]], [[1, 1], [-0.0, 0.0]]]
+    graph = load(tmp_path / "a.geojson", features(*(({}, places) for places in corners))).graph
+    assert graph.names == ("0,0", "1,0", "1,1")
+    by_number = features(({"u": 10.0, "v": 20}, corners[0]), ({"u": 20.0, "v": 10}, corners[1]))
+    assert "edge 10 - 20 is there more than once" in refusal(tmp_path / "b.geojson", by_number)
+    nodes = json.dumps({"nodes": [{"id": 1.0}, {"id": 2}], "links": [{"source": 1, "target": 2}]}).encode()
+    assert load(tmp_path / "a.json", nodes).graph.m == 1
+    twice = json.dumps({"nodes": [{"id": 1.0}, {"id": "1"}], "links": []}).encode()
+    assert 'the nodes 1.0 and "1" have one name' in refusal(tmp_path / "b.json", twice)
+
+
+def test_attributes_of_any_name_are_attributes(tmp_path):
+    odd = features(({"u": "a", "v": "b", "u_for_edge": 1, "key": [1]}, [[0, 0], [0, 1]]))
+    assert named_edges(load(tmp_path / "a.geojson", odd).graph) == pairs("a b")
+
+
+@pytest.mark.parametrize(
+    ("fields", "part"),
+    [
+        ({"directed": "false", "links": []}, '`directed` is true or false, not "false"'),
+        ({"edges": [{"source": 1, "target": 2}], "links": [{"source": 1, "target": 2}]}, "both `edges` and `links`"),
+    ],
+)
+def test_json_that_could_mean_two_graphs_is_refused(tmp_path, fields, part):
+    nodes = {"nodes": [{"id": 1}, {"id": 2}]}
+    assert part in refusal(tmp_path / "a.json", json.dumps(nodes | fields).encode())
+
+
+def test_the_list_that_holds_the_edges_is_read(tmp_path):
+    both = {"nodes": [{"id": 1}, {"id": 2}], "edges": [], "links": [{"source": 1, "target": 2}]}
+    assert load(tmp_path / "a.json", json.dumps(both).encode()).graph.m == 1
+
+
+@pytest.mark.parametrize("heading", ['"","u","v"', "fid,u,v", "X,u,v"])
+def test_a_column_may_number_the_edges(tmp_path, heading):
+    body = f"{heading}\n1,10,20\n2,20,30\n3,10,30\n".encode()
+    assert named_edges(load(tmp_path / "a.csv", body).graph) == pairs("10 20", "20 30", "10 30")
+
+
+def test_a_matrix_of_r_without_names_is_square(tmp_path):
+    graph = load(tmp_path / "a.csv", b'"","V1","V2","V3"\n"1",0,1,1\n"2",1,0,1\n"3",1,1,0\n').graph
+    assert (graph.names, graph.m, graph.directed) == (("1", "2", "3"), 3, False)
+
+
+def test_a_table_of_vertices_has_no_edges(tmp_path):
+    assert "this is a table of vertices" in refusal(tmp_path / "a.csv", b"Id,Label\n1,Anna\n2,Bert\n")

@@ -347,7 +347,7 @@ def _whole(path: Path) -> Iterator[None]:
         raise
     except FileNotFoundError:
         raise CheckpointError(
-            f"{path.parent} has no checkpoint: the run was killed before its first; delete the folder and begin again"
+            f"{path.parent} has no checkpoint: the run ended before its first one; delete the folder and begin again"
         ) from None
     except (OSError, *_DAMAGE) as error:
         # An impossible position in the file: the table of the zip is damaged.

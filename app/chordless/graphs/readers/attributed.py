@@ -14,6 +14,9 @@ _ENDS = (("u", "v"), ("init_node", "term_node"), ("source", "target"), ("from", 
 _END_OF_METADATA = "<END OF METADATA>"
 _START_OF_METADATA = "<NUMBER OF "
 _SEPARATORS = ",;\t"
+_NUMBERS = ("", "x", "fid", "index", "unnamed:_0")
+"""Headings of a column that numbers the rows, as R, QGIS and pandas write them."""
+
 _DIRECTIONS = {"type": ("directed", "undirected"), "directed": ("true", "false")}
 """Columns that say for each edge whether it has a direction, as Gephi writes them, and how they say yes and no."""
 
@@ -22,19 +25,22 @@ def looks_like_table(start: str) -> bool:
     """Return whether the beginning of a file is a table of edges: the metadata of TNTP, or a heading that names ends.
 
     It has four columns or more. Three are enough where the ends are not the first two, which would be an edge list with
-    weights. Ends ``u`` and ``v`` are the first two: the columns of a matrix may be called so, too.
+    weights. The columns of a matrix may be called ``u`` and ``v``, too: these are the first two, or come after a column
+    that numbers the rows.
     """
     if start.lstrip().startswith(_START_OF_METADATA):
         return True
-    first = start.partition("\n")[0]
+    lines = start.split("\n", 2)
     try:
-        names = _names(next(csv.reader([first], delimiter=_delimiter(first)), []))
-    except csv.Error:
+        names, *below = csv.reader(lines[:2], delimiter=_delimiter(lines[0]))
+    except (csv.Error, ValueError):
         return False
+    names = _names(names)
+    is_numbered = names[:1] and names[0] in _NUMBERS and bool(below) and below[0][:1] in (["0"], ["1"])
     for ends in _ENDS:
         are_first = tuple(names[:2]) == ends
         enough = len(names) >= (4 if are_first else 3)
-        if enough and set(ends) <= set(names) and (are_first or ends != _ENDS[0]):
+        if enough and set(ends) <= set(names) and (are_first or ends != _ENDS[0] or is_numbered):
             return True
     return False
 
@@ -50,19 +56,24 @@ def json_graph(source: Source) -> Any:
         if not isinstance(data.get("features"), list):
             raise source.error("the `features` of GeoJSON are a list")
         return _graph_of_features(source, data["features"])
-    edges = next((name for name in ("edges", "links") if isinstance(data, dict) and name in data), None)
-    if edges is None or "nodes" not in data:
+    if not isinstance(data, dict) or "nodes" not in data or not {"edges", "links"} & set(data):
         raise source.error("not a graph: node-link JSON has `nodes` and `edges`, or `links`; GeoJSON has `features`")
+    if data.get("edges") and data.get("links"):
+        raise source.error("both `edges` and `links` hold edges; put all edges into one of them")
+    if not isinstance(data.get("directed", False), bool):
+        raise source.error(f"`directed` is true or false, not {json.dumps(data['directed'])[:40]}")
+    edges = "edges" if data.get("edges") or "links" not in data else "links"
     import networkx as nx
 
     nodes, listed = _nodes(source, data["nodes"])
     joined = []
     for edge in data[edges]:
-        ends = {side: listed.get(str(edge[side])) for side in ("source", "target")}
+        ends = {side: listed.get(_text(edge[side])) for side in ("source", "target")}
         for side, end in ends.items():
             if end is None:
                 raise source.error(f"an edge ends in a node that the file does not list: {edge[side]}")
-        joined.append({**edge, **ends})
+        # Its key would make one edge of two that have the same.
+        joined.append({name: value for name, value in edge.items() if name != "key"} | ends)
     return nx.node_link_graph({**data, "multigraph": True, "nodes": nodes, edges: joined}, edges=edges)
 
 
@@ -82,13 +93,13 @@ def _nodes(source: Source, nodes: list[dict[str, Any]]) -> tuple[list[dict[str, 
         return [{**node, "id": ids[at]} for at, node in enumerate(nodes)], ends | {
             str(at): v for at, v in enumerate(ids)
         }
-    times = Counter(str(node["id"]) for node in nodes)
+    times = Counter(_text(node["id"]) for node in nodes)
     if repeated := [name for name in times if times[name] > 1]:
-        ways = list(dict.fromkeys(json.dumps(node["id"]) for node in nodes if str(node["id"]) == repeated[0]))
+        ways = list(dict.fromkeys(json.dumps(node["id"]) for node in nodes if _text(node["id"]) == repeated[0]))
         fault = f"node {ways[0]} is listed twice" if len(ways) == 1 else f"the nodes {' and '.join(ways)} have one name"
         raise source.error(f"{fault}; list each node once, with a name of its own")
     # An end may be written as a text where its node is a number.
-    return nodes, {str(node["id"]): node["id"] for node in nodes}
+    return nodes, {_text(node["id"]): node["id"] for node in nodes}
 
 
 def _graph_of_features(source: Source, features: Iterable[dict[str, Any]]) -> Any:
@@ -97,12 +108,12 @@ def _graph_of_features(source: Source, features: Iterable[dict[str, Any]]) -> An
     graph = nx.MultiGraph()
     for number, feature in enumerate(features, 1):
         properties, shape = feature.get("properties") or {}, feature["geometry"]
-        if shape is None:
+        if shape is None or not shape.get("coordinates"):
             raise source.error(f"feature {number} has no geometry; the lines of GeoJSON are edges")
         kind, places = shape["type"], shape["coordinates"]
         if kind == "Point":
             name = feature.get("id", properties.get("osmid", properties.get("id")))
-            graph.add_node(_named(name, places), **{**properties, "x": places[0], "y": places[1]})
+            graph.add_nodes_from([(_named(name, places), {**properties, "x": places[0], "y": places[1]})])
             continue
         if kind not in ("LineString", "MultiLineString"):
             raise source.error(f"feature {number} is a {kind}; the lines of GeoJSON are edges, its points are vertices")
@@ -112,12 +123,18 @@ def _graph_of_features(source: Source, features: Iterable[dict[str, Any]]) -> An
             for name, place in ((properties.get("u"), line[0]), (properties.get("v"), line[-1])):
                 ends.append(_named(name if len(lines) == 1 else None, place))
                 graph.add_node(ends[-1], x=place[0], y=place[1])
-            graph.add_edge(*ends, **properties)
+            # As attributes alone: with a property called `key`, one edge would take the place of another.
+            graph.add_edges_from([(*ends, properties)])
     return graph
 
 
 def _named(name: Any, place: list[float]) -> str:
-    return f"{place[0]},{place[1]}" if name is None else str(name)
+    return f"{_text(place[0])},{_text(place[1])}" if name is None else _text(name)
+
+
+def _text(name: Any) -> str:
+    """Return a name as a text; numbers that are equal, such as 1 and 1.0, have the same."""
+    return str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)
 
 
 def table_graph(source: Source) -> Any:

@@ -218,6 +218,8 @@ def fault_of_columns(layout: Layout, rows: list[list[str]]) -> str | None:
 
     One of them is the edge ``1 -- 2``, where the sign would be a vertex and 2 a weight.
     """
+    if [cell.lower() for cell in rows[0][:2]] == ["id", "label"]:
+        return "this is a table of vertices, as Gephi writes it; an edge list has a line `u v` for each edge"
     if all(len(cells) > 1 and _is_bracketed(cells) for cells in rows):
         return "an edge list has no brackets around its lines; write `u v`"
     if layout.separator is None and rows[0][0].endswith(":") and layout.columns < 4:

@@ -44,10 +44,24 @@ def _attribute_names(graph: Any, *attributes: str) -> tuple[str, ...]:
 
 
 def _graphml(source: Source) -> Any:
-    import networkx as nx
+    from networkx.readwrite.graphml import GraphMLReader
+
+    class Reader(GraphMLReader):  # type: ignore[misc]
+        """networkx takes the id of an edge, or its attribute `key`, as a key, and keeps one edge of each."""
+
+        def add_edge(self, graph: Any, edge: Any, keys: Any) -> None:
+            edge.attrib.pop("id", None)
+            super().add_edge(graph, edge, keys)
+
+        def decode_data_elements(self, keys: Any, element: Any) -> dict[str, Any]:
+            return {name: value for name, value in super().decode_data_elements(keys, element).items() if name != "key"}
 
     check_graphml(source)
-    return nx.read_graphml(io.BytesIO(source.data), force_multigraph=True)
+    data = source.data.replace(b"<graphml>", b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns">', 1)
+    graphs = list(Reader(force_multigraph=True)(path=io.BytesIO(data)))
+    if not graphs:
+        raise source.error("no <graph> in the namespace of GraphML, http://graphml.graphdrawing.org/xmlns")
+    return graphs[0]
 
 
 def _gml(source: Source) -> Any:

@@ -147,6 +147,8 @@ def _parsed(source: Source) -> _Matrix:
     except csv.Error as error:
         raise source.error(f"not a readable table: {error}") from None
     _check_names(source, names, "row")
+    if columns == [f"V{number}" for number in range(1, len(names) + 1)] and names == [name[1:] for name in columns]:
+        columns = names  # R gives these names to the rows and columns of a matrix that has none
     return _Matrix(names, columns, np.array(places, np.int64).reshape(-1, 2), lines)
 
 
