@@ -36,17 +36,18 @@ _MOST_BESIDE = 1 << 16
 def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int | None) -> BestCycle:
     """Count the longest cycles by branch and bound, and then search again for one of them.
 
-    A path is dropped where it cannot become as long as the longest cycle so far, see `Options.longest_only`. The second
+    A path is dropped where it cannot become as long as the longest cycle so far, see `Options.pruned`. The second
     search meets the cycles in much the same order, so the first one has half of the time. Then a cycle of the greatest
     length that was found is there in about the same time again. Without that time a cycle of the most common length, or
     a longer one, is soon there. Both searches are made up to symmetry where that pays and the arch can do it: of the
     cycles that automorphisms map to each other any will do.
     """
     if arch != "reference":
-        space = SearchSpace(space.graph, replace(space.options, longest_only=True))
+        space = SearchSpace(space.graph, replace(space.options, pruned=True))
         space = worthwhile(space) or space
     with begun(space, arch_for(space, cast("Arch", arch), threads=threads), threads, watch) as counted:
-        for _ in watched_slices(counted, watch):
+        for so_far in watched_slices(counted, watch):
+            counted.least_length = max(so_far.cycles_by_length, default=counted.least_length)
             if watch.seconds >= watch.timeout / 2:
                 break
         by_length = counted.snapshot().cycles_by_length
@@ -91,7 +92,10 @@ def best_of_all(
     watch: Watch,
     threads: int | None,
 ) -> BestCycle:
-    """Search all cycles, and keep the k with the greatest, or least, number of vertices or weight."""
+    """Search all cycles, and keep the k with the greatest, or least, number of vertices or weight.
+
+    Of cycles without weights those are dropped that are shorter than the k longest so far, see `Options.pruned`.
+    """
     few = _Few(space.graph, k, Gains() if weights is None else weights.gains, least=least)
     with watch.searching():
         found = found_at_once(space, collect=True) if arch == "auto" else None
@@ -101,11 +105,14 @@ def best_of_all(
     if not finished:
         # Of bit rows the lengths are known at once, and only the best are put in order.
         rows = weights is None and fits_in_rows(space.graph)
-        collecting = SearchSpace(space.graph, replace(space.options, collect=True, rows=rows))
+        pruned = weights is None and not least
+        collecting = SearchSpace(space.graph, replace(space.options, collect=True, rows=rows, pruned=pruned))
         with begun(collecting, arch_for(space, cast("Arch", arch), threads=threads), threads, watch) as run:
             for _ in watched_slices(run, watch):
                 with watch.searching():
                     few.take(run.take_rows() if rows else run.take_cycles())
+                    if pruned:
+                        run.least_length = max(few.least_length(), run.least_length)
             finished = run.finished
     best = BestCycle.of(space.graph, few.best(), few.ways, watch.seconds, weights, complete=finished)
     if not finished:
@@ -145,6 +152,12 @@ class _Few:
         order, offsets = np.argsort(values, kind="stable").tolist(), piece.offsets.tolist()
         kept = values.tolist()
         return [(self._sign * kept[i], piece.vertices[offsets[i] : offsets[i + 1]].tolist()) for i in order]
+
+    def least_length(self) -> int:
+        """Return the number of vertices of the k-th longest cycle, without weights; 0 before there are k."""
+        if self._held >= self._k:
+            self._cut()
+        return 0 if self._held < self._k else -self._worst
 
     def take(self, cycles: Cycles | Rows) -> None:
         """Compare some cycles with the best ones so far; bit rows only by their length."""

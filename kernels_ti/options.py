@@ -141,9 +141,9 @@ class Options:
         Count up to the automorphisms of the graph, see `kernels_ti.symmetry`. It needs igraph, and cannot be combined
         with `participation`. With `collect` it keeps the cycles that it meets: one of each orbit or more, and a cycle
         may come several times.
-    longest_only : bool
-        Drop cycles that are shorter than the longest one so far, or than `min_length`, and paths that cannot become as
-        long. The number of the longest cycles is exact, those of shorter ones are too small.
+    pruned : bool
+        Drop cycles of fewer than `Run.least_length` vertices, and paths that cannot become as long. Numbers of shorter
+        cycles are too small.
 
     Raises
     ------
@@ -164,7 +164,7 @@ class Options:
     avoid_edges: tuple[tuple[int, int], ...] = ()
     participation: str = "none"
     symmetry: bool = False
-    longest_only: bool = False
+    pruned: bool = False
     parity: Parity | None = None
 
     def __post_init__(self) -> None:

@@ -99,7 +99,7 @@ class ResidentBatch:
 
         assert self._budget is not None
         weight, members = self.weights[number], self._options.members
-        pruned = self._options.longest_only
+        pruned = self._options.pruned
         return SweepSearch(self._blocks[number], self._longest, members, state, weight, self._budget, pruned=pruned)
 
     def _wave(self, number: int, state: GroupState) -> WaveSearch:
@@ -113,7 +113,7 @@ class ResidentBatch:
         weigh = (lambda: seed_weights(groups, longest)[number]) if self._weighs_late else None
         return WaveSearch(
             blocks, self._longest, options.members, two_ended, state, self.weights[number], memory, weigh,
-            pruned=options.longest_only,
+            pruned=options.pruned,
         )  # fmt: skip
 
 

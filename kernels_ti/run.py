@@ -57,6 +57,11 @@ class Run:
     cache : BatchCache, optional
         Use the buffers of an earlier run of the same space, device and options again. That run must not go on.
 
+    Attributes
+    ----------
+    least_length : int
+        With `Options.pruned`: shorter cycles are dropped. It may rise between two slices.
+
     Raises
     ------
     GraphError
@@ -92,6 +97,7 @@ class Run:
         self.device = device
         space = space_of(graph if isinstance(graph, SearchSpace) else as_graph(graph), options)
         self.options = options or space.options
+        self.least_length = self.options.min_length
         self.graph = space.graph
         self._space = space
         self._cache = cache
@@ -251,8 +257,8 @@ class Run:
         assert self._current is not None
         require_running(self.device)
         self._broken = True
-        if self.options.longest_only and self._survey is None and self.device.arch != "reference":
-            cast(GroupSearch, self._current).least_length = self._longest_found()
+        if self.options.pruned and self._survey is None and self.device.arch != "reference":
+            cast(GroupSearch, self._current).least_length = self.least_length
         started, compiles = time.perf_counter(), self._current.compiling
         self._current.advance(SLICE_SECONDS)
         self._take(self._current)
@@ -262,11 +268,6 @@ class Run:
             self._current = None  # before the next one is made
             self._current = next(self._searches, None)
         self._broken = False
-
-    def _longest_found(self) -> int:
-        """Return the greatest wanted length of the cycles so far, at least the shortest that is wanted."""
-        lengths = self.options.lengths
-        return max(filter(lengths.__contains__, self._all_totals().cycles), default=lengths.shortest)
 
     def _take(self, search: Search) -> None:
         """Take the counts and cycles that a slice has found."""

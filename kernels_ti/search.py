@@ -94,7 +94,7 @@ class DeviceSearch(Search, Protocol):
 class GroupSearch(DeviceSearch, Protocol):
     """Stage 2 of one group of blocks; its state can be saved and resumed.
 
-    With `Options.longest_only` it drops cycles of fewer than `least_length` vertices, and paths that cannot become
+    With `Options.pruned` it drops cycles of fewer than `least_length` vertices, and paths that cannot become
     as long.
     """
 

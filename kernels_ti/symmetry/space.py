@@ -171,7 +171,7 @@ class SymmetricSpace(SearchSpace):
             wanted = sorted(length for length in totals.cycles if length in lengths)
             more["directed_by_length"] = {length: totals.cycles[length] for length in wanted}
         # The numbers of some lengths are too small where paths are dropped.
-        is_whole = finished and not is_piece and not self.options.longest_only
+        is_whole = finished and not is_piece and not self.options.pruned
         cycles = self.settled(totals.cycles, finished=is_whole)
         return Snapshot.of_totals(totals.paths, cycles, lengths, finished=finished, **more)
 
