@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from chordless.graphs.check import check_graph
@@ -16,10 +17,12 @@ from chordless.runs.state import RunState
 from chordless.tui.app import ChordlessApp
 from chordless.tui.feeds import FollowFeed
 from chordless.tui.messages import RunChanged
+from chordless.tui.outlook import Outlook
 from chordless.tui.run_form import listing_of
 from chordless.tui.session import RunSession
 from chordless.tui.settings import LastChoices, Settings, load_settings
 from chordless.tui.widgets.choice import Choice
+from chordless.words.cycle_range import CycleRange
 from patience import PATIENCE
 from textual.widgets import Button, Input, RadioButton, Static
 
@@ -151,6 +154,35 @@ def test_a_run_on_the_reference_has_no_folder_and_says_so(tmp_path):
 
     app = ChordlessApp(Settings(runs_folder=tmp_path / "runs"))
     drive(app, SMALL, steps)
+
+
+@pytest.mark.parametrize(
+    ("free", "limit", "words"),
+    [
+        (1 << 40, "", "It takes about 5.2 GiB on the disk; 1.0 TiB are free."),
+        (1 << 30, "", "! It takes about 5.2 GiB on the disk; only 1.0 GiB are free."),
+        (1 << 30, "1000", "It takes 15.6 KiB on the disk; 1.0 GiB are free."),
+    ],
+)
+def test_a_list_tells_its_size_beside_the_free_room_before_it_begins(monkeypatch, free, limit, words):
+    estimate = Outlook(CycleRange(3.5e8, 3e8, 4e8), seconds=10.0, along=None, threads=2)
+    monkeypatch.setattr("chordless.tui.widgets.graph_preview.outlooks_of", lambda *question: [estimate])
+    monkeypatch.setattr("chordless.tui.outlook.shutil.disk_usage", lambda place: SimpleNamespace(free=free))
+
+    async def steps(pilot):
+        screen = pilot.app.screen
+        assert "disk" not in said(pilot.app, "#status")
+        screen.query_one("#what", Choice).choose("list")
+        await put(pilot, "#limit", limit)
+        await until(pilot, lambda: said(pilot.app, "#status").splitlines()[-1] == words)
+        assert screen.query_one("#status").has_class("-wrong") == words.startswith("!")
+        assert not screen.query_one("#start", Button).disabled
+        await pilot.press("f2")
+        assert [notice.message for notice in pilot.app._notifications] == [
+            "Only a count can go along a boundary: choose one under Find."
+        ]
+
+    fill(SMALL, steps, graph="grid:9x10")
 
 
 def test_the_arrow_keys_choose():

@@ -5,14 +5,18 @@ This module does not use Textual.
 
 from __future__ import annotations
 
+import math
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chordless.cycles.read import row_words
 from chordless.words.cycle_range import CycleRange
-from chordless.words.numbers import does_not_fit_text, duration_text
+from chordless.words.numbers import bytes_text, does_not_fit_text, duration_text
 from kernels_ti import EngineError, Graph, Options
 from kernels_ti.choices import LONGEST_COUNT, SHORT_SEARCH, TIMES_FASTER
 
@@ -30,6 +34,7 @@ _MOST_VERTICES, _MOST_SEED_WORDS = 20_000, 1_000_000
 # A search that is expected to take longer gives way to a count along a boundary that is much sooner.
 _LONG_SEARCH = 300.0
 _LONG_COUNT = 10.0
+_BYTES_OF_A_WORD = 8
 _OTHERWISE = " Stop after some, or bound the length."
 
 
@@ -119,6 +124,22 @@ class Outlook:
         if self.is_settled:
             return f"about {time}"
         return f"at most {time}{', often far less' if along.seconds >= _LONG_COUNT else ''}"
+
+
+def disk_words(cycles: CycleRange, vertices: int, limit: int | None, folder: Path) -> tuple[str, bool]:
+    """Return the room that a list of so many cycles takes on the disk of a folder, and whether less is free.
+
+    `limit` is the most cycles that are listed. The folder may have to be made first.
+    """
+    number = cycles.low if cycles.is_vague else cycles.middle
+    is_exact = cycles.exact or (limit is not None and limit <= cycles.low)
+    size = int(min(number, math.inf if limit is None else limit) * row_words(vertices) * _BYTES_OF_A_WORD)
+    free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
+    about = "" if is_exact else "at least " if cycles.is_vague else "about "
+    takes = f"It takes {about}{bytes_text(size)} on the disk;"
+    if size > free:
+        return f"! {takes} only {bytes_text(free)} are free.", True
+    return f"{takes} {bytes_text(free)} are free.", False
 
 
 def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> Iterator[Outlook]:

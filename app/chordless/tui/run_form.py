@@ -15,7 +15,7 @@ from typing import Any
 from chordless.graphs.generators import is_spec
 from chordless.graphs.overlap import niche_overlap
 from chordless.graphs.writers import save_graph
-from chordless.protocol.orders import RunCommand
+from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
 from chordless.runs.directory import EDGE_LIST, RunDirectory, check_is_free
 from chordless.tui.readings import AS_IT_IS, OVERLAP, options_of
 from chordless.tui.settings import LastChoices
@@ -289,3 +289,21 @@ def run_folder(runs_folder: Path, graph: str, reading: str = AS_IT_IS) -> Path:
 def overlap_graph(web: str, types: str) -> Graph:
     """Make the niche overlap graph of a food web. Without `types`, the .clu file beside the web says what is living."""
     return niche_overlap(expanded(web), expanded(types) or None)
+
+
+def sentence_of(choices: LastChoices) -> str:
+    """Return a sentence about the search that the choices ask for."""
+    least, most = choices.min_length.strip(), choices.max_length.strip()
+    of = f" of {least} or more vertices" if least not in ("", "3") else ""
+    if most:
+        of = f" of {most} vertices" if most == (least or "3") else f" of {least or 3} to {most} vertices"
+    limit, where = choices.limit.strip(), f"chordless cycles{of} in {choices.graph}"
+    if choices.find == "longest":
+        return f"Draw one of the longest {where}"
+    if choices.find == "sample":
+        return f"Draw {limit or f'{USUAL_SAMPLE:,}'} {where} at random, and how many pass each edge"
+    how = " along a boundary, without a look at each" if choices.find == "boundary" else ""
+    if choices.expansion == "paper":
+        how = ", breadth first as in the paper"
+    on = f", on the cluster {choices.cluster.strip()}" if choices.cluster.strip() else ""
+    return f"{'List' if choices.collect else 'Count'} {f'up to {limit}' if limit else 'all'} {where}{how}{on}"

@@ -13,10 +13,10 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Input, Static
 
-from chordless.protocol.orders import USUAL_SAMPLE
 from chordless.runs.elsewhere import note_folder
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import StartRun
+from chordless.tui.outlook import disk_words
 from chordless.tui.run_form import (
     LENGTHS,
     RESOURCES,
@@ -27,6 +27,7 @@ from chordless.tui.run_form import (
     graph_source,
     lengths_of,
     run_folder,
+    sentence_of,
 )
 from chordless.tui.run_list import counted_before, with_home
 from chordless.tui.screens.page import Page
@@ -40,6 +41,7 @@ from chordless.tui.widgets.graph_source import EXAMPLE, GraphSource, kind_of
 from chordless.tui.widgets.graph_suggester import GraphSuggester
 from chordless.tui.widgets.recent_runs import RecentRuns
 from chordless.tui.widgets.text_field import TextField
+from chordless.values import positive
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
@@ -202,7 +204,7 @@ class NewScreen(Page):
         choices = self._choices()
         other = _OTHER_WAY.get(choices.find)
         if other is None:
-            self.notify("There are two ways to count all cycles: choose a count first.")
+            self.notify("Only a count can go along a boundary: choose one under Find.")
         elif faults := faults_of(replace(choices, find=other)):
             name, fault = next(iter(faults.items()))
             self.notify(f"Not along a boundary. {_LABELS[name]}: {fault}", markup=False)
@@ -274,9 +276,7 @@ class NewScreen(Page):
         faults = faults_of(choices, source.facts.n, source.facts.shortest) if source.facts else faults_of(choices)
         for name in _FIELDS:
             self.query_one(f"#row-{name}", FormRow).show_fault(faults.get(name))
-        typed = expanded(choices.directory)
-        place = Path(os.path.abspath(typed)).parent if typed else self.dashboard.settings.runs_folder
-        kept_in = f"in {with_home(place)}"
+        kept_in = f"in {with_home(self._place(choices))}"
         self.query_one("#row-directory", FormRow).help = _NOT_KEPT if choices.arch == WITHOUT_FOLDER else kept_in
         if source.is_known and source.fault is not None:
             return "graph", f"Graph: {source.fault}"
@@ -288,30 +288,39 @@ class NewScreen(Page):
             return name.replace("_", "-"), f"{_LABELS[name]}: {fault}"
         return None
 
+    def _place(self, choices: LastChoices) -> Path:
+        """Return the folder in which the folder of the run will be."""
+        typed = expanded(choices.directory)
+        return Path(os.path.abspath(typed)).parent if typed else self.dashboard.settings.runs_folder
+
     def _show_status(self) -> None:
         if not self.query("#status"):
             # The dashboard is closing.
             return
         source, fault = self.query_one(GraphSource), self._first_fault()
         status = self.query_one("#status", Static)
-        status.set_class(fault is not None, "-wrong")
         self.query_one("#start", Button).disabled = fault is not None
         self._preview(source)
         self._advise()
+        is_wrong = fault is not None
         if fault is not None:
             status.update(f"! {fault[1]}")
         elif not source.is_known:
             status.update(f"looking at {source.question.text.strip()} ...")
         else:
             choices = self._choices()
-            both_times = self._times(choices)
-            lines = [*source.notes, _sentence(choices)]
-            if both_times:
-                lines.append(both_times)
-                # The times tell most: what does not fit is left out from the beginning.
+            lines = [*source.notes, sentence_of(choices)]
+            outlook, size = self.query_one(GraphPreview).outlook, ""
+            if choices.find == "list" and outlook is not None and source.facts is not None and source.facts.n:
+                limit = positive(choices.limit) if choices.limit.strip() else None
+                size, is_wrong = disk_words(outlook.cycles, source.facts.n, limit, self._place(choices))
+            if last := size or self._times(choices):
+                lines.append(last)
+                # The last line tells most: what does not fit is left out from the beginning.
                 while len(lines) > 1 and _rows(lines, status.content_size.width) > status.content_size.height > 0:
                     del lines[0]
             status.update("\n".join(lines))
+        status.set_class(is_wrong, "-wrong")
 
     def _times(self, choices: LastChoices) -> str:
         """Return the times of both ways to count, and the key of the other way; "" if only one comes into question."""
@@ -387,21 +396,3 @@ class NewScreen(Page):
 
 def _rows(lines: list[str], width: int) -> int:
     return sum(len(textwrap.wrap(line, max(width, 1))) for line in lines)
-
-
-def _sentence(choices: LastChoices) -> str:
-    """Return a sentence about what will be searched."""
-    least, most = choices.min_length.strip(), choices.max_length.strip()
-    of = f" of {least} or more vertices" if least not in ("", "3") else ""
-    if most:
-        of = f" of {most} vertices" if most == (least or "3") else f" of {least or 3} to {most} vertices"
-    limit, where = choices.limit.strip(), f"chordless cycles{of} in {choices.graph}"
-    if choices.find == "longest":
-        return f"Draw one of the longest {where}"
-    if choices.find == "sample":
-        return f"Draw {limit or f'{USUAL_SAMPLE:,}'} {where} at random, and how many pass each edge"
-    how = " along a boundary, without a look at each" if choices.find == "boundary" else ""
-    if choices.expansion == "paper":
-        how = ", breadth first as in the paper"
-    on = f", on the cluster {choices.cluster.strip()}" if choices.cluster.strip() else ""
-    return f"{'List' if choices.collect else 'Count'} {f'up to {limit}' if limit else 'all'} {where}{how}{on}"
