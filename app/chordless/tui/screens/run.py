@@ -102,7 +102,6 @@ class RunScreen(WaveAction, OfferedKeys):
         if self.app.return_code is not None:
             # The program ended while this screen was being made, so Textual has left out some or all of its parts.
             return
-        self.query_one("#run-histogram").border_title = "cycles by length"
         self.query_one("#run-log").border_title = "log"
         self._draw()
         self.set_interval(_SECONDS_BETWEEN_TICKS, self._tick)

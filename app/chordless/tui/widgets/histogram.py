@@ -46,6 +46,7 @@ class Histogram(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.border_title = "cycles by length"
         self._counts: list[tuple[int, int]] = []
         self._cursor = 0
         self._largest = 1
@@ -72,6 +73,14 @@ class Histogram(ScrollView, can_focus=True):
         """Bring the lengths with the most cycles into view, unless the user has scrolled."""
         # How far it can be scrolled is known once it is laid out.
         self.call_after_refresh(self._go_to_most)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Say how many shorter lengths are out of view: the table opens at the lengths with the most cycles."""
+        super().watch_scroll_y(old_value, new_value)
+        above = int(new_value)
+        title = f"cycles by length: {above} shorter above" if above else "cycles by length"
+        if title != self.border_title:
+            self.border_title = title
 
     def toggle_scale(self) -> None:
         """Change the bars between a logarithmic and a linear scale."""
