@@ -12,7 +12,7 @@ from chordless.engine.process import EngineProcess
 from chordless.tui.app import ChordlessApp
 from chordless.tui.batch_form import BatchQuestion
 from chordless.tui.screens.batch import BatchScreen
-from chordless.tui.screens.batch_questions import LeaveBatch
+from chordless.tui.screens.batch_questions import AskRun, LeaveBatch
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.batch_form import BatchForm
 from patience import PATIENCE
@@ -44,6 +44,15 @@ def test_a_batch_from_the_form_to_the_run_of_one_of_its_graphs(folder, size):
         assert row.partition("grid:4x4")[2].split()[:5] == ["16", "24", "24", "12", "24"]
         assert [found["status"] for found in read_lines("batch.jsonl")] == ["complete", "complete", "error", "complete"]
         await pilot.press("end", "enter")
+        await until(pilot, lambda: isinstance(app.screen, AskRun))
+        assert "A new run lists its cycles" in text_of(app)
+        # No run begins unasked.
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(app.screen, BatchScreen))
+        assert app.session is None
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, AskRun))
+        await pilot.press("y")
         await until(pilot, lambda: app.current_mode == "run" and app.run_state.phase == "finished")
         assert app.session.command.graph == str(folder / "some.g6:3")
         assert app.run_state.cycles == 4

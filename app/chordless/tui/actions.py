@@ -190,7 +190,7 @@ ACTIONS = (
         ("stop", "s", "Stop", "Stop the batch after the graphs at work; press again to stop at once.", SHOWN),
         ("failures", "x", "Failures", "Show failed graphs first, or all in the order of the file.", SHOWN),
         ("sort", "o", "Sort", "Sort by the next column; click on a heading to sort by it, again to reverse.", SHOWN),
-        ("open", "enter", "Open", "Search the graph on its own, and watch it.", SHOWN),
+        ("open", "enter", "Open", "Search the graph on its own, and watch it; you are asked first.", SHOWN),
     ),
 )
 

@@ -44,7 +44,7 @@ from chordless.tui.batch_words import (
 from chordless.tui.messages import StartRun
 from chordless.tui.recent_batches import RecentBatch, load_recent, remember
 from chordless.tui.run_form import run_folder
-from chordless.tui.screens.batch_questions import AskResume
+from chordless.tui.screens.batch_questions import AskResume, AskRun
 from chordless.tui.screens.batch_sorting import SortedBatch
 from chordless.tui.widgets.batch_form import BatchForm
 from chordless.tui.widgets.batch_table import BatchTable
@@ -370,7 +370,7 @@ class BatchScreen(SortedBatch):
             self._session.stop()
 
     def action_open(self) -> None:
-        """Search the graph of this line in a run of its own, and show that run."""
+        """Ask whether to search the graph of this line in a run of its own; show that run."""
         line, plan = self._table.chosen, self._form.plan
         if line is None:
             return
@@ -386,4 +386,10 @@ class BatchScreen(SortedBatch):
         if session is not None and session.command.output == self._output:
             jobs = session.command.jobs
         folder = run_folder(self.dashboard.settings.runs_folder, line.graph)
-        self.post_message(StartRun(run_of(line, source, jobs, folder)))
+        command = run_of(line, source, jobs, folder)
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.post_message(StartRun(command))
+
+        self.app.push_screen(AskRun(line.graph, lists=command.output is not None), answered)

@@ -1,4 +1,4 @@
-"""Two questions: before a new batch replaces the lines of another one, and before the user leaves a running batch."""
+"""Questions before a batch replaces the lines of another one, a graph gets a run of its own, or the user leaves."""
 
 from __future__ import annotations
 
@@ -29,6 +29,14 @@ class AskResume(Question):
             "another file.\n",
             "Yes, resume",
         )
+
+
+class AskRun(Question):
+    """Asks whether to search one graph of a batch in a run of its own, which `lists` its cycles or only counts them."""
+
+    def __init__(self, graph: str, *, lists: bool) -> None:
+        what = "lists its cycles, to browse and draw" if lists else "counts its cycles"
+        super().__init__(f"Search {graph} on its own?\n\nA new run {what}.\n", "Yes, begin")
 
 
 class LeaveBatch(Dialog[bool]):
