@@ -39,6 +39,8 @@ def test_what_cannot_be_listed_is_not_offered(can_list):
         "This run found no cycles.",
         "",
     )
+    stopped = RunState(phase="finished", reason="interrupted", n=5)
+    assert offer_words(stopped, can_list) == ("This run has found no cycle yet: it ended too early.", "")
     assert (offer_words(COUNTED, can_list)[1] == "") == (not can_list)
 
 

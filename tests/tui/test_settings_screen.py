@@ -118,3 +118,18 @@ def test_a_key_is_changed_refused_and_brought_back():
 
     drive(ChordlessApp(Settings()), SMALL, steps)
     assert load_settings()[0].keys == {}
+
+
+def test_no_word_about_a_key_is_cut():
+    """The list has keys and titles; what the lit one does stands below it, whole."""
+
+    async def steps(pilot):
+        screen = await _opened(pilot)
+        keys = screen.query_one("#keys", PickList)
+        keys.focus()
+        keys.highlighted = keys.get_option_index("run.pause")
+        help_of_pause = "Pause the search or the replay, or let it go on. Of a run that is over: play it again."
+        await until(pilot, lambda: help_of_pause in " ".join(text_of(pilot.app).split()))
+        assert not any("…" in line for line in text_of(pilot.app).splitlines())
+
+    drive(ChordlessApp(Settings()), SMALL, steps)

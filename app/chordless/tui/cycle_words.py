@@ -100,8 +100,11 @@ def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
     if state.phase in ("starting", "running", "paused"):
         return f"This run only counts the cycles of {graph}.\n\nOnce it is over they can be listed from here.", ""
     counted = quantity(state.cycles, "cycle")
-    text = f"This run has counted {counted}, but kept no list of them." if state.cycles else "This run found no cycles."
-    if not can_list or state.cycles == 0:
+    if not state.cycles:
+        is_whole = state.reason == "complete"
+        return "This run found no cycles." if is_whole else "This run has found no cycle yet: it ended too early.", ""
+    text = f"This run has counted {counted}, but kept no list of them."
+    if not can_list:
         return text, ""
     if is_too_many(state):
         text += "\n\nThey are too many to be listed. Some can be drawn at random, with how many of all pass each edge."

@@ -29,7 +29,7 @@ _ALL, _ASCII = "all", "ascii"
 _CHARACTERS = ((_ALL, "all characters"), (_ASCII, "ASCII alone"))
 _OF_RUNS = tuple(field for field in RESOURCES if field.name in ("threads", "memory"))
 _KEYS_TITLE = "Keys: Enter changes one"
-_KEYS_WIDTH, _TITLE_WIDTH, _SCREEN_WIDTH = 14, 14, 11
+_KEYS_WIDTH, _TITLE_WIDTH = 14, 14
 
 
 class AskKey(Dialog[str]):
@@ -70,7 +70,7 @@ class SettingsScreen(Page):
                 with FormLine("Draw with"):
                     yield Choice(_CHARACTERS, _ASCII if app.ascii_only else _ALL, id="characters")
                 for field in _OF_RUNS:
-                    yield FormRow(field.name, field.label, "", empty=field.empty, help=f"{field.help}, for each run")
+                    yield FormRow(field.name, field.label, "", empty=field.empty, help=f"{field.help}, each run")
                 yield FormRow(
                     "runs_folder", "Runs in", "", empty=with_home(default_runs_folder()), help="a folder for each run",
                     suggester=GraphSuggester(specs=False),
@@ -79,6 +79,7 @@ class SettingsScreen(Page):
             with Vertical(id="settings-keys"):
                 yield Static(_KEYS_TITLE, classes="title")
                 yield PickList(id="keys")
+                yield Static(id="key-help", markup=False)
 
     def on_mount(self) -> None:
         """Show the present settings."""
@@ -162,13 +163,16 @@ class SettingsScreen(Page):
 
     def _line(self, action: Action) -> str:
         shown = display_of(self.dashboard, keys_of(action, self.dashboard.keys))
-        words = f"{shown:<{_KEYS_WIDTH}} {action.title:<{_TITLE_WIDTH}} {action.screen:<{_SCREEN_WIDTH}}"
-        return f"{words} {action.help}".replace("[", r"\[")
+        return f"{shown:<{_KEYS_WIDTH}} {action.title:<{_TITLE_WIDTH}} {action.screen}".replace("[", r"\[")
+
+    @on(OptionList.OptionHighlighted, "#keys")
+    def _show_help(self, event: OptionList.OptionHighlighted) -> None:
+        self.query_one("#key-help", Static).update(_action(event.option_id).help)
 
     @on(OptionList.OptionSelected, "#keys")
     def _ask_key(self, event: OptionList.OptionSelected) -> None:
         app = self.dashboard
-        (action,) = (action for action in ACTIONS if action.id == event.option_id)
+        action = _action(event.option_id)
 
         def answered(key: str | None) -> None:
             if key is not None:
@@ -186,3 +190,9 @@ class SettingsScreen(Page):
             return
         app.use_keys(wanted)
         self._show_keys()
+
+
+def _action(name: str | None) -> Action:
+    """Return the action with an id."""
+    (action,) = (action for action in ACTIONS if action.id == name)
+    return action

@@ -87,5 +87,6 @@ class ArchField(Choice):
             # The dashboard is closing.
             return
         is_slow = report.arch == "vulkan" and any(name in report.summary.lower() for name in _SOFTWARE)
-        words = f"software, slow: {report.summary}" if is_slow else report.summary
+        # Its version would be cut.
+        words = f"software, slow: {report.summary.partition(' (')[0]}" if is_slow else report.summary
         self.relabel(report.arch, f"{report.arch:<{_WIDTH}} {words}", disabled=not report.available)
