@@ -32,6 +32,9 @@ SHORTEST_HOLE = 4
 _SECONDS_OF_SEARCH = 10.0
 """The search by shortest paths goes on so long before the boundary method is tried."""
 
+_SHARE_OF_PATHS = 1 / 3
+"""The most of all paths that branch and bound looks at, on grids and random graphs; often it is a tenth and less."""
+
 _SECONDS_FOR_ANY = 1.0
 """Seconds of a core for which a cycle is sought where the time was up before one was met."""
 
@@ -194,7 +197,7 @@ def best_in(
             or (
                 k > 1
                 if weights is not None
-                else not shortest and seconds_of_faster_search(space, arch, watch) < math.inf
+                else not shortest and seconds_of_faster_search(space, arch, watch, share=_SHARE_OF_PATHS) < math.inf
             )
         ):
             if k > 1:

@@ -28,6 +28,8 @@ _LARGEST_GRAPH, _MOST_SEED_WORDS = 20_000, 1_000_000
 _PROBING_SECONDS = 0.5
 # Small random walks before the long ones: a few milliseconds each, and enough to see that a search is short.
 _SMALL_WALKS = 4
+# Seconds of a way along a boundary that is taken without asking for a search
+_MOMENT = 1.0
 # A pick takes the way along the boundary and the way back.
 _WAYS = 2
 # A search whose time is this at most, with the certainty of an estimate, is not probed further.
@@ -106,40 +108,49 @@ def may_search(
     return method != "boundary" and not for_boundary
 
 
-def seconds_of_faster_search(space: SearchSpace, arch: str, watch: Watch) -> float:
-    """Return how long a search of all cycles is expected to take, if it is faster than the boundary method.
+def seconds_of_faster_search(space: SearchSpace, arch: str, watch: Watch, *, share: float = 1.0) -> float:
+    """Return how long a search is expected to take, if it is faster than the boundary method.
 
     That takes a way along a boundary and the way back. Infinite, if a search is slower, or that takes a moment only.
+    The search looks at a `share` of all paths.
     """
     from kernels_ti.boundary.needs import needs_of
     from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES
     from kernels_ti.boundary.orders.plan import plan_of
 
     with watch.searching():
-        # The way along the boundary asks for the same order, which is kept.
-        plan = plan_of(space, arch=arch, seconds=SECONDS_FOR_PREFIXES, enough=watch.look)
+        search = SearchTime(space, None)
+        search.probe(lambda _, longest: share * longest > SECONDS_FOR_PREFIXES)
+        # An order is sought no longer than the search takes. The way along the boundary asks for it again.
+        latest = time.perf_counter() + share * search.longest
+        plan = plan_of(
+            space,
+            arch=arch,
+            seconds=SECONDS_FOR_PREFIXES,
+            enough=lambda: watch.look() or time.perf_counter() > latest,
+        )
         boundary = math.inf
         if plan.is_possible:
             needs = needs_of(plan, "reference", host_budget(space.options.memory), longest=space.longest)
             boundary = _WAYS * max(COST_OF_LENGTHS, needs.totals) * plan.seconds if needs.fits else math.inf
-        if boundary <= SHORT_SEARCH or watch.too_late() or arch == "reference":
+        if boundary <= _MOMENT or watch.too_late() or arch == "reference":
             return math.inf
-        search = SearchTime(space, None)
-        search.probe(lambda shortest, longest: shortest < boundary <= longest)
-        return search.seconds if search.seconds < boundary else math.inf
+        search.probe(lambda shortest, longest: share * shortest < boundary <= share * longest)
+        seconds = share * search.seconds
+        return seconds if seconds < boundary else math.inf
 
 
 class SearchTime:
     """About how long a search takes, from random walks that are made as long as a question is open.
 
-    `seconds` is infinite if a moment is too short to tell.
+    `seconds` is infinite if a moment is too short to tell, and `longest` is the most that it may be.
     """
 
     def __init__(self, space: SearchSpace, threads: int | None) -> None:
         self._threads = None if cuda_is_here() else threads or cores()
         self._left = _PROBING_SECONDS
         self._walks = 0
-        self.seconds, self._low, self._high = math.inf, 0.0, math.inf
+        self.seconds, self._low, self.longest = math.inf, 0.0, math.inf
         self._estimator: Estimator | None = None
         if space.batches().seed_words <= _MOST_SEED_WORDS:
             # A graph that is too large to be estimated has no estimator.
@@ -148,7 +159,7 @@ class SearchTime:
 
     def probe(self, is_open: Callable[[float, float], bool]) -> None:
         """Probe until a question about the shortest and the longest time is answered, or no time is left."""
-        while self._estimator is not None and self._left > 0 and is_open(self._low, self._high):
+        while self._estimator is not None and self._left > 0 and is_open(self._low, self.longest):
             began = time.perf_counter()
             try:
                 if self._walks < _SMALL_WALKS:
@@ -166,6 +177,6 @@ class SearchTime:
         if estimate.exact or estimate.walks:
             rate = usual_rate(words, self._threads)
             self.seconds = estimate.paths / rate
-            self._low, self._high = estimate.paths_low / rate, estimate.paths_high / rate
+            self._low, self.longest = estimate.paths_low / rate, estimate.paths_high / rate
         if estimate.exact:
             self._left = 0.0
