@@ -36,6 +36,7 @@ from chordless.tui.screens.leave import LeaveScreen
 from chordless.tui.session import RunSession
 from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, save_settings, settings_path
 from chordless.tui.widgets.glyphs import AsciiFilter, BlockFilter, NoControls
+from chordless.tui.widgets.text_field import TextField
 from chordless.tui.widgets.word_bar import TABS
 from chordless.words.cycle_range import CycleRange
 from kernels_ti import ChordlessError, EngineError
@@ -219,11 +220,12 @@ class ChordlessApp(App[str]):
         Textual passes a key on to the screen, which obeys it later: of ``:`` and a graph, typed on a busy machine, the
         first letters would go to where the focus was.
         """
-        is_new = isinstance(event, Key) and not event.is_forwarded and self.app_focus
-        if isinstance(event, Key) and is_new and not isinstance(self.focused, Input):
-            await cast("Any", self.screen)._mounted_event.wait()
-            if await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key):
-                return
+        if isinstance(event, Key) and not event.is_forwarded and self.app_focus:
+            field = self.focused
+            if not (field.takes(event) if isinstance(field, TextField) else isinstance(field, Input)):
+                await cast("Any", self.screen)._mounted_event.wait()
+                if await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key):
+                    return
         await super().on_event(event)
 
     def delay_update(self, delay: float = 0.05) -> None:

@@ -30,6 +30,13 @@ class TextField(Input):
         # If the whole terminal loses the focus, this field gets it back.
         self._is_offered = self._is_offered and not self.app.app_focus
 
+    def takes(self, event: Key) -> bool:
+        """Return whether a key is for this field. Once one was, digits are too."""
+        if self._is_offered and event.key.isdecimal():
+            return False
+        self._take_digits()
+        return True
+
     def on_mouse_down(self) -> None:
         """Take digits as text: the user has gone to this field."""
         self._take_digits()
@@ -46,11 +53,6 @@ class TextField(Input):
 
     async def on_key(self, event: Key) -> None:
         """Carry out an editing key."""
-        if self._is_offered and event.key.isdecimal():
-            # It goes on to the screen.
-            event.prevent_default()
-            return
-        self._take_digits()
         action = _ACTIONS.get(event.key)
         if action is not None:
             event.stop()
