@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from dataclasses import replace
@@ -28,6 +29,8 @@ from textual.widgets import Button, Input, RadioButton, Static
 
 from tui.new_form import answer_probes, beside, fill, put, said
 from tui.pilots import LARGE, SIZES, SMALL, drive, text_of, until
+
+FAIR = CycleRange(3.5e8, 3e8, 4e8)
 
 
 @pytest.fixture(autouse=True)
@@ -157,15 +160,21 @@ def test_a_run_on_the_reference_has_no_folder_and_says_so(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("free", "limit", "words"),
+    ("cycles", "free", "limit", "words"),
     [
-        (1 << 40, "", "It takes about 5.2 GiB on the disk; 1.0 TiB are free."),
-        (1 << 30, "", "! It takes about 5.2 GiB on the disk; only 1.0 GiB are free."),
-        (1 << 30, "1000", "It takes 15.6 KiB on the disk; 1.0 GiB are free."),
+        (
+            CycleRange(1e300, 1e299, math.inf),
+            1 << 40,
+            "",
+            "! It takes more than 1.0 EiB on the disk; only 1.0 TiB are free.",
+        ),
+        (FAIR, 1 << 40, "", "It takes about 5.2 GiB on the disk; 1.0 TiB are free."),
+        (FAIR, 1 << 30, "", "! It takes about 5.2 GiB on the disk; only 1.0 GiB are free."),
+        (FAIR, 1 << 30, "1000", "It takes 15.6 KiB on the disk; 1.0 GiB are free."),
     ],
 )
-def test_a_list_tells_its_size_beside_the_free_room_before_it_begins(monkeypatch, free, limit, words):
-    estimate = Outlook(CycleRange(3.5e8, 3e8, 4e8), seconds=10.0, along=None, threads=2)
+def test_a_list_tells_its_size_beside_the_free_room_before_it_begins(monkeypatch, cycles, free, limit, words):
+    estimate = Outlook(cycles, seconds=10.0, along=None, threads=2)
     monkeypatch.setattr("chordless.tui.widgets.graph_preview.outlooks_of", lambda *question: [estimate])
     monkeypatch.setattr("chordless.tui.outlook.shutil.disk_usage", lambda place: SimpleNamespace(free=free))
 

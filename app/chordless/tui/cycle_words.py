@@ -86,6 +86,11 @@ def heat_words(heat: Heat, graph: Graph) -> str:
     return f"edges in the most of {quantity(heat.total, 'cycle')}: {', '.join(edges)}"
 
 
+def list_bytes(cycles: float, vertices: int) -> int:
+    """Return the bytes that a list of so many cycles takes on the disk, a bit row of 64-bit words for each."""
+    return int(cycles * row_words(vertices) * 8)
+
+
 def is_too_many(state: RunState) -> bool:
     """Return whether a run has more cycles than anybody would list."""
     return state.cycles > _MOST_TO_LIST
@@ -109,7 +114,7 @@ def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
     if is_too_many(state):
         text += "\n\nThey are too many to be listed. Some can be drawn at random, with how many of all pass each edge."
         return text, f"Draw {USUAL_SAMPLE:,} of them at random"
-    size = bytes_text(state.cycles * row_words(state.n) * 8)
+    size = bytes_text(list_bytes(state.cycles, state.n))
     amount = f"about {size}" if state.reason == "complete" else f"more than {size}"
     text += f"\n\nListed, they can be browsed, sorted and drawn here. The search is made again, and they take {amount}"
     return f"{text} on the disk.", f"List the cycles of {graph}"

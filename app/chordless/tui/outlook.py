@@ -5,7 +5,6 @@ This module does not use Textual.
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import time
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chordless.cycles.read import row_words
+from chordless.tui.cycle_words import list_bytes
 from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import bytes_text, does_not_fit_text, duration_text
 from kernels_ti import EngineError, Graph, Options
@@ -34,7 +33,7 @@ _MOST_VERTICES, _MOST_SEED_WORDS = 20_000, 1_000_000
 # A search that is expected to take longer gives way to a count along a boundary that is much sooner.
 _LONG_SEARCH = 300.0
 _LONG_COUNT = 10.0
-_BYTES_OF_A_WORD = 8
+_LARGEST_LIST = 1 << 60  # Bytes; a larger number says no more
 _OTHERWISE = " Stop after some, or bound the length."
 
 
@@ -133,9 +132,11 @@ def disk_words(cycles: CycleRange, vertices: int, limit: int | None, folder: Pat
     """
     number = cycles.low if cycles.is_vague else cycles.middle
     is_exact = cycles.exact or (limit is not None and limit <= cycles.low)
-    size = int(min(number, math.inf if limit is None else limit) * row_words(vertices) * _BYTES_OF_A_WORD)
+    size = list_bytes(min(number, _LARGEST_LIST if limit is None else limit), vertices)
     free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
     about = "" if is_exact else "at least " if cycles.is_vague else "about "
+    if size > _LARGEST_LIST:
+        size, about = _LARGEST_LIST, "more than "
     takes = f"It takes {about}{bytes_text(size)} on the disk;"
     if size > free:
         return f"! {takes} only {bytes_text(free)} are free.", True
