@@ -67,8 +67,18 @@ for ignored, heard in (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the tests that draw graphs draw any number of them."""
-    told = "random graphs for tests/test_public_doors.py (default: 500, and with -m slow 1,500 others)"
+    told = "random graphs for tests/test_public_doors.py (default: 200, and with -m slow 1,800 others)"
     parser.addoption("--graphs", type=int, help=told)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow where a parameter has a value that `slow_on` names."""
+    for item in items:
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        values = [value for value in parameters.values() if isinstance(value, (str, int))]
+        if any(value in marker.args for marker in item.iter_markers("slow_on") for value in values):
+            item.add_marker("slow")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -13,6 +13,7 @@ from kernels_ti.reference.algorithm import levels_of
 NUMBERS = Path(__file__).parent / "data"
 MANY_CYCLES = {"cpu": 10**9, "cuda": 10**9, "vulkan": 100_000}
 SLOW_CYCLES = 10_000_000
+SLOW_LEVELS = 50  # Each level of paths is a launch of its own
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,14 @@ def generated() -> list[Known]:
 
 
 def each(known: list[Known]) -> list[Any]:
-    """Return one pytest parameter for each graph; those with many cycles are slow."""
-    return [
-        pytest.param(one, id=one.graph, marks=[pytest.mark.slow] if one.total > SLOW_CYCLES else []) for one in known
-    ]
+    """Return one pytest parameter for each graph; slow are many cycles, and long ones on a software device."""
+    return [pytest.param(one, id=one.graph, marks=_marks(one)) for one in known]
+
+
+def _marks(known: Known) -> list[pytest.MarkDecorator]:
+    if known.total > SLOW_CYCLES:
+        return [pytest.mark.slow]
+    return [pytest.mark.slow_on("vulkan")] if max(known.by_length, default=0) >= SLOW_LEVELS else []
 
 
 def check_counts(known: Known, graph: Graph, arch: str) -> None:

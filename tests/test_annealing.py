@@ -51,6 +51,7 @@ def test_a_grid_gets_the_order_of_its_rows():
     assert order.width <= 8
 
 
+@pytest.mark.slow_on("vulkan")
 def test_the_order_depends_on_the_seed_alone(device):
     graph = shuffled("grid:4x5")
     poor = poor_order(graph)

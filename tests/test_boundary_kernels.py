@@ -133,6 +133,7 @@ GRAPHS = [
 
 @on_both_roads
 @pytest.mark.parametrize("spec", [*GRAPHS, pytest.param("complete:35", marks=pytest.mark.slow)])
+@pytest.mark.slow_on("gnp:30,0.4,2")
 def test_counts_are_those_of_python(spec):
     graph = generate(spec)
     expected = in_python(graph)
@@ -183,6 +184,7 @@ CUTS = {"_ROWS_AT_ONCE": {"cpu": 37}, "_ROWS_TO_A_STATE": 0.2, "_FEWEST_ROWS": 1
 @pytest.mark.usefixtures("on_devices")
 @pytest.mark.parametrize("spec", ["grid:7x10", "gnp:30,0.4,2"])
 @pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.slow_on("gnp:30,0.4,2")
 def test_nothing_depends_on_how_a_step_is_cut(spec, cut, monkeypatch):
     graph = generate(spec)
     expected = in_python(graph)

@@ -110,12 +110,14 @@ def test_counts_are_those_of_the_reference(cells, cells_for_passes):
 
 # Of one word, of two, and of more with wider symbols; several blocks.
 @pytest.mark.parametrize("spec", ["grid:6x9", "gnp:30,0.4,2", "ladder:60", "gnp:70,0.03,4"])
+@pytest.mark.slow_on("gnp:30,0.4,2")
 def test_counts_are_those_of_python(spec, cells_for_passes):
     cells_for_passes(10_000)
     graph = generate(spec)
     assert counted(graph) == in_python(graph)
 
 
+@pytest.mark.slow
 def test_counts_have_any_number_of_digits(cells_for_passes):
     cells_for_passes(400)
     beads = 60
@@ -126,6 +128,7 @@ def test_counts_have_any_number_of_digits(cells_for_passes):
     assert counted(Graph.from_edges(3 * beads, edges)) == {4: beads, 2 * beads: 2**beads}
 
 
+@pytest.mark.slow
 def test_values_are_reduced_between_where_many_states_become_one(cells_for_passes, monkeypatch):
     cells_for_passes(4000)
     graph = generate("grid:6x7")
@@ -135,6 +138,7 @@ def test_values_are_reduced_between_where_many_states_become_one(cells_for_passe
     assert counted(graph) == expected
 
 
+@pytest.mark.slow
 def test_a_table_of_few_cells_makes_passes(monkeypatch):
     """By length a state takes some thirty cells, in all two."""
     monkeypatch.setattr(boundary, "CoresBlock", DeviceBlock)
@@ -190,6 +194,7 @@ def test_a_count_in_python_goes_on_in_passes():
         tight.advance(math.inf)
 
 
+@pytest.mark.slow
 def test_passes_are_kept_and_go_on(cells_for_passes):
     """The pass that is under way begins anew, also where fewer numbers fit, or in a count that began in Python."""
     graph = generate("grid:6x7")

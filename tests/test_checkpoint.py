@@ -147,6 +147,7 @@ def test_a_truncated_checkpoint_is_refused(tmp_path, full, share):
     assert "damaged or cut short" in refusal(path)
 
 
+@pytest.mark.slow
 def test_a_changed_byte_is_refused_or_changes_nothing(tmp_path, full):
     chunks, checkpoint = full
     path = tmp_path / "checkpoint"

@@ -93,6 +93,7 @@ def test_a_handle_that_is_forgotten_ends_the_child_and_keeps_no_descriptor():
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+@pytest.mark.slow
 def test_a_search_apart_from_a_program_that_is_killed_ends():
     """It holds Python's lock, so it cannot see that nobody will send another call."""
     code = (

@@ -74,6 +74,7 @@ def test_names_are_those_of_the_graph():
     assert sorted(is_chordal(square).elimination_ordering) == list("abcd")
 
 
+@pytest.mark.slow
 def test_no_recursion_and_linear_time():
     n = 200_000
     path = Graph.from_edge_array(np.column_stack((np.arange(n - 1), np.arange(1, n))))

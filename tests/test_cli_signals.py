@@ -131,6 +131,7 @@ def reported_after(number, exit_code, arguments, has_found):
 
 
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.slow_on(signal.SIGTERM)
 def test_a_signal_reports_the_longest_cycle_so_far(tmp_path, number, exit_code):
     events = tmp_path / "events.jsonl"
     ask = command("longest", "grid:10x12", "--method", "search", "--json", "--arch", "cpu", "--events", events)
@@ -146,6 +147,7 @@ def test_a_signal_reports_the_longest_cycle_so_far(tmp_path, number, exit_code):
 
 @pytest.mark.parametrize("wanted", [[], ["--longest"]])
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.slow_on(signal.SIGTERM)
 def test_a_signal_reports_the_paths_so_far(wanted, number, exit_code):
     tell = (
         "import sys; from kernels_ti import run; from chordless.cli import main; advance = run.Run.advance\n"
@@ -195,6 +197,7 @@ def compiling(*arguments, tmp_path):
 
 
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.slow_on(signal.SIGTERM)
 def test_a_signal_ends_a_compilation_and_reports_what_is_known(tmp_path, number, exit_code):
     with compiling("count", "king:5x5", "--method", "search", "--json", tmp_path=tmp_path) as process:
         os.killpg(process.pid, number)
@@ -207,6 +210,7 @@ def test_a_signal_ends_a_compilation_and_reports_what_is_known(tmp_path, number,
 
 
 @pytest.mark.parametrize("suffix", ["npy", "parquet", "arrow"])
+@pytest.mark.slow_on("arrow")
 def test_a_signal_ends_the_compilation_of_a_listing_and_leaves_whole_files(tmp_path, suffix):
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -231,6 +235,7 @@ def test_a_signal_ends_the_compilation_of_a_listing_and_leaves_whole_files(tmp_p
         assert os.listdir(folder) == []
 
 
+@pytest.mark.slow
 def test_a_run_that_is_interrupted_while_it_compiles_goes_on(tmp_path):
     run = tmp_path / "run"
     with compiling("list", "grid:4x5", "-o", f"{run}/", tmp_path=tmp_path) as process:

@@ -37,7 +37,7 @@ def some_graph(seed: int) -> nx.Graph:
 
 @pytest.mark.parametrize(
     ("seed", "collect"),
-    [pytest.param(seed, seed % 2 == 1, marks=() if seed < 20 else pytest.mark.slow) for seed in range(60)],
+    [pytest.param(seed, seed % 2 == 1, marks=() if seed < 10 else pytest.mark.slow) for seed in range(60)],
 )
 def test_cut_short_handed_over_and_shared(seed: int, collect: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(seed)

@@ -76,6 +76,7 @@ def test_every_device_finds_the_cycles_of_the_reference(device, graph):
 
 
 @pytest.mark.parametrize("graph", GRAPHS[:3], ids=NAMES[:3])
+@pytest.mark.slow_on("vulkan")
 def test_restrictions_choose_among_the_cycles(device, graph):
     cycles = by_reference(graph)
     u, v = max(cycles, key=len)[:2]

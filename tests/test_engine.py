@@ -15,7 +15,10 @@ from kernels_ti import Device, Graph, OptionError, count_cycles, enumerate_cycle
 from kernels_ti.reference.algorithm import canonical, chordless_cycles, levels_of
 
 EXAMPLES = {"cpu": 60, "vulkan": 6, "cuda": 40}
-WORD_BOUNDARIES = [31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 512, 513, 1025]
+WORD_BOUNDARIES = [
+    *(32, 33, 64, 65, 512, 513),
+    *(pytest.param(n, marks=pytest.mark.slow) for n in (31, 63, 127, 128, 129, 255, 256, 257, 1025)),
+]
 # A software device needs up to half a minute for hundreds of levels, one launch each.
 LEVELS_OF_VULKAN = 129
 
@@ -131,6 +134,7 @@ def check_ring(arch: str, n: int) -> None:
 
 
 @pytest.mark.parametrize("n", WORD_BOUNDARIES)
+@pytest.mark.slow_on("vulkan")
 def test_around_every_word_boundary(arch: str, n: int) -> None:
     if arch == "vulkan" and n > LEVELS_OF_VULKAN:
         pytest.skip("hundreds of levels, one launch each, are slow on a software device")
@@ -189,6 +193,7 @@ def test_the_smallest_graphs(arch: str, n: int) -> None:
 
 
 @pytest.mark.parametrize("ring", [8, 32, 256])
+@pytest.mark.slow_on("vulkan")
 def test_a_ring_in_the_midst_of_many_neighbours(arch: str, ring: int) -> None:
     """Each vertex of the ring has hundreds of neighbours outside it, which the walk along it must pass by."""
     if arch == "vulkan" and ring > LEVELS_OF_VULKAN:

@@ -115,6 +115,7 @@ def test_minimum_length_leaves_shorter_cycles_out():
 @pytest.mark.parametrize("size", [3, 10])
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize(("max_length", "learns"), [(None, True), (8, True), (8, False)])
+@pytest.mark.slow_on(10)
 def test_walks_are_unbiased(name, size, max_length, learns):
     graph = GRAPHS[name]
     longest = max_length or graph.n

@@ -80,6 +80,7 @@ WEIGHTS = Gains(of_vertices={v: v * v % 7 for v in range(64)})
 
 @pytest.mark.parametrize("memory", [None, 3 << 17])
 @pytest.mark.parametrize(("gains", "least"), [(Gains(), False), (Gains(), True), (WEIGHTS, False)])
+@pytest.mark.slow_on("kernels")
 def test_a_best_cycle_is_that_of_an_uninterrupted_search(device, gains, least, memory):
     planned = planned_blocks(SearchSpace(generate("grid:6x7")))
     whole = best_cycle(planned, gains, Means(memory, device=device), least=least)
@@ -94,6 +95,7 @@ def test_a_best_cycle_is_that_of_an_uninterrupted_search(device, gains, least, m
 
 
 @pytest.mark.parametrize("memory", [None, 3 << 17])
+@pytest.mark.slow_on("kernels")
 def test_a_sample_is_that_of_an_uninterrupted_one(device, memory):
     graph = generate("grid:6x7")
     planned = planned_blocks(SearchSpace(graph))

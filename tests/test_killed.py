@@ -69,6 +69,7 @@ TIMES = [(3, GRAPH), pytest.param((20, "grid:6x10"), marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("times", TIMES, ids=lambda times: str(times[0]))
+@pytest.mark.slow
 def test_a_count_that_is_killed_again_and_again(tmp_path, times):
     run, (kills, graph) = tmp_path / "run", times
     first = ("count", graph, *CPU, "--threads", "1", "--checkpoint", run)

@@ -17,6 +17,7 @@ def test_counts_by_length(known: Known, arch: str) -> None:
 
 
 @pytest.mark.parametrize("known", each([one for one in KNOWN if one.graph in FRONTIERS]))
+@pytest.mark.slow_on("vulkan")
 def test_the_paper_s_frontier(known: Known, arch: str) -> None:
     check_frontier(known, generate(known.graph), arch)
 

@@ -177,6 +177,7 @@ def test_workers_leave_the_terminal_s_signals_to_their_driver() -> None:
         assert list(client.run(os.getpid).values()) == [before]
 
 
+@pytest.mark.slow
 def test_another_process_makes_workers_where_the_first_is_killed() -> None:
     said: list[str] = []
     with started("local:2", arch="reference", tell=said.append) as workers, connected(workers) as client:

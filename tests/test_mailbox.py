@@ -90,6 +90,7 @@ def test_many_writers_and_a_reader_lose_nothing(directory):
     assert taken + len(box.take()) == writers * each
 
 
+@pytest.mark.slow
 def test_a_run_started_elsewhere_obeys(tmp_path):
     run = tmp_path / "run"
     process = subprocess.Popen(

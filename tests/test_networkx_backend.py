@@ -148,6 +148,7 @@ def test_importing_networkx_loads_nothing_of_the_engine():
 
 
 @needs_entry_points
+@pytest.mark.slow
 def test_the_tests_of_networkx_pass():
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-k", "chordless",

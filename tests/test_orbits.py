@@ -57,6 +57,7 @@ SMALL = [
 
 
 @pytest.mark.parametrize(("name", "graph"), SMALL[::4], ids=[name for name, _ in SMALL[::4]])
+@pytest.mark.slow_on("vulkan")
 def test_a_search_up_to_symmetry_meets_a_cycle_of_each_orbit(name: str, graph: nx.Graph, arch: str) -> None:
     """It keeps cycles of the graph, as a whole and in two parts."""
     mine = converted(graph)
@@ -165,6 +166,7 @@ def test_isomorphic_blocks_are_searched_once() -> None:
     assert begun[0] == begun[1] > 0
 
 
+@pytest.mark.slow
 def test_the_commands(tmp_path) -> None:
     done = chordless("count", "hypercube:4", "--up-to-symmetry", "--json")
     result = json.loads(done.stdout)

@@ -67,6 +67,7 @@ def test_wanted_lengths_are_the_same_one_by_one_and_in_an_array(lengths):
 
 
 @pytest.mark.parametrize("parity", PARITIES)
+@pytest.mark.slow_on("vulkan")
 def test_every_arch_finds_the_cycles_of_a_parity(arch, parity):
     right = of_parity(RANDOM, parity)
     assert count_cycles(RANDOM, arch=arch, parity=parity).by_length == right

@@ -200,6 +200,7 @@ def test_frames_of_seeds_are_those_that_the_kernels_make():
     ids=["grid", "random", "petersen", "triangles", "tree"],
 )
 @pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.slow_on("vulkan")
 def test_runs_of_the_parts_add_up(device: Device, few_frames, graph, parts):
     cycles, counts = [], Counter()
     for part in range(1, parts + 1):

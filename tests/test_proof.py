@@ -53,6 +53,7 @@ def listed_proof(*arguments: object, **more: object) -> str:
 
 @pytest.mark.parametrize(("spec", "graph"), [("petersen", nx.petersen_graph()), ("karate", nx.karate_club_graph())])
 @pytest.mark.parametrize("arch", ["reference", "cpu"])
+@pytest.mark.slow_on("cpu")
 def test_others_make_the_same_proof(tmp_path, spec, graph, arch):
     expected = proof_of(graph)
     found, code = count(spec, "--proof", "--arch", arch)
@@ -139,6 +140,7 @@ def in_order(lines: list[str], graph: str) -> list[list[int]]:
     ("spec", "more"), [("grid:5x6", ()), pytest.param("grid:17x17", ("--max-length", "8"), marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("arch", ["reference", "cpu"])
+@pytest.mark.slow_on("cpu")
 def test_a_sorted_listing(tmp_path, spec, more, arch):
     plain = chordless("list", spec, "--arch", arch, *more).stdout.splitlines()
     done = chordless("list", spec, "--arch", arch, "--sorted", *more)

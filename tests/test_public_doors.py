@@ -43,7 +43,7 @@ from kernels_ti import (
 )
 
 GRAPHS_OF_A_TEST = 100
-QUICK_GRAPHS, ALL_GRAPHS = 500, 2000
+QUICK_GRAPHS, ALL_GRAPHS = 200, 2000
 MOST_OF_A_GROUP = 7
 """Vertices of the largest graph whose automorphisms are looked at one by one."""
 

@@ -97,6 +97,7 @@ def test_the_examples_are_true(module):
     assert result.attempted > 0
 
 
+@pytest.mark.slow
 def test_the_site_is_made_and_its_links_lead_somewhere(tmp_path):
     """Mkdocs is strict: a page, picture or heading that is linked and not there is an error."""
     pytest.importorskip("mkdocs")

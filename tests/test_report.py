@@ -326,6 +326,7 @@ def test_the_longest_within_a_bound_is_not_called_the_longest(tmp_path):
     assert "Cycles of more than 8 vertices were not asked for." in page.text
 
 
+@pytest.mark.slow
 def test_a_run_without_its_recording_says_how_to_get_one(tmp_path):
     run, page = tmp_path / "run", tmp_path / "run.html"
     assert chordless("list", "petersen", "-o", f"{run}/").returncode == 0

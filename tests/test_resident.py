@@ -78,6 +78,7 @@ def test_something_is_made_once_until_the_device_is_closed(monkeypatch):
     assert resident._made == {}
 
 
+@pytest.mark.slow_on("vulkan")
 def test_a_second_search_makes_no_buffers_and_finds_the_same(arch, monkeypatch):
     if arch == "cpu":
         pytest.skip("arrays of the CPU are made anew")

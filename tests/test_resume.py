@@ -35,7 +35,7 @@ def stopped(directory, *arguments):
     return done
 
 
-@pytest.mark.parametrize("bound", [("--limit", "9000"), ("--timeout", "1.5")])
+@pytest.mark.parametrize("bound", [("--limit", "9000"), pytest.param(("--timeout", "1.5"), marks=pytest.mark.slow)])
 def test_a_stop_and_a_resumption_make_the_whole_run(tmp_path, bound, whole):
     run = tmp_path / "run"
     done = slowly("count", GRAPH, *CPU, "--checkpoint", run, "--json", *bound)

@@ -173,6 +173,7 @@ def test_there_is_no_such_part(part: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.slow_on("vulkan")
 def test_the_kth_allocation_fails(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """For every k: a smaller slice, or one clear error, never a wrong count. A GPU is asked twice."""
     graph = grid(4, 5)

@@ -129,6 +129,7 @@ def test_lengths_are_those_of_all_cycles():
     ],
     ids=["grid", "bounds", "through", "parity", "wide"],
 )
+@pytest.mark.slow_on(256)
 def test_each_number_is_a_cycle_of_its_own_in_kernels(arch, spec, step, bounds, host_memory):
     graph = generate(spec)
     space = SearchSpace(graph, Options(**bounds))
@@ -172,6 +173,7 @@ def test_a_sample_by_a_search_depends_on_the_seed_alone(monkeypatch):
     assert 250 < len(set(map(tuple, first))) < 300
 
 
+@pytest.mark.slow
 def test_a_sample_by_a_search_of_a_graph_too_large_for_tables_of_rows():
     graph = generate("grid:2x300")
     squares = set(map(tuple, enumerate_cycles(graph)))

@@ -93,7 +93,9 @@ def test_the_wave_says_that_it_compiles(wave_device: Device, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("levels", [1, 3, 64])
-@pytest.mark.parametrize("records", [pytest.param(30, marks=pytest.mark.slow), 100, 10**5])
+@pytest.mark.parametrize(
+    "records", [pytest.param(30, marks=pytest.mark.slow), pytest.param(100, marks=pytest.mark.slow), 10**5]
+)
 def test_several_levels_in_one_queue_give_the_same_counts(
     wave_device: Device, levels: int, records: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +181,7 @@ def test_a_sweep_in_tiny_slices_shares_its_frames(threads: int, budget: int, mon
 
 @pytest.mark.parametrize("host_words", [0, 1 << 16], ids=["kernels", "numpy"])
 @pytest.mark.parametrize("places", [1, 7])
+@pytest.mark.slow_on(1)
 def test_stage_1_in_pieces_finds_every_triangle(places: int, host_words: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few seeds to a launch, and room for few triangles."""
     monkeypatch.setattr(search_survey, "HOST_WORDS", host_words)

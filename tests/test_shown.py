@@ -77,6 +77,7 @@ def on_a_terminal(*arguments):
     return said.decode()
 
 
+@pytest.mark.slow
 def test_names_of_vertices_and_files_do_not_reach_the_terminal_as_orders(tmp_path, capsys):
     path = tmp_path / "g\x1b[2J.txt"
     path.write_text(f"{NAME} b\nb c\nc d\nd {NAME}\n")

@@ -249,6 +249,7 @@ def test_the_command_counts_up_to_symmetry() -> None:
     assert (result["automorphisms"], result["orbits_begun"], result["complete"]) == (3840, 2, True)
 
 
+@pytest.mark.slow
 def test_a_long_search_is_made_up_to_symmetry_by_itself() -> None:
     """One line says so; without the option, and by the method search, every path is searched."""
     done = chordless("count", "hypercube:6", "--json")
@@ -280,6 +281,7 @@ def test_the_command_refuses_in_one_line(option: tuple[str, ...]) -> None:
     assert f"leave {option[0]} out" in done.stderr
 
 
+@pytest.mark.slow
 def test_first_finds_a_longest_coil() -> None:
     """One of 115,200 among 149 million cycles, and none that is longer."""
     done = chordless("first", "hypercube:6", "--length", "26", "--symmetry", "--json")
@@ -308,6 +310,7 @@ def necklace(diamonds: int) -> nx.Graph:
     return nx.Graph([(end, (u, v, side)) for u, v in ring for end in (u, v) for side in "xy"])
 
 
+@pytest.mark.slow
 def test_a_group_larger_than_a_float() -> None:
     """Its 2^1100 and more automorphisms, of 3,300 vertices, are neither listed nor all made use of."""
     made = space.worthwhile(SearchSpace(converted(necklace(1100))))

@@ -121,6 +121,7 @@ def test_a_count_goes_from_one_arch_to_another(arch: str) -> None:
 
 @pytest.mark.usefixtures("in_short_slices")
 @pytest.mark.parametrize("name", ["copies", "glued", "torus 4x5", "cube 4", "rings", "wreath"])
+@pytest.mark.slow_on("vulkan")
 def test_workers_that_fail_lose_no_orbit_and_double_none(name: str, device: Device) -> None:
     """The frames of a lease weigh what the orbits of their batch weigh, whoever searches them."""
     graph = converted(dict(symmetric_graphs())[name])
@@ -216,6 +217,7 @@ def test_parts_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     assert (refused.returncode, "not those of its directed cycles" in refused.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_part_that_was_stopped_goes_on(tmp_path: Path) -> None:
     """The folder of a part holds the totals of its batch; the part says that its counts are rounded down."""
     run, options = tmp_path / "run", ("--symmetry", "--arch", "cpu", "--threads", "1", "--part", "2/2")
@@ -229,6 +231,7 @@ def test_a_part_that_was_stopped_goes_on(tmp_path: Path) -> None:
         assert json.loads(resumed.stdout)[name] == straight[name], name
 
 
+@pytest.mark.slow
 def test_a_local_cluster_counts_up_to_symmetry_and_leaves_a_checkpoint(tmp_path: Path) -> None:
     run = tmp_path / "run"
     options = ("--symmetry", "--cluster", "local:1", "--arch", "cpu", "--json", "--checkpoint", run)

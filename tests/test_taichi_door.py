@@ -131,6 +131,7 @@ def test_nothing_is_printed_into_a_notebook() -> None:
 
 
 @pytest.mark.parametrize("name", ["ARCH", "DEFAULT_IP", "DEFAULT_FP", "LOG_LEVEL"])
+@pytest.mark.slow_on("DEFAULT_IP", "DEFAULT_FP", "LOG_LEVEL")
 def test_variables_for_programs_of_the_user_are_not_for_us(name: str) -> None:
     values = {"ARCH": "opengl", "DEFAULT_IP": "64", "DEFAULT_FP": "64", "LOG_LEVEL": "trace"}
     done = run_python(SEARCH, **{library().variable(name): values[name]})

@@ -72,11 +72,13 @@ def test_sizes(row):
 
 
 @pytest.mark.parametrize("known", each(KNOWN))
+@pytest.mark.slow_on("vulkan")
 def test_counts_by_length(known: Known, arch: str) -> None:
     check_counts(known, graph_of(known), arch)
 
 
 @pytest.mark.parametrize("known", each([one for one in KNOWN if one.graph in FRONTIERS]))
+@pytest.mark.slow_on("vulkan")
 def test_the_paper_s_frontier(known: Known, arch: str) -> None:
     check_frontier(known, graph_of(known), arch)
 

@@ -20,6 +20,7 @@ SHORT = 0.05
 """Seconds in which a thread that need not wait would have gone on."""
 
 
+@pytest.mark.slow
 def test_several_threads_use_the_library_from_its_first_call_on() -> None:
     code = """
 from concurrent.futures import ThreadPoolExecutor

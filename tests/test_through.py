@@ -100,6 +100,7 @@ def test_the_reference_and_the_paper_avoid_edges_too() -> None:
     assert check_without_edges(grid(4, 5), open_device("reference"), edges, through=(8,))
 
 
+@pytest.mark.slow_on("vulkan")
 def test_every_device_avoids_edges(device: Device) -> None:
     assert check_without_edges(grid(4, 5), device, [(6, 7), (12, 13)])
 

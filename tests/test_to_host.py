@@ -58,6 +58,7 @@ def bits(cycle: list[int], words: int) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.slow_on("vulkan")
 def test_rows_and_order_are_those_of_the_reference(name, arch):
     graph = GRAPHS[name]
     cycles = sorted(enumerate_cycles(graph, arch="reference"))

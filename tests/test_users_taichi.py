@@ -106,6 +106,7 @@ def run_script(folder: Path, code: str, **environment: str) -> subprocess.Comple
 
 @pytest.mark.parametrize("what", BEFORE)
 @pytest.mark.parametrize("first", ["ours", "theirs"])
+@pytest.mark.slow_on("types and debug", "gradients")
 def test_a_count_leaves_a_program_that_is_running_alone(what: str, first: str, tmp_path: Path) -> None:
     begin, go_on = BEFORE[what]
     # Where ours comes first, the program starts Taichi over our open device.
@@ -145,6 +146,7 @@ assert sum(1 for _ in enumerate_cycles(grid, arch="cpu")) == sum(right.values())
     assert "would lose its fields: count and list with count_cycles" in taken
 
 
+@pytest.mark.slow
 def test_every_function_of_the_library_works_in_a_process_of_its_own(tmp_path: Path) -> None:
     code = f"""{TI}{GRAPHS}
 import os
