@@ -120,7 +120,7 @@ def test_timeout_is_exit_4_and_says_so():
 
 
 def test_limit_of_a_count_is_a_lower_bound():
-    result, exit_code = count(LONG, *REFERENCE, "--limit", "100")
+    result, exit_code = count("grid:6x8", *REFERENCE, "--limit", "100")
     assert (exit_code, result["complete"]) == (4, False)
     assert result["total"] >= 100
     result, exit_code = count("cycle:5", *REFERENCE, "--limit", "1")
