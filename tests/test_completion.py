@@ -15,9 +15,11 @@ from kernels_ti import Options, SizeError, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.executors import completion, on_cores, parts
+from kernels_ti.boundary.executors import completion, on_cores, parts, tables
 from kernels_ti.boundary.executors.completion import Completion
+from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.orders.plan import plan_of
+from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.way_back.blocks import planned_blocks
 from kernels_ti.boundary.way_back.layers import layer_of
 from kernels_ti.reference.algorithm import chordless_cycles
@@ -30,7 +32,8 @@ def _a_test_before_every_step(monkeypatch):
     monkeypatch.setattr(completion, "_START", -1)
     monkeypatch.setattr(completion, "_TEST", 0)
     monkeypatch.setattr(completion, "_TABLES", -1)
-    monkeypatch.setattr(on_cores, "_FEWEST_NUMBERS", 0)
+    for executor in (on_cores, tables):
+        monkeypatch.setattr(executor, "FEWEST_NUMBERS", 0)
     monkeypatch.setattr(parts, "_STATES_OF_A_STRETCH", 0)
     monkeypatch.setattr(boundary, "_FEWEST_STATES", 0)
 
@@ -140,3 +143,21 @@ def test_states_are_dropped_before_memory_is_refused(arch, memory, monkeypatch):
 def test_a_wide_boundary_keeps_its_states():
     graph = generate("complete:70")
     assert counted(graph, by_length=False).cycles_by_length == {0: math.comb(70, 3)}
+
+
+def test_a_vertex_is_given_up_after_states_were_dropped():
+    (block,) = planned_blocks(SearchSpace(generate("king:6x6"))).blocks
+    device, wanted = open_device("cpu"), counted(generate("king:6x6"), by_length=False).cycles_by_length
+    count = DeviceBlock(device, block, None, None)
+    while count.place < 20:
+        count.take_vertex(lambda: False)
+    asked, states = [], count.states
+    with pytest.raises(GivenUp):
+        # The first question comes before the test.
+        count.take_vertex(lambda: asked.append(True) or len(asked) > 1)
+    assert count.states < states
+    again = DeviceBlock(device, block, None, None)
+    again.resume(count.saved())
+    while not again.finished:
+        again.take_vertex(lambda: False)
+    assert again.cycles == wanted

@@ -18,7 +18,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
 
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.executors.in_passes import MOST_VERTICES, BlockInPasses
@@ -32,14 +31,11 @@ from kernels_ti.boundary.spec.block import OrderedBlock, ordered_blocks
 from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.values.saved import SavedBlock, SavedCount, SavedPasses
 from kernels_ti.boundary.values.states import GivenUp
-from kernels_ti.device.device import held_device, is_open
+from kernels_ti.device.device import Device, held_device, is_open
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import CheckpointError, OptionError, SizeError, parameter
 from kernels_ti.graph import Graph
 from kernels_ti.short_cycles import short_cycles
-
-if TYPE_CHECKING:
-    from kernels_ti.device.device import Device
 
 # Blocks of fewer states are counted in Python before Taichi has started and compiled the kernels. By length, Python
 # takes so many times as long for a state; and so many times fewer states are worth kernels that need no start.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
@@ -17,7 +17,7 @@ from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.way_back.blocks import PlannedBlocks, Report, planned_blocks
 from kernels_ti.boundary.way_back.keeping import Keeping, Means
-from kernels_ti.device.device import held_device, is_open
+from kernels_ti.device.device import Device, held_device, is_open
 from kernels_ti.device.memory import host_budget, search_budget
 from kernels_ti.errors import (
     EngineError,
@@ -31,9 +31,6 @@ from kernels_ti.errors import (
 from kernels_ti.graph import Graph
 from kernels_ti.options import CycleCounts
 from kernels_ti.watch import Watch
-
-if TYPE_CHECKING:
-    from kernels_ti.device.device import Device
 
 _SLICE_SECONDS = 0.1
 

@@ -23,7 +23,7 @@ from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.numbers import Numbers, sums_of
 from kernels_ti.boundary.values.residues import combined, primes_beyond
 from kernels_ti.boundary.way_back.blocks import PlannedBlock, PlannedBlocks, space_for
-from kernels_ti.boundary.way_back.counting import CountedWay
+from kernels_ti.boundary.way_back.history import History
 from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.boundary.way_back.layers import Layer
 from kernels_ti.choices import Parity
@@ -226,7 +226,7 @@ def _add_block(
         raise EngineError("internal error: the cycles through edges are not those through their vertices")
 
 
-class Shares(CountedWay):
+class Shares(History):
     """A block that has been gone through forward, and can be gone back once for all its cycles."""
 
     def passing(self, report: Report) -> Iterator[tuple[Step, list[int]]]:
@@ -246,8 +246,8 @@ class Shares(CountedWay):
             passing = [
                 np.concatenate(
                     (
-                        values[parents].modulo(prime) * behind[children].modulo(prime) % np.uint64(prime),
-                        values[layer.closing].modulo(prime),
+                        values.ways[parents].modulo(prime) * behind[children].modulo(prime) % np.uint64(prime),
+                        values.ways[layer.closing].modulo(prime),
                     )
                 )
                 for prime in primes

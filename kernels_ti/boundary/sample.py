@@ -22,8 +22,8 @@ from kernels_ti.boundary.in_one_call import ready_to_pick
 from kernels_ti.boundary.values.numbers import Numbers, picked, random_below
 from kernels_ti.boundary.values.saved import SavedForward, SavedResult
 from kernels_ti.boundary.way_back.blocks import PlannedBlocks
-from kernels_ti.boundary.way_back.counting import CountedWay
 from kernels_ti.boundary.way_back.device_ways import DeviceWays
+from kernels_ti.boundary.way_back.history import History
 from kernels_ti.boundary.way_back.keeping import Keeping, Means
 from kernels_ti.boundary.way_back.walks import words_for
 from kernels_ti.cycle_table import CycleTable
@@ -94,7 +94,7 @@ class Draws:
         self._words = words_for(graph.n)
         self._round_bytes = None if memory is None else min(memory // _PART_FOR_ROUND, k * self._draw_bytes(1))
         self._memory = None if memory is None or self._round_bytes is None else memory - self._round_bytes
-        self._kept: list[CountedWay | DeviceWays | None] = []
+        self._kept: list[History | DeviceWays | None] = []
         block_totals, held = [], 0
         keeping.begin(planned.plan)
         for number in range(len(planned.blocks)):
@@ -163,11 +163,11 @@ class Draws:
         """Return about how many bytes a draw takes while its round is under way."""
         return _BYTES_OF_A_DRAW + _BYTES_OF_A_WORD * self._words + _BYTES_OF_A_DIGIT * digits
 
-    def _gone_through(self, number: int, means: Means, saved: SavedForward | None = None) -> CountedWay | DeviceWays:
+    def _gone_through(self, number: int, means: Means, saved: SavedForward | None = None) -> History | DeviceWays:
         """Let all vertices of a block come."""
         block = self.planned.blocks[number]
         in_kernels = is_for_kernels(block.graph, block.order) if saved is None else saved.in_kernels
-        way = DeviceWays if means.device is not None and in_kernels else CountedWay
+        way = DeviceWays if means.device is not None and in_kernels else History
         return way(block, means, saved)
 
 

@@ -8,21 +8,21 @@ part of the rest. A state leaves a part of this graph free, which is tested in s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.boundary.executors.launches import go_through, slices
 from kernels_ti.boundary.orders.order import neighbour_lists
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.values.states import GivenUp
-from kernels_ti.device.device import held_device
+from kernels_ti.boundary.spec.cells import DEAD, MOST_NODES, TALLIES
+from kernels_ti.device.device import Device, held_device
 
 Words = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
 
-MOST_NODES = 64
 # The most nodes that stand for one vertex each, and how far from the boundary these vertices may be.
 _MOST_NEAR, _DEPTH = 56, 2
 # Ends are bits of a word.
@@ -35,7 +35,10 @@ _STATE, _START = 10, 400_000_000
 _TEST, _TABLES = 200, 100_000
 # The part of the states that a test is expected to drop: what the last one dropped, and at first and at least this.
 _FIRST_PART, _LEAST_PART = 0.5, 0.2
-_STATES_AT_ONCE = 1 << 17
+FEWEST_NUMBERS = 16
+"""With fewer numbers to a state, a step takes no longer than a test."""
+STATES_AT_ONCE = 1 << 17
+"""States of a launch."""
 
 
 class Completion:
@@ -60,9 +63,19 @@ class Completion:
             return False
         return is_short or self._part * self._work > states * _TEST + _TABLES
 
-    def after(self, place: int) -> Words:
-        """Return the tables for the states after a step, see `Ahead.after`."""
-        return self._ahead.after(place)
+    def drop(
+        self, device: Device, place: int, states: Words, slices: Iterable[tuple[int, int]], stride: int, *,
+        word_stride: int = 1, empty: int = DEAD,
+    ) -> Generator[None, None, int]:  # fmt: skip
+        """Drop states as they are after a step, from 0 on; see `completion_kernel`. Return how many these are."""
+        from kernels_ti.boundary.kernels.completion import completion_kernel
+
+        drop = completion_kernel(self._packing.words, self._packing.bits)
+        ahead, tallies = device.buffer(self._ahead.after(place)), device.buffer(np.zeros(TALLIES, np.uint64))
+        for first, last in slices:
+            drop(first, last, stride, word_stride, empty, states, ahead, tallies)
+            yield
+        return int(device.download(tallies).sum())
 
     def learn(self, tested: int, dropped: int) -> None:
         """Take notice of a test."""
@@ -71,18 +84,10 @@ class Completion:
 
     def possible(self, place: int, words: Words, enough: Callable[[], bool]) -> Flags:
         """Say which states after a step, from 0 on, may be completed; GivenUp once it was enough."""
-        from kernels_ti.boundary.kernels.completion import DEAD, completion_kernel
-
-        states = words.shape[1]
-        marked = words.copy().reshape(-1)
-        ahead = self.after(place)
+        states, marked = words.shape[1], words.copy().reshape(-1)
+        pieces = slices(states, STATES_AT_ONCE)
         with held_device("cpu") as device:
-            kernel = completion_kernel(self._packing.words, self._packing.bits)
-            for first in range(0, states, _STATES_AT_ONCE):
-                if enough():
-                    raise GivenUp
-                last = min(first + _STATES_AT_ONCE, states)
-                device.call(kernel, first, last, 1, states, marked, ahead)
+            go_through(device, self.drop(device, place, marked, pieces, 1, word_stride=states), enough)
         possible = np.asarray(marked[:states] != np.uint64(DEAD))
         self.learn(states, states - np.count_nonzero(possible))
         return possible

@@ -33,14 +33,14 @@ class ForwardCount(Forward):
 
     A cycle has `longest` vertices at most; None counts all lengths together. `cycles` has the cycles by length so far,
     all with length 0 where lengths are counted together; `states_met` tells how many states there were when each of the
-    vertices came that came last; `dropped` the states that were seen to lead to no cycle, see `completion`.
+    vertices came that came last.
     """
 
     def _begin_count(self, longest: int | None) -> None:
         self._longest = longest
         self.cycles: dict[int, int] = {}
         self.states_met: list[int] = []
-        self.triangles = self.dropped = 0
+        self.triangles = 0
 
     def _go_to(self, place: int) -> None:
         self.triangles += sum(step.triangles for step in self._steps[self.place : place])

@@ -89,6 +89,4 @@ class PythonBlock(ForwardCount):
         _, digits, lengths = self._held.counts.shape
         is_short = self._memory is not None and self._needed > self._memory
         if self.states and self._completion.is_due(self.states, digits * lengths, is_short=is_short):
-            before = self.states
             self._held = self._held.kept(self._completion.possible(self.place - 1, self._held.words, enough))
-            self.dropped += before - self.states

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
-from typing import TYPE_CHECKING
 
 from kernels_ti.boundary.values.states import GivenUp
-
-if TYPE_CHECKING:
-    from kernels_ti.device.device import Device
+from kernels_ti.device.device import Device
 
 # Between two questions whether it is enough. The way to the thread that owns Taichi and back takes as long as a launch.
 _SECONDS_OF_LAUNCHES = 0.05
 _ENDED = object()
 
 
-def go_through(device: Device, launches: Generator[object, None, None], enough: Callable[[], bool]) -> None:
+def slices(count: int, at_once: int) -> Iterator[tuple[int, int]]:
+    """Cut the numbers below `count` into ranges for one launch each."""
+    for first in range(0, count, at_once):
+        yield first, min(first + at_once, count)
+
+
+def go_through(device: Device, launches: Generator[object, None, object], enough: Callable[[], bool]) -> None:
     """Make all launches, unless it was enough before: then close them and raise GivenUp."""
     is_through = False
     while not is_through:

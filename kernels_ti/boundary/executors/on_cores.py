@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.executors.completion import Completion
+from kernels_ti.boundary.executors.completion import FEWEST_NUMBERS, STATES_AT_ONCE, Completion
 from kernels_ti.boundary.executors.forward import ForwardCount
-from kernels_ti.boundary.executors.launches import go_through
-from kernels_ti.boundary.executors.parted_states import rows_by_length, rows_of_totals, states_by_length, totals_of_rows
+from kernels_ti.boundary.executors.launches import go_through, slices
 from kernels_ti.boundary.executors.parts import Parts
+from kernels_ti.boundary.executors.rows import rows_by_length, rows_of_totals, states_by_length, totals_of_rows
 from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.spec.cells import WINDOW
 from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
+from kernels_ti.device.device import Device
 from kernels_ti.errors import SizeError
 from kernels_ti.graph import Graph
 
-if TYPE_CHECKING:
-    from kernels_ti.device.device import Device
-
 Words = npt.NDArray[np.uint64]
 
-# With fewer numbers to a state, a step takes no longer than a test for states that lead to no cycle.
-_FEWEST_NUMBERS = 16
-_STATES_TESTED_AT_ONCE = 1 << 17
 # Room for the new layer, in rows for each state of the old one, and where there is less memory. Then none at all: the
 # workers tell how much it takes.
 _GROWTH, _SMALL_GROWTH, _TIGHTEST = 4, 1.3, 2
@@ -161,14 +157,10 @@ class CoresBlock(ForwardCount):
     @property
     def _beside(self) -> int:
         """Cells of a row behind the state."""
-        from kernels_ti.boundary.kernels.parts import WINDOW
-
         return self._digits if self._longest is None else WINDOW
 
     def _fitted(self, attempt: _Attempt) -> Generator[None, None, bool]:
         """Put the states that follow a stretch into the other rows; say whether they fit."""
-        from kernels_ti.boundary.kernels.parts import WINDOW
-
         parts, vertices, digits, room = self._parts, attempt.vertices, attempt.digits, attempt.room
         stride = self._packing.words + (digits if self._longest is None else WINDOW)
         first_room = room if vertices > 1 else room // 2
@@ -212,8 +204,6 @@ class CoresBlock(ForwardCount):
 
     def _drop(self) -> Iterator[None]:
         """Drop states that cannot be completed, where that is expected to save time, or the room is short."""
-        from kernels_ti.boundary.kernels.completion import DEAD, completion_kernel
-
         parts, states = self._parts, self.states
         if self.place == 0 or states == 0:
             return
@@ -226,20 +216,13 @@ class CoresBlock(ForwardCount):
             expected += 8 * self._cells * likely // states
         is_short = self._memory is not None and expected > self._memory
         is_due = self._completion.is_due(states, numbers, is_short=is_short, met=sum(self.states_met[1:]))
-        if not is_due or not (is_short or numbers >= _FEWEST_NUMBERS):
+        if not is_due or not (is_short or numbers >= FEWEST_NUMBERS):
             return
         # That puts the rows behind one another.
         yield from parts.rearrange(self.place)
-        mark = completion_kernel(self._packing.words, self._packing.bits)
-        ahead = self._completion.after(self.place - 1)
-        rows, stride, dead = parts.rows, parts.stride, 0
-        for first in range(0, parts.states, _STATES_TESTED_AT_ONCE):
-            last = min(first + _STATES_TESTED_AT_ONCE, parts.states)
-            mark(first, last, stride, 1, rows, ahead)
-            dead += int(np.count_nonzero(rows[first * stride : last * stride : stride] == np.uint64(DEAD)))
-            yield
+        pieces = slices(parts.states, STATES_AT_ONCE)
+        dead = yield from self._completion.drop(self._device, self.place - 1, parts.rows, pieces, parts.stride)
         self._completion.learn(parts.states, dead)
-        self.dropped += dead
         parts.states -= dead
 
 

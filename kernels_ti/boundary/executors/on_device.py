@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from kernels_ti.boundary.executors.dropping import DroppingTables
 from kernels_ti.boundary.executors.forward import ForwardCount
 from kernels_ti.boundary.executors.rows import rows_of, states_in
-from kernels_ti.boundary.executors.tables import Shape
+from kernels_ti.boundary.executors.tables import DeviceTables, Shape
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.spec.cells import DIGIT_BITS
 from kernels_ti.boundary.values.saved import SavedBlock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kernels_ti.device.device import Device
+from kernels_ti.device.device import Device
 
 
-class DeviceBlock(DroppingTables, ForwardCount):
+class DeviceBlock(DeviceTables, ForwardCount):
     """The count of one block, in kernels on a CPU or CUDA."""
 
     def __init__(
@@ -66,8 +61,6 @@ class DeviceBlock(DroppingTables, ForwardCount):
 
     def resume(self, saved: SavedBlock) -> None:
         """Go on from a count of the same block, on any device."""
-        from kernels_ti.boundary.kernels.tables import DIGIT_BITS
-
         super().resume(saved)
         _, digits, lengths = saved.states.counts.shape
         most_ways = (saved.states.largest + 1) << DIGIT_BITS * (digits - 1)

@@ -11,18 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, inf, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.spec.cells import DEAD, DONE, NEXT, PART, WAYS
 from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.device.buffers import LARGEST_BUFFER
+from kernels_ti.device.device import Device
 from kernels_ti.errors import SizeError, worded
-
-if TYPE_CHECKING:
-    from kernels_ti.device.device import Device
 
 Words = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int32]
@@ -69,14 +68,13 @@ class Parts:
     """
 
     def __init__(self, device: Device, block: OrderedBlock, memory: int | None, *, by_length: bool) -> None:
-        from kernels_ti.boundary.kernels.parts import PART, WAYS, rearranging_kernel
+        from kernels_ti.boundary.kernels.parts import rearranging_kernel
 
         self._device, self._block, self._steps, self._packing = device, block, block.steps, block.packing
         self._rearrange = device.call(rearranging_kernel, block.packing.words, block.packing.bits)
         self._changed = [frozenset(slot for slot, _ in step.changed) for step in self._steps]
         self._memory, self._by_length = memory, by_length
         self.queue = np.zeros(WAYS + 1, np.int64)
-        self._part_cells = PART
         self._buffers: dict[str, Any] = {}
         self._steady: frozenset[int] = frozenset()
         self._wanted_before, self._place = 1, 0
@@ -102,8 +100,6 @@ class Parts:
 
     def occupied(self) -> Words:
         """Return a copy of the rows of all states, shape (k, cells)."""
-        from kernels_ti.boundary.kernels.parts import DEAD
-
         rows = self.rows[: len(self.rows) // self.stride * self.stride].reshape(-1, self.stride)
         found: Words = np.concatenate([rows[first : first + count] for first, count, _, _ in self.table.tolist()])
         alive: Words = found[found[:, 0] != np.uint64(DEAD)]
@@ -141,8 +137,6 @@ class Parts:
 
     def expect(self, vertices: int) -> None:
         """Begin with the launches of a stretch."""
-        from kernels_ti.boundary.kernels.parts import DONE
-
         self.queue[:] = 0
         self.queue[DONE] = vertices
 
@@ -172,8 +166,6 @@ class Parts:
 
         Set the queue to the first part of a range, and yield the end.
         """
-        from kernels_ti.boundary.kernels.parts import NEXT
-
         at_once, parts = max(_STATES_AT_ONCE // vertices, 1), len(self.table)
         if self.states < at_once:
             self.queue[NEXT] = 0
@@ -198,8 +190,6 @@ class Parts:
 
         The parts stay apart while the vertex of a step comes. This yields between launches.
         """
-        from kernels_ti.boundary.kernels.parts import NEXT
-
         self._place = place
         wanted = self._wanted
         steady = frozenset(self._last_to_change()[: ceil(log(wanted, _KINDS_OF_A_SLOT))])
@@ -222,7 +212,7 @@ class Parts:
         sizes = np.diff(begins)
         # The largest come first, so that no worker begins one when the others are done.
         largest = np.argsort(-sizes, kind="stable")[: max(int(np.count_nonzero(sizes)), 1)]
-        self.table = np.zeros((len(largest), self._part_cells), np.int32)
+        self.table = np.zeros((len(largest), PART), np.int32)
         self.table[:, 0], self.table[:, 1] = begins[largest], sizes[largest]
         self.states = int(begins[-1])
         self._steady, self._wanted_before = steady, wanted

@@ -5,21 +5,21 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.boundary.executors.completion import FEWEST_NUMBERS, Completion
 from kernels_ti.boundary.executors.forward import Forward
-from kernels_ti.boundary.executors.launches import go_through
+from kernels_ti.boundary.executors.launches import go_through, slices
 from kernels_ti.boundary.orders.walk import Step, most_additions
 from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TALLIES
 from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.device.buffers import LARGEST_BUFFER
+from kernels_ti.device.device import Device
 from kernels_ti.errors import SizeError, worded
-
-if TYPE_CHECKING:
-    from kernels_ti.device.device import Device
 
 # Work items of a launch: about 0.1 s on a CPU, so that a pause or an interrupt need not wait.
 _ROWS_AT_ONCE = {"cpu": 1 << 19, "cuda": 1 << 24}
@@ -67,10 +67,6 @@ class Shape:
         """Cells of all rows."""
         return self.rows * self.stride
 
-    def numbers(self, words: int) -> int:
-        """Return the cells of a row behind the state, of so many words; a row where all are zero counts as empty."""
-        return self.used - words
-
 
 class DeviceTables(Forward):
     """The states of one block whose states fit kernels, on a CPU or CUDA.
@@ -80,7 +76,7 @@ class DeviceTables(Forward):
     """
 
     _is_count = True
-    """Whether a search could give the same answer."""
+    """Whether states that lead to no cycle may be dropped, and a search could give the same answer."""
 
     def __init__(
         self, device: Device, block: OrderedBlock, memory: int | None, *, told_apart: int = 0, beside: int = 0
@@ -91,6 +87,7 @@ class DeviceTables(Forward):
         self._words, self._bits = self._packing.words, self._packing.bits
         self._cells = self._words + told_apart
         self.states = 1
+        self._completion = Completion(block) if self._is_count else None
         # Two tables that change places from step to step.
         self._buffers: dict[str, Any] = {}
         self._old, self._new = "one table", "other table"
@@ -101,12 +98,31 @@ class DeviceTables(Forward):
 
     def take_vertex(self, enough: Callable[[], bool]) -> None:
         """Let the next vertex come, in all states; see `PythonBlock.take_vertex`."""
+        self._drop(enough)
         go_through(self._device, self._take(self._steps[self.place]), enough)
         if self._is_resumed:
             # Reference cycles of the compiler hold the first buffers of each kernel, and these are large.
             self._is_resumed = False
             gc.collect()
         self._go_to(self.place + 1)
+
+    def _drop(self, enough: Callable[[], bool]) -> None:
+        """Drop states that cannot be completed, where that is expected to save time, or the room is short."""
+        if self._completion is None or self.place == 0:
+            return
+        is_short = 8 * self._next_shape(self._steps[self.place]).cells > self._room()
+        numbers = self._shape.used - self._cells
+        is_due = self._completion.is_due(self.states, numbers, is_short=is_short)
+        # On an H200 tests before each fourth step took longer than they saved: there states are dropped only for room.
+        is_worth_it = self._device.arch == "cpu" and numbers >= FEWEST_NUMBERS
+        if is_due and (is_short or is_worth_it):
+            go_through(self._device, self._dropping(self._completion), enough)
+
+    def _dropping(self, completion: Completion) -> Generator[None, None, None]:
+        table, stride = self._buffers[self._old], self._shape.stride
+        dropped = yield from completion.drop(self._device, self.place - 1, table, self._launches(), stride, empty=0)
+        completion.learn(self.states, dropped)
+        self.states -= dropped
 
     def _begin(self) -> None:
         """Make the one state of no vertex: one way leads there."""
@@ -145,7 +161,6 @@ class DeviceTables(Forward):
         vertices before the last one, and the most vertices behind a state.
         """
         from kernels_ti.boundary.kernels.count import count_kernel
-        from kernels_ti.boundary.kernels.tables import DIGIT_BITS, FOUND, FULL, TALLIES
 
         old, cells = self._shape, 2 * self._shape.lengths * shape.digits
         copies = max(FEW_CELLS // cells, 1)
@@ -173,8 +188,6 @@ class DeviceTables(Forward):
 
     def _next_shape(self, step: Step) -> Shape:
         """Return a table that surely holds the ways to the new states, and probably all of these."""
-        from kernels_ti.boundary.kernels.tables import DIGIT_BITS
-
         bits = (self._most_ways * most_additions(step, self.states)).bit_length()
         following = self._steps[self.place + 1].cost if self.place + 1 < len(self._steps) else step.cost
         growth = min(max(following / step.cost, 1.0), 2.0)
@@ -183,7 +196,7 @@ class DeviceTables(Forward):
 
     def _cleared(self, shape: Shape, found: int) -> tuple[Any, Any]:
         """Return the other table and the tallies, all empty; `found` is the number of cells for closing ways."""
-        from kernels_ti.boundary.kernels.tables import FOUND, clear
+        from kernels_ti.boundary.kernels.tables import clear
 
         self._require_room(shape)
         # All of them are copied to the host after each step.
@@ -194,8 +207,6 @@ class DeviceTables(Forward):
 
     def _measure(self, step: Step, told: np.ndarray) -> None:
         """Bound the ways to the new states by the most ways to an old state; count the new states."""
-        from kernels_ti.boundary.kernels.tables import DIGIT_BITS, DIGIT_LIMIT, TALLIES
-
         highest, digit = divmod(int(told[TALLIES : 2 * TALLIES].max()), DIGIT_LIMIT)
         self._most_ways = ((digit + 1) << DIGIT_BITS * highest) * most_additions(step, self.states)
         self.states = int(told[:TALLIES].sum())
@@ -217,9 +228,7 @@ class DeviceTables(Forward):
     def _launches(self, rows: int | None = None) -> Iterator[tuple[int, int]]:
         """Cut the rows of the old table into pieces of so many rows, by default as many as a launch takes."""
         arch, old = self._device.arch, self._shape
-        size = rows or max(min(_ROWS_AT_ONCE[arch], _CELLS_AT_ONCE[arch] // old.stride), 1)
-        for first in range(0, old.rows, size):
-            yield first, min(first + size, old.rows)
+        return slices(old.rows, rows or max(min(_ROWS_AT_ONCE[arch], _CELLS_AT_ONCE[arch] // old.stride), 1))
 
     @property
     def _spread(self) -> int:
@@ -250,7 +259,7 @@ class DeviceTables(Forward):
 
     def _gather(self, rows: Any) -> None:
         """Copy the rows of all states to a buffer, without gaps between them."""
-        from kernels_ti.boundary.kernels.gather import gather
+        from kernels_ti.boundary.kernels.tables import gather
 
         shape, met = self._shape, self._device.buffer(np.zeros(1, np.uint64))
         gather(shape.rows, shape.stride, shape.used, _ROWS_TOGETHER, self._buffers[self._old], met, rows)

@@ -11,21 +11,17 @@ from typing import Any
 
 from kernels_ti.bits import lowest_bit, population
 from kernels_ti.boundary.kernels.children import symbols
-from kernels_ti.boundary.kernels.tables import TALLIES, row_functions
+from kernels_ti.boundary.spec.cells import MOST_NODES, TALLIES, WRITTEN
+from kernels_ti.boundary.spec.packing import FIRST_END, INNER
 from kernels_ti.taichi_door import kernel, ti
 
 NODES, DEEP, SLOTS = 0, 1, 2
 """Cells of the tables before the rows: all nodes, the deep ones, and the number of slots."""
 BESIDE_NODES = 3
 """Then for each of 64 nodes the nodes next to it, for each the slots next to it, and for each slot its nodes."""
-MOST_NODES = 64
 BESIDE_SLOTS = BESIDE_NODES + MOST_NODES
 NEAR = BESIDE_SLOTS + MOST_NODES
 
-DEAD = (1 << 64) - 1
-"""The first word of a state that has been dropped."""
-
-INNER, FIRST_END = 1, 2
 _ROUNDS = 8
 # A depth-first search meets each node and each end once.
 _DEEPEST = 128
@@ -245,54 +241,26 @@ def completion_test(words: int, bits: int) -> Any:
 
 @lru_cache
 def completion_kernel(words: int, bits: int) -> Any:
-    """Return the kernel that marks states which cannot be completed."""
+    """Return the kernel that drops states which cannot be completed."""
     vector = ti.types.vector(words, ti.u64)
     cannot_be_completed = completion_test(words, bits)
 
     @kernel
-    def mark(
-        first: ti.i32, last: ti.i32, stride: ti.i32, word_stride: ti.i32,
-        states: array(ti.u64, 1), ahead: array(ti.u64, 1),
+    def drop(
+        first: ti.i32, last: ti.i32, stride: ti.i32, word_stride: ti.i32, empty: ti.u64, states: array(ti.u64, 1),
+        ahead: array(ti.u64, 1), tallies: array(ti.u64, 1),
     ):  # fmt: skip
-        """Write `DEAD` to the first word of each state that cannot be completed.
+        """Write `empty` to the first word of each state that cannot be completed, and count these in the tallies.
 
         A work item reads one state: `stride` cells lie between two states, `word_stride` between two of its words.
         """
         for i in range(first, last):
-            state = vector(0)
-            for w in ti.static(range(words)):
-                state[w] = states[i * stride + w * word_stride]
-            if state[0] != ti.u64(DEAD) and cannot_be_completed(state, ahead) == 1:
-                states[i * stride] = ti.u64(DEAD)
-
-    return mark
-
-
-@lru_cache
-def dropping_kernel(words: int, bits: int) -> Any:
-    """Return the kernel that drops states of a table which cannot be completed."""
-    state_at = row_functions(words).state_at
-    cannot_be_completed = completion_test(words, bits)
-
-    @kernel
-    def drop(
-        first: ti.i32, last: ti.i32, stride: ti.i32, numbers: ti.i32, table: array(ti.u64, 1), ahead: array(ti.u64, 1),
-        spread: ti.i32, tallies: array(ti.u64, 1),
-    ):  # fmt: skip
-        """Set the ways to each state that cannot be completed to zero, so that the next step leaves it out.
-
-        A work item reads one row: a state and the numbers of ways to it. The tallies count the states that are dropped.
-        """
-        for i in range(first, last):
-            begin = i * stride
-            is_wanted = 0
-            if table[begin] != ti.u64(0):
-                for cell in range(begin + words, begin + words + numbers):
-                    if table[cell] != ti.u64(0):
-                        is_wanted = 1
-            if is_wanted == 1 and cannot_be_completed(state_at(table, begin), ahead) == 1:
-                for cell in range(begin + words, begin + words + numbers):
-                    table[cell] = ti.u64(0)
-                ti.atomic_add(tallies[i // spread & TALLIES - 1], ti.u64(1))
+            if states[i * stride] != empty:
+                state = vector(0)
+                for w in ti.static(range(words)):
+                    state[w] = states[i * stride + w * word_stride] & ti.u64(WRITTEN - 1)
+                if cannot_be_completed(state, ahead) == 1:
+                    states[i * stride] = empty
+                    ti.atomic_add(tallies[i & TALLIES - 1], ti.u64(1))
 
     return drop

@@ -4,7 +4,8 @@ from functools import lru_cache
 from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions
-from kernels_ti.boundary.kernels.tables import FOUND, FULL, TALLIES, add_ways, array, row_functions
+from kernels_ti.boundary.kernels.tables import add_ways, array, row_functions
+from kernels_ti.boundary.spec.cells import FOUND, FULL, TALLIES
 from kernels_ti.taichi_door import kernel, ti
 
 
@@ -15,7 +16,8 @@ def count_kernel(words: int, bits: int, cells: int) -> Any:
     With one word more, that is the number of vertices on the cycle.
     """
     bounded = child_functions(words, bits, cells).bounded
-    state_at, row_of, _found_at = row_functions(cells)
+    functions = row_functions(cells)
+    state_at, rows_of = functions.state_at, functions.rows_of
 
     @kernel
     def advance(
@@ -32,25 +34,15 @@ def count_kernel(words: int, bits: int, cells: int) -> Any:
             begin = i * stride
             is_wanted = 0
             if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):
-                # The ways to a state may all have been dropped.
+                # All ways to a state may have become too long.
                 for cell in range(begin + cells, begin + cells + lengths * digits):
                     if old[cell] != ti.u64(0):
                         is_wanted = 1
             if is_wanted == 1:
                 mine = i // spread & TALLIES - 1
                 state = state_at(old, begin)
-                rows = ti.Vector([-1, -1])
                 off, on, flags = bounded(state, spec, base, bounds)
-                added, closing = 0, flags >> 2
-                for joins in ti.static(range(2)):
-                    if flags >> joins & 1 == 1:
-                        row, is_new = row_of(new, size, new_stride, on if ti.static(joins == 1) else off)
-                        rows[joins] = row
-                        added += is_new
-                        if row < 0:
-                            tallies[FULL] = ti.u64(1)
-                if added > 0:
-                    ti.atomic_add(tallies[mine], ti.cast(added, ti.u64))
+                rows, closing = rows_of(off, on, flags, new, size, new_stride, tallies, mine), flags >> 2
                 largest, most = ti.u64(0), 0
                 for length in range(lengths):
                     row_off, row_on = -1, -1

@@ -12,14 +12,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kernels_ti.boundary.kernels.children import child_functions, symbols
-from kernels_ti.boundary.kernels.tables import FOUND, FULL, TALLIES, add_ways, array, mixing, row_functions
+from kernels_ti.boundary.kernels.tables import add_ways, array, mixing, row_functions
+from kernels_ti.boundary.spec.cells import FULL, ORIGIN, TALLIES
 from kernels_ti.boundary.spec.coded import HEADER
 from kernels_ti.taichi_door import kernel, ti
-
-BIAS = 1 << 62
-"""Added to a value in a row, so that it is above zero, where a row begins."""
-ORIGIN = FOUND
-"""Where the tallies say from where the best cycle that closes comes; the ways follow."""
 
 
 class OptimumKernels(NamedTuple):
@@ -55,7 +51,7 @@ def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
     With one word more, that is the number of vertices on the cycle.
     """
     gained, bounded = gaining(words, bits), child_functions(words, bits, cells).bounded
-    state_at, row_of, _found_at = row_functions(cells)
+    state_at, row_of, rows_of, _found_at = row_functions(cells)
     mixed = mixing(cells)
 
     @kernel
@@ -75,17 +71,10 @@ def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
                 off, on, flags = bounded(state, spec, base, bounds)
                 value = old[begin + cells]
                 joined = value + gained(state, spec, base, gains, gain_base, of_edges)
-                added = 0
+                rows = rows_of(off, on, flags, new, size, new_stride, tallies, mine)
                 for joins in ti.static(range(2)):
-                    if flags >> joins & 1 == 1:
-                        row, is_new = row_of(new, size, new_stride, on if ti.static(joins == 1) else off)
-                        added += is_new
-                        if row < 0:
-                            tallies[FULL] = ti.u64(1)
-                        else:
-                            ti.atomic_max(new[row + cells], joined if ti.static(joins == 1) else value)
-                if added > 0:
-                    ti.atomic_add(tallies[mine], ti.cast(added, ti.u64))
+                    if rows[joins] >= 0:
+                        ti.atomic_max(new[rows[joins] + cells], joined if ti.static(joins == 1) else value)
                 if flags >> 2 == 1 and joined > tallies[2 * TALLIES + mine]:
                     ti.atomic_max(tallies[2 * TALLIES + mine], joined)
 

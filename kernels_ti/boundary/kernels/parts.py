@@ -5,28 +5,18 @@ worker takes whole parts, and no two workers write to one place: `kernels_ti.bou
 come in a part. The kernel here moves states to other parts. States have the symbols
 of `kernels_ti.boundary.values.states`.
 
-A part is `PART` cells of an array: its first row in the old layer, its rows, its first row in the new layer, its new
-rows. The workers share a queue. Its cells are `NEXT`, the next part; `OVERFLOW`, set where a sum had too many digits;
-`DONE`, the fewest vertices that came in a part; `ROWS` and `WAYS`, the rows and the cells for ways that the new layer
-takes. Numbers of ways have digits of 64 bits, the lowest first.
+Numbers of ways have digits of 64 bits, the lowest first.
 """
 
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kernels_ti.boundary.kernels.tables import mixing
+from kernels_ti.boundary.spec.cells import DEAD, NEXT, PART
 from kernels_ti.taichi_door import kernel, ti
 
 ITERATIONS_PER_WORKER = 512
 """Taichi hands out the iterations of a CPU loop in blocks of 512: a worker is the first of these."""
-
-PART = 4
-NEXT, OVERFLOW, DONE, ROWS, WAYS = range(5)
-WINDOW = 2
-"""Cells of a row between the words and the ways in a count by length: the first cell of its ways among all, and its
-fewest and its most vertices."""
-DEAD = (1 << 64) - 1
-"""First word of a state that leads to no cycle."""
 
 array = ti.types.ndarray
 

@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions
-from kernels_ti.boundary.kernels.tables import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TALLIES, array, row_functions
+from kernels_ti.boundary.kernels.tables import array, row_functions
+from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TALLIES
 from kernels_ti.taichi_door import kernel, ti
 
 _HALF = (1 << 32) - 1
@@ -36,7 +37,8 @@ def reduce(size: ti.i32, stride: ti.i32, before: ti.i32, values: ti.i32, below: 
 def points_kernel(words: int, bits: int) -> Any:
     """Return the kernel that evaluates, for states of a number of words, and symbols of a number of bits."""
     children = child_functions(words, bits, words).children
-    state_at, row_of, _found_at = row_functions(words)
+    functions = row_functions(words)
+    state_at, rows_of = functions.state_at, functions.rows_of
 
     @kernel
     def evaluate(
@@ -52,27 +54,13 @@ def points_kernel(words: int, bits: int) -> Any:
         """
         for i in range(first, last):
             begin = i * stride
-            most = ti.u64(0)
             if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):
-                # Zero for a state that has been dropped.
-                most = old[begin + words]
-            if most != ti.u64(0):
-                mine = i // spread & TALLIES - 1
-                state = state_at(old, begin)
-                rows = ti.Vector([-1, -1])
-                off, on, flags = children(state, spec, base)
-                added, closing = 0, flags >> 2
+                mine, most = i // spread & TALLIES - 1, old[begin + words]
+                off, on, flags = children(state_at(old, begin), spec, base)
+                rows, closing = rows_of(off, on, flags, new, size, new_stride, tallies, mine), flags >> 2
                 for joins in ti.static(range(2)):
-                    if flags >> joins & 1 == 1:
-                        row, is_new = row_of(new, size, new_stride, on if ti.static(joins == 1) else off)
-                        rows[joins] = row
-                        added += is_new
-                        if row < 0:
-                            tallies[FULL] = ti.u64(1)
-                        else:
-                            ti.atomic_max(new[row + words], most + ti.u64(joins))
-                if added > 0:
-                    ti.atomic_add(tallies[mine], ti.cast(added, ti.u64))
+                    if rows[joins] >= 0:
+                        ti.atomic_max(new[rows[joins] + words], most + ti.u64(joins))
                 # The vertex that closes the cycle is one more.
                 if closing == 1 and most > tallies[2 * TALLIES + mine]:
                     ti.atomic_max(tallies[2 * TALLIES + mine], most)

@@ -13,19 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions
-from kernels_ti.boundary.kernels.parts import (
-    DEAD,
-    DONE,
-    ITERATIONS_PER_WORKER,
-    NEXT,
-    OVERFLOW,
-    PART,
-    ROWS,
-    WAYS,
-    WINDOW,
-    array,
-    part_functions,
-)
+from kernels_ti.boundary.kernels.parts import ITERATIONS_PER_WORKER, array, part_functions
+from kernels_ti.boundary.spec.cells import DEAD, DONE, NEXT, OVERFLOW, PART, ROWS, WAYS, WINDOW
 from kernels_ti.taichi_door import kernel, ti
 
 _CLOSES = 1 << 30

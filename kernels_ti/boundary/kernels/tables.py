@@ -16,24 +16,9 @@ The ways that lead to a state are numbers of any size, one for each number of ve
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FULL, TAKEN, WRITTEN
 from kernels_ti.taichi_door import kernel, ti
 
-DIGIT_BITS = 48
-DIGIT_LIMIT = 1 << DIGIT_BITS
-"""A cell holds 2^16 digits without overflow."""
-
-TALLIES = 1024
-"""Cells over which work items spread what they count: atomics on one cell are slow."""
-FULL, FOUND = 3 * TALLIES, 3 * TALLIES + 1
-"""Where the tallies say that a table was full, and where the ways that close a cycle begin.
-
-Before come how many rows are new, the largest numbers (the place of the highest digit and that digit, in one cell),
-and the most vertices on a cycle.
-"""
-
-TAKEN, WRITTEN = 1 << 63, 1 << 62
-"""Flags of the cells of a state, which it leaves free: each cell is taken, and the first one says whether all are
-written."""
 _FACTOR, MIX = 0x9E3779B97F4A7C15, 0x94D049BB133111EB
 _HALF = (1 << 32) - 1
 # Rows that are looked at for one state before the table counts as full.
@@ -49,6 +34,7 @@ class RowFunctions(NamedTuple):
 
     state_at: Any
     row_of: Any
+    rows_of: Any
     found_at: Any
 
 
@@ -78,6 +64,27 @@ def carry(size: ti.i32, stride: ti.i32, words: ti.i32, lengths: ti.i32, digits: 
                     cell = table[at + digit] + over
                     over = cell >> ti.u64(DIGIT_BITS)
                     table[at + digit] = cell & ti.u64(DIGIT_LIMIT - 1)
+
+
+@kernel
+def gather(
+    size: ti.i32, stride: ti.i32, kept: ti.i32, together: ti.i32, table: array(ti.u64, 1), met: array(ti.u64, 1),
+    rows: array(ti.u64, 1),
+):  # fmt: skip
+    """Copy the first cells of the rows that are not empty to a place without gaps; some rows for each work item."""
+    for part in range((size + together - 1) // together):
+        last = ti.min(part * together + together, size)
+        found = 0
+        for i in range(part * together, last):
+            if table[i * stride] != ti.u64(0):
+                found += 1
+        if found > 0:
+            at = ti.cast(ti.atomic_add(met[0], ti.cast(found, ti.u64)), ti.i32)
+            for i in range(part * together, last):
+                if table[i * stride] != ti.u64(0):
+                    for cell in range(kept):
+                        rows[at * kept + cell] = table[i * stride + cell]
+                    at += 1
 
 
 @ti.func
@@ -184,6 +191,21 @@ def row_functions(cells: int) -> RowFunctions:
         return row, is_new
 
     @ti.func
+    def rows_of(off, on, flags, table: ti.template(), size, stride, tallies: ti.template(), mine):
+        """Return the first cells of the rows of both children, -1 for none, and count the new ones in the tallies."""
+        rows, added = ti.Vector([-1, -1]), 0
+        for joins in ti.static(range(2)):
+            if flags >> joins & 1 == 1:
+                row, is_new = row_of(table, size, stride, on if ti.static(joins == 1) else off)
+                rows[joins] = row
+                added += is_new
+                if row < 0:
+                    tallies[FULL] = ti.u64(1)
+        if added > 0:
+            ti.atomic_add(tallies[mine], ti.cast(added, ti.u64))
+        return rows
+
+    @ti.func
     def found_at(table: ti.template(), size, stride, state):
         """Return the first cell of the row of a state in a table that is only read, -1 for none.
 
@@ -208,4 +230,4 @@ def row_functions(cells: int) -> RowFunctions:
                 at = ti.select(at + 1 == size, 0, at + 1)
         return row
 
-    return RowFunctions(state_at, row_of, found_at)
+    return RowFunctions(state_at, row_of, rows_of, found_at)

@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kernels_ti.boundary.kernels.children import child_functions
-from kernels_ti.boundary.kernels.tables import DIGIT_BITS, DIGIT_LIMIT, array, row_functions
+from kernels_ti.boundary.kernels.tables import array, row_functions
+from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT
 from kernels_ti.taichi_door import kernel, ti
 
 
@@ -98,7 +99,7 @@ def _going_back(cells: int) -> Any:
 def ways_kernels(words: int, bits: int, cells: int) -> WaysKernels:
     """Return the kernels for states of `words` words with symbols of `bits` bits, in rows with `cells` words."""
     bounded = child_functions(words, bits, cells).bounded
-    state_at, row_of, found_at = row_functions(cells)
+    state_at, row_of, _rows_of, found_at = row_functions(cells)
 
     @kernel
     def put_down(

@@ -29,12 +29,11 @@ from kernels_ti.boundary.orders.order import (
     neighbour_lists,
     states_per_second,
 )
-from kernels_ti.device.device import held_device
+from kernels_ti.device.device import Device, held_device
 from kernels_ti.graph import Graph
 
 if TYPE_CHECKING:
     from kernels_ti.boundary.orders.plan import BoundaryPlan
-    from kernels_ti.device.device import Device
 
 SECONDS_FOR_PREFIXES = 2.0
 """Longest search for a first order, see `kernels_ti.boundary.orders.order`: annealing finds better ones sooner."""

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT
+
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
 
 # Digits in words of 64 bits: the room above is for sums.
-_DIGIT_BITS = 48
-_DIGIT_LIMIT, _SUM_LIMIT = 1 << _DIGIT_BITS, 1 << 63
+_SUM_LIMIT = 1 << 63
 # The sum of this many halves of digits fits into a word.
 _HALF_BITS = 24
 # Random numbers that are drawn together.
@@ -41,15 +42,15 @@ class Numbers:
     @classmethod
     def of(cls, integers: Sequence[int]) -> Numbers:
         """Return some numbers, with as many digits as the largest takes."""
-        count = max(-(-max(integers, default=0).bit_length() // _DIGIT_BITS), 1)
-        shifts = range(0, count * _DIGIT_BITS, _DIGIT_BITS)
-        return cls(np.array([[each >> by & (_DIGIT_LIMIT - 1) for each in integers] for by in shifts], np.uint64))
+        count = max(-(-max(integers, default=0).bit_length() // DIGIT_BITS), 1)
+        shifts = range(0, count * DIGIT_BITS, DIGIT_BITS)
+        return cls(np.array([[each >> by & (DIGIT_LIMIT - 1) for each in integers] for by in shifts], np.uint64))
 
     def as_words(self) -> Words:
         """Return numbers below 2^64 in one word each, shape (k,)."""
         words = np.zeros(len(self), np.uint64)
         for digit in self.digits[::-1]:
-            words = (words << np.uint64(_DIGIT_BITS)) | digit
+            words = (words << np.uint64(DIGIT_BITS)) | digit
         return words
 
     def __len__(self) -> int:
@@ -70,7 +71,7 @@ class Numbers:
 
     def at(self, place: int) -> int:
         """Return one of the numbers."""
-        return sum(digit << _DIGIT_BITS * k for k, digit in enumerate(self.digits[:, place].tolist()))
+        return sum(digit << DIGIT_BITS * k for k, digit in enumerate(self.digits[:, place].tolist()))
 
     def padded(self, digits: int) -> Numbers:
         """Return the same with at least so many digits."""
@@ -81,14 +82,14 @@ class Numbers:
         low = (self.digits & np.uint64((1 << _HALF_BITS) - 1)).sum(axis=1).tolist()
         high = (self.digits >> np.uint64(_HALF_BITS)).sum(axis=1).tolist()
         return sum(
-            lower + (upper << _HALF_BITS) << _DIGIT_BITS * k
+            lower + (upper << _HALF_BITS) << DIGIT_BITS * k
             for k, (lower, upper) in enumerate(zip(low, high, strict=True))
         )
 
     def modulo(self, prime: int) -> Words:
         """Return the remainders, shape (k,), of a division by a number below 2^31."""
         remainders = np.zeros(len(self), np.uint64)
-        base = np.uint64((1 << _DIGIT_BITS) % prime)
+        base = np.uint64((1 << DIGIT_BITS) % prime)
         for digit in self.digits[::-1]:
             remainders *= base
             remainders += digit % np.uint64(prime)
@@ -99,13 +100,13 @@ class Numbers:
 def sums_of(parts: Sequence[tuple[Numbers, Indices]], size: int) -> Numbers:
     """Add up numbers, each at the place of the sum to which it is added; `size` is the number of sums."""
     most = sum(len(into) for _, into in parts)
-    if most * _DIGIT_LIMIT >= _SUM_LIMIT:
+    if most * DIGIT_LIMIT >= _SUM_LIMIT:
         most = sum(int(np.bincount(into).max(initial=0)) for _, into in parts)
     # Otherwise they are added in pieces with a carry between: see `_carried`.
     count = max((part.digits.shape[0] for part, _ in parts), default=1)
     digits = np.zeros((count, size), np.uint64)
     for part, into in parts:
-        at_once = len(into) if most * _DIGIT_LIMIT < _SUM_LIMIT else _SUM_LIMIT // _DIGIT_LIMIT // 4
+        at_once = len(into) if most * DIGIT_LIMIT < _SUM_LIMIT else _SUM_LIMIT // DIGIT_LIMIT // 4
         for start in range(0, len(into), max(at_once, 1)):
             for digit, more in zip(digits, part.digits, strict=False):
                 np.add.at(digit, into[start : start + at_once], more[start : start + at_once])
@@ -119,8 +120,8 @@ def _carried(digits: Words) -> Words:
     over = np.zeros(digits.shape[1], np.uint64)
     for digit in digits:
         digit += over
-        np.right_shift(digit, np.uint64(_DIGIT_BITS), out=over)
-        digit &= np.uint64(_DIGIT_LIMIT - 1)
+        np.right_shift(digit, np.uint64(DIGIT_BITS), out=over)
+        digit &= np.uint64(DIGIT_LIMIT - 1)
     return np.concatenate((digits, over[None])) if over.any() else digits
 
 
@@ -151,7 +152,7 @@ def random_below(limit: int, k: int, generator: random.Random) -> Numbers:
     bits = limit.bit_length()
     ends = Numbers.of([limit])
     count = len(ends.digits)
-    masks = np.array([(1 << min(bits - _DIGIT_BITS * digit, _DIGIT_BITS)) - 1 for digit in range(count)], np.uint64)
+    masks = np.array([(1 << min(bits - DIGIT_BITS * digit, DIGIT_BITS)) - 1 for digit in range(count)], np.uint64)
     found, pieces = 0, [np.zeros((count, 0), np.uint64)]
     while found < k:
         more = min(k - found, _DRAWN_AT_ONCE)
@@ -184,8 +185,8 @@ def _are_less(some: Words, others: Words) -> npt.NDArray[np.bool_]:
 
 def _difference(some: Words, others: Words) -> Words:
     """Return numbers minus others that are not larger, of as many digits."""
-    found: Words = some + np.uint64(_DIGIT_LIMIT) - others
+    found: Words = some + np.uint64(DIGIT_LIMIT) - others
     for digit, following in itertools.pairwise(found):
-        following -= np.uint64(1) - (digit >> np.uint64(_DIGIT_BITS))
-    found &= np.uint64(_DIGIT_LIMIT - 1)
+        following -= np.uint64(1) - (digit >> np.uint64(DIGIT_BITS))
+    found &= np.uint64(DIGIT_LIMIT - 1)
     return found

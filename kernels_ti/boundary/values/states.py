@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT
 from kernels_ti.boundary.spec.transitions import grouped
 from kernels_ti.errors import EngineError, SizeError, bytes_text, parameter, quantity, vertices_text, worded
 
@@ -25,8 +26,7 @@ Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
 
 # Digits of the counts, in words of 64 bits: the room above is for sums.
-_DIGIT_BITS = 48
-_DIGIT_LIMIT, _SUM_LIMIT = 1 << _DIGIT_BITS, 1 << 63
+_SUM_LIMIT = 1 << 63
 
 _ROWS_AT_ONCE = 2048
 
@@ -90,7 +90,7 @@ class States:
             for digit in range(chosen.shape[1]):
                 sums = zip(low[:, digit].sum(axis=0).tolist(), high[:, digit].sum(axis=0).tolist(), strict=True)
                 for length, (lower, upper) in enumerate(sums):
-                    totals[length] += (lower + (upper << 32)) << _DIGIT_BITS * digit
+                    totals[length] += (lower + (upper << 32)) << DIGIT_BITS * digit
         return totals
 
     def kept(self, which: npt.NDArray[np.bool_]) -> States:
@@ -99,21 +99,21 @@ class States:
 
     def carried(self) -> States:
         """Return the same with small digits, and one digit more where that takes one."""
-        if self.bound <= _DIGIT_LIMIT:
+        if self.bound <= DIGIT_LIMIT:
             return self
         largest = int(self.counts.max(initial=0))
-        if largest < _DIGIT_LIMIT:
+        if largest < DIGIT_LIMIT:
             return States(self.words, self.counts, max(largest, 1))
         # A copy: what closes is counted in these states afterwards, and a step may be given up.
         counts = self.counts.copy()
         for digit in range(counts.shape[1]):
-            over = counts[:, digit] >> np.uint64(_DIGIT_BITS)
-            counts[:, digit] &= np.uint64(_DIGIT_LIMIT - 1)
+            over = counts[:, digit] >> np.uint64(DIGIT_BITS)
+            counts[:, digit] &= np.uint64(DIGIT_LIMIT - 1)
             if digit + 1 < counts.shape[1]:
                 counts[:, digit + 1] += over
             elif over.any():
                 counts = np.concatenate([counts, over[:, None]], axis=1)
-        return States(self.words, counts, _DIGIT_LIMIT)
+        return States(self.words, counts, DIGIT_LIMIT)
 
 
 def merged(

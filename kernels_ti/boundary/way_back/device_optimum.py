@@ -11,6 +11,7 @@ import numpy.typing as npt
 from kernels_ti.boundary.executors.rows import words_in
 from kernels_ti.boundary.executors.tables import FEW_CELLS, HALF_BITS, Shape
 from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.spec.cells import BIAS, DIGIT_BITS, FULL, ORIGIN, TALLIES
 from kernels_ti.boundary.values.saved import SavedForward
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.device_layers import DeviceLayers, KeptLayer, LayersTooLargeError
@@ -81,8 +82,6 @@ class DeviceOptimum(DeviceLayers):
 
     def value_of(self, row: Words) -> int:
         """Return the largest value of a way to the state of a row."""
-        from kernels_ti.boundary.kernels.optimum import BIAS
-
         return int(row[self._cells]) - BIAS
 
     def origin_of(self, row: Words) -> int:
@@ -91,7 +90,7 @@ class DeviceOptimum(DeviceLayers):
 
     def _begin(self) -> None:
         """Make the one state of no vertex, of no value."""
-        from kernels_ti.boundary.kernels.optimum import BIAS, optimum_kernels
+        from kernels_ti.boundary.kernels.optimum import optimum_kernels
 
         super()._begin()
         self._kernels = optimum_kernels(self._words, self._bits, self._cells)
@@ -110,9 +109,6 @@ class DeviceOptimum(DeviceLayers):
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""
-        from kernels_ti.boundary.kernels.optimum import BIAS, ORIGIN
-        from kernels_ti.boundary.kernels.tables import FULL, TALLIES
-
         old = self._shape
         copies = FEW_CELLS
         table, tallies = self._cleared(shape, 1 + 2 * copies * shape.digits)
@@ -144,8 +140,6 @@ class DeviceOptimum(DeviceLayers):
 
     def _close(self, value: int, origin: int, found: np.ndarray) -> None:
         """Take notice of cycles that close with a value that is not less than the best one."""
-        from kernels_ti.boundary.kernels.tables import DIGIT_BITS
-
         if self.best is None or value > self.best:
             self.best, self.ways, self.closing_step, self.origin = value, 0, self.place, origin
         for digit, (low, high) in enumerate(found.astype(object).sum(axis=0).tolist()):

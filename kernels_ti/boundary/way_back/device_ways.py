@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +13,12 @@ from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.numbers import Numbers, picked
 from kernels_ti.boundary.values.saved import SavedForward
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
-from kernels_ti.boundary.way_back.counting import closed_in
 from kernels_ti.boundary.way_back.device_layers import DeviceLayers, KeptLayer
 from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.boundary.way_back.rule import closed_in
 from kernels_ti.boundary.way_back.walks import Walks, words_for
+from kernels_ti.device.device import Device
 from kernels_ti.errors import EngineError
-
-if TYPE_CHECKING:
-    from kernels_ti.device.device import Device
 
 Words = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int32]

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.saved import SavedForward, SavedPick, SavedResult
-
-if TYPE_CHECKING:
-    from kernels_ti.device.device import Device
+from kernels_ti.device.device import Device
 
 Offer = Callable[[Callable[[], SavedForward], bool], None]
 """A callback with two arguments: a function that returns the state between two vertices, and whether all vertices of

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from kernels_ti.boundary.values.numbers import Numbers, picked
 from kernels_ti.boundary.way_back.layers import Layer
+from kernels_ti.boundary.way_back.rule import Values
 from kernels_ti.errors import EngineError
 
 Words = npt.NDArray[np.uint64]
@@ -54,7 +55,7 @@ class Walks:
 
 
 def members_of(
-    walks: Walks, way_back: Iterator[tuple[int, Layer, Numbers]], names: Sequence[int], vertices: int
+    walks: Walks, way_back: Iterator[tuple[int, Layer, Values]], names: Sequence[int], vertices: int
 ) -> Words:
     """Go back through the layers of a block in numpy, and return the cycles as bit rows, in the order of the numbers.
 
@@ -63,7 +64,8 @@ def members_of(
     """
     members = np.zeros((len(walks), words_for(vertices)), np.uint64)
     at, rest = np.zeros(len(walks), np.int64), walks.rest.digits
-    for place, layer, ways in way_back:
+    for place, layer, values in way_back:
+        ways = values.ways
         going, begun = walks.begun(place)
         word, bit = divmod(names[layer.step.vertex], _BITS)
         if going:

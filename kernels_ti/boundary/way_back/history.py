@@ -1,0 +1,153 @@
+"""A block, vertex by vertex and back again in numpy, with the values of a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kernels_ti.boundary.values.numbers import Numbers
+from kernels_ti.boundary.values.saved import SavedForward, SavedLayer
+from kernels_ti.boundary.values.states import GivenUp
+from kernels_ti.boundary.way_back.blocks import PlannedBlock
+from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.boundary.way_back.kept_way import KeptWay
+from kernels_ti.boundary.way_back.layers import Layer, Words, layer_of
+from kernels_ti.boundary.way_back.rule import Rule, Values
+from kernels_ti.boundary.way_back.walks import Walks, members_of
+from kernels_ti.errors import SizeError, bytes_text, parameter, quantity, vertices_text
+
+# Bytes that a step needs for a while: for each state, and for each of its words.
+_BYTES_OF_A_STATE, _BYTES_OF_A_WORD = 150, 50
+
+
+@dataclass
+class _Kept:
+    """The states before a step with their values; the layer itself only while every one is kept."""
+
+    place: int
+    words: Words
+    values: Values
+    layer: Layer | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the states with their values, and of what they become."""
+        return (self.words.nbytes if self.layer is None else self.layer.nbytes) + self.values.nbytes
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is known what the states become."""
+        return self.layer is not None
+
+    def thinned(self) -> _Kept:
+        """Return the states with their values alone."""
+        return replace(self, layer=None)
+
+
+class History(KeptWay[_Kept]):
+    """A block that has been gone through in numpy, and can be gone back.
+
+    A rule says which values are carried along, by default the number of all ways. The way begins with one state, by
+    default that of no vertex, and takes some `steps`, by default all; or it goes on from `saved`. `reached` has the
+    states after the last step, and `values` their values. A SizeError says that a boundary alone does not fit.
+    """
+
+    _in_kernels = False
+
+    def __init__(
+        self,
+        block: PlannedBlock,
+        means: Means,
+        saved: SavedForward | None = None,
+        *,
+        rule: Rule | None = None,
+        words: Words | None = None,
+        steps: range | None = None,
+    ) -> None:
+        self._block, self._steps, self._packing = block, block.steps, block.packing
+        self._rule, self._memory = rule or Rule(block), means.memory
+        steps = range(len(block.steps)) if steps is None else steps
+        self.place, self._last = steps.start, steps.stop
+        first = np.zeros((self._packing.words + block.bounds.are_told_apart, 1), np.uint64)
+        self.reached, self.values = first if words is None else words, self._rule.begin()
+        self._set_out(means, None if means.memory is None else means.memory // 2)
+        self._is_first = True
+        self._go(saved, self._last)
+        self._is_first = False
+
+    @property
+    def states(self) -> int:  # type: ignore[override]
+        """States after the last step."""
+        return len(self.reached[0])
+
+    @property
+    def total(self) -> int:
+        """All cycles that have closed, of those that the rule counts."""
+        return self._rule.ways
+
+    def members(self, numbers: Numbers, names: Sequence[int], vertices: int) -> Words:
+        """Return the cycles for some numbers of the block, by going back once; see `members_of`."""
+        walks = Walks(numbers, self._rule.closed)
+        return members_of(walks, self.backward(walks.last + 1), names, vertices)
+
+    def backward(self, end: int | None = None) -> Iterator[tuple[int, Layer, Values]]:
+        """Go back, once, from a step: yield the number of each, its layer and the values of its states."""
+        budget = None if self._budget is None else self._budget // 2
+        for kept in self._back(self._last if end is None else end, budget):
+            assert kept.layer is not None
+            yield kept.place, kept.layer, kept.values
+
+    def _keep(self) -> _Kept:
+        return _Kept(self.place, self.reached, self.values)
+
+    def _come(self) -> None:
+        if self._means.enough():
+            raise GivenUp
+        self._require_room()
+        layer, words = layer_of(self._block, self.place, self.reached)
+        if self._is_first:
+            self._rule.close(self.place, layer, self.values)
+        values = self._rule.follow(layer, self.values)
+        if self._between == 1:
+            self.layers[-1].layer = layer
+        self.reached, self.values, self.place = words, values, self.place + 1
+
+    def _restore(self, layer: _Kept) -> None:
+        self.place, self.reached, self.values = layer.place, layer.words, layer.values
+
+    def _saved_layer(self, layer: _Kept) -> SavedLayer:
+        numbers, arrays = {}, {"words": layer.words, **layer.values.arrays}
+        if layer.layer is not None:
+            numbers = {"after": layer.layer.after}
+            arrays.update(off=layer.layer.off, on=layer.layer.on, closing=layer.layer.closing)
+        return SavedLayer(layer.place, numbers, arrays)
+
+    def _restored(self, saved: SavedLayer) -> _Kept:
+        words, layer, arrays = saved.arrays["words"], None, saved.arrays
+        if "after" in saved.numbers:
+            step = self._steps[saved.place]
+            layer = Layer(step, words, arrays["off"], arrays["on"], arrays["closing"], saved.numbers["after"])
+        return _Kept(saved.place, words, Values.of_arrays(arrays), layer)
+
+    def _found(self) -> dict[str, Any]:
+        return self._rule.found()
+
+    def _go_on(self, found: dict[str, Any]) -> None:
+        self._rule.go_on(found)
+
+    def _require_room(self) -> None:
+        step, states, last = self._steps[self.place], self.states, self.layers[-1]
+        held = self._held + (last.nbytes if last.place < self.place else 0) + self.values.nbytes
+        step_bytes = states * (_BYTES_OF_A_STATE + _BYTES_OF_A_WORD * self._packing.words)
+        needed = held + step_bytes
+        if self._memory is None or needed <= self._memory:
+            return
+        largest = max(each.cost for each in self._steps) / max(step.cost, 1.0)
+        raise SizeError(
+            f"{quantity(states, 'state')} at a boundary of {vertices_text(step.width + step.leaving)} may need about "
+            f"{bytes_text(needed)}, more than the {bytes_text(self._memory)} that are left, and the largest boundary "
+            f"about {bytes_text(held + step_bytes * max(largest, 1.0))}: {parameter('memory')} allows more"
+        )
