@@ -18,17 +18,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.blocks.restriction import vertices_called
-from kernels_ti.boundary.in_one_call import order_called
+from kernels_ti.blocks.restriction import order_called, vertices_called
 from kernels_ti.boundary.values.weights import Weights
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
+from kernels_ti.cycles import Cycles
 from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
 from kernels_ti.options import require_lengths, require_parity
 
 FEWEST = 2
 """Vertices of the shortest path."""
+
+
+EXTRA_BETWEEN, EXTRA_OF_ALL = 1, 3
+"""New vertices on a cycle that stands for a path: between two ends, and of all paths."""
 
 
 class End(Enum):
@@ -61,7 +65,7 @@ class PathGraph:
     @property
     def extra(self) -> int:
         """New vertices on a cycle."""
-        return 1 if self.ends else 3
+        return EXTRA_BETWEEN if self.ends else EXTRA_OF_ALL
 
     @cached_property
     def _index(self) -> dict[Hashable, int]:
@@ -78,6 +82,27 @@ class PathGraph:
         path = path[1:-1]
         is_forward = self.given.directed or self._index[path[0]] < self._index[path[-1]]
         return path if is_forward else path[::-1]
+
+    def of_cycles(self, cycles: Cycles) -> Cycles:
+        """Return the paths for which some cycles stand, each from its first vertex on, as `path` does."""
+        first, n = (self.extra + 1) // 2, self.given.n
+        counts = cycles.lengths - self.extra
+        offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        owner = np.repeat(np.arange(len(cycles)), counts)
+        place = np.arange(offsets[-1]) - offsets[owner]
+        starts = np.flatnonzero(cycles.vertices == n) - cycles.offsets[:-1] + first
+
+        def at(places: npt.NDArray[np.int64], owners: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+            return cycles.vertices[cycles.offsets[owners] + (starts[owners] + places) % cycles.lengths[owners]]
+
+        if not self.given.directed:
+            every = np.arange(len(cycles))
+            one, other = at(np.zeros_like(counts), every), at(counts - 1, every)
+            is_backward = one > other
+            if self.ends:
+                is_backward = one != self._index[self.ends[0]]
+            place = np.where(is_backward[owner], counts[owner] - 1 - place, place)
+        return Cycles(offsets, at(place, owner))
 
     def weights(self, weight: Mapping[Any, Any]) -> tuple[dict[Any, Any], int]:
         """Return weights with those of the new vertices, or of their edges, and how much they add to each cycle."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from kernels_ti.blocks.restriction import order_called
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.in_one_call import order_called
 from kernels_ti.boundary.sample import Draws, check_fit, draws_of, in_cycle_order
 from kernels_ti.boundary.way_back.blocks import Report, space_for
 from kernels_ti.boundary.way_back.keeping import Keeping

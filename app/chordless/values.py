@@ -8,6 +8,7 @@ import os
 import re
 
 SHORTEST_CYCLE = 3
+SHORTEST_PATH = 2
 
 ALL_LIVING = "none"
 """Value of `types` for a food web without types: every vertex is living."""

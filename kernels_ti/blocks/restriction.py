@@ -231,6 +231,20 @@ def vertices_called(graph: Graph, names: Iterable[Hashable]) -> tuple[int, ...]:
     return tuple(found)
 
 
+def order_called(graph: Graph, order: Iterable[Hashable] | None) -> list[int] | None:
+    """Return the vertices of an order that is given by their names, each once; None without one."""
+    if order is None:
+        return None
+    if not isinstance(order, Iterable):
+        raise OptionError(f"order is a list of all vertices, not {order!r}")
+    vertices = list(vertices_called(graph, order))
+    if sorted(vertices) != list(range(graph.n)):
+        raise OptionError(
+            f"order names each of the {graph.n:,} vertices once, but it has {len(set(vertices)):,} of them"
+        )
+    return vertices
+
+
 def edges_called(graph: Graph, edges: Iterable[tuple[Hashable, Hashable]]) -> tuple[tuple[int, int], ...]:
     """Find edges by the names of their ends, each given as it is in `Graph.names`.
 

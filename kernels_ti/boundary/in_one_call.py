@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from kernels_ti.blocks.restriction import vertices_called
+from kernels_ti.blocks.restriction import order_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
 from kernels_ti.boundary.needs import needs_of
@@ -21,14 +21,12 @@ from kernels_ti.device.device import Device, held_device, is_open
 from kernels_ti.device.memory import host_budget, search_budget
 from kernels_ti.errors import (
     EngineError,
-    OptionError,
     SizeError,
     bytes_text,
     parameter,
     time_is_up,
     vertices_text,
 )
-from kernels_ti.graph import Graph
 from kernels_ti.options import CycleCounts
 from kernels_ti.watch import Watch
 
@@ -146,20 +144,6 @@ def opened(arch: str, watch: Watch, threads: int | None = None) -> Iterator[Devi
                 watch.tell("compiling")
             device = stack.enter_context(held_device(arch, threads=threads))
         yield device
-
-
-def order_called(graph: Graph, order: Iterable[Hashable] | None) -> list[int] | None:
-    """Return the vertices of an order that is given by their names, each once; None without one."""
-    if order is None:
-        return None
-    if not isinstance(order, Iterable):
-        raise OptionError(f"order is a list of all vertices, not {order!r}")
-    vertices = list(vertices_called(graph, order))
-    if sorted(vertices) != list(range(graph.n)):
-        raise OptionError(
-            f"order names each of the {graph.n:,} vertices once, but it has {len(set(vertices)):,} of them"
-        )
-    return vertices
 
 
 @contextmanager

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.blocks.restriction import order_called
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, order_called
+from kernels_ti.boundary.in_one_call import annealed_blocks, in_time
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.numbers import Numbers, sums_of
 from kernels_ti.boundary.values.residues import combined, primes_beyond

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from chordless.commands.trial import Trial
     from chordless.graphs.load import LoadedGraph
     from chordless.protocol.events import Finished
+    from chordless.protocol.orders import RunCommand
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.estimate import Estimate
 
-SUMMARY = "estimate the number of cycles, and the time of a run"
+SUMMARY = "estimate the number of cycles or paths, and the time of a run"
 
 # Parts of the time: until then an order of the vertices is sought, and so long at least on a machine that is busy.
 _ORDERS_UNTIL, _LEAST_FOR_ORDERS = 0.45, 0.1
@@ -53,15 +54,22 @@ def add_parser(subparsers: Any) -> None:
             "that lead to a cycle; `paths` of `chordless count --json` are all that a search\n"
             "looked at. Where the graph has a small boundary, it also tells how long\n"
             "`chordless count --method boundary` would take. For this the speed of each\n"
-            "device is measured, once on a machine: some seconds."
+            "device is measured, once on a machine: some seconds. With --between S T, or\n"
+            "--all-pairs, all this of the paths that `chordless paths` counts."
         ),
         "chordless estimate roads.txt",
         "chordless estimate roads.txt --max-length 20 --arch cuda",
         "chordless estimate grid:9x10 --seconds 30 --json | jq .total",
         "chordless estimate hypercube:7 --symmetry --seconds 20",
+        "chordless estimate roads.txt --between 17 203",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     group = parser.add_argument_group("what to estimate")
+    paths = group.add_mutually_exclusive_group()
+    paths.add_argument(
+        "--between", nargs=2, default=(), metavar=("S", "T"), help="the chordless paths from S to T, not cycles"
+    )
+    paths.add_argument("--all-pairs", action="store_true", help="all chordless paths, not cycles")
     shared.add_lengths(group, values.any_cycle_length)
     shared.add_restriction(group)
     group.add_argument(
@@ -82,8 +90,11 @@ def add_parser(subparsers: Any) -> None:
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Set the bounds on the length; end with a usage error for options that exclude each other."""
-    shared.settle_lengths(parser, options)
+    of_paths = options.between or options.all_pairs
+    shared.settle_lengths(parser, options, shortest=values.SHORTEST_PATH if of_paths else values.SHORTEST_CYCLE)
     shared.check_symmetry(parser, options)
+    if options.symmetry and of_paths:
+        parser.error("--symmetry is for cycles: leave it out for paths")
 
 
 def act(options: argparse.Namespace) -> int:
@@ -109,10 +120,16 @@ def _comes_through_a_pipe(path: str) -> bool:
 def _space(options: argparse.Namespace, loaded: LoadedGraph, *, symmetry: bool) -> SearchSpace:
     """Return the search space of a search with these options."""
     from chordless.engine.framing import search_space
+
+    return search_space(_command(options, symmetry=symmetry), loaded.graph)
+
+
+def _command(options: argparse.Namespace, *, symmetry: bool) -> RunCommand:
+    """Return the search that is estimated."""
     from chordless.protocol.orders import RunCommand
 
-    command = RunCommand(**shared.graph_fields(options), **shared.restriction_fields(options), symmetry=symmetry)
-    return search_space(command, loaded.graph)
+    asked = shared.restriction_fields(options) | shared.fields_of(options, "between", "all_pairs")
+    return RunCommand(**shared.graph_fields(options), **asked, symmetry=symmetry)
 
 
 def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -> int:
@@ -123,6 +140,7 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
     from kernels_ti.estimate.estimate import Estimator
     from kernels_ti.estimate.usual_rate import usual_rate
 
+    of_paths = bool(options.between or options.all_pairs)
     space = _space(options, loaded, symmetry=options.symmetry)
     boundary_space = _space(options, loaded, symmetry=False) if options.symmetry else space
 
@@ -158,8 +176,8 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
             raise
         exit_code = interrupt.exit_code if isinstance(interrupt, TerminatedError) else _INTERRUPTED_EXIT_CODE
         tried = trial.result(loaded)
-    by_trial = _of_trial(options.min_length, tried)
-    estimate = by_trial if tried.complete or estimator is None else estimator.estimate()
+    by_trial = _of_trial(options, tried)
+    estimate = by_trial if tried.complete or estimator is None else _in_paths(options, estimator.estimate())
     words = 1 if estimator is None else estimator.words
     search = _run_seconds(estimate, tried, usual_rate(words, options.threads or cores()))
     is_asked = options.json or not (
@@ -169,11 +187,11 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
 
     def tell_first(in_python: list[AlongBoundary]) -> None:
         if not options.json:
-            for line in boundary_lines(plan, in_python, search_seconds):
+            for line in boundary_lines(plan, in_python, search_seconds, of_paths=of_paths):
                 print(line, flush=True)
 
     if not options.json:
-        for line in table(estimate, tried, search):
+        for line in table(estimate, tried, search, "paths" if of_paths else "cycles"):
             print(line)
         sys.stdout.flush()
     counts = (
@@ -184,14 +202,25 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
 
         print(json.dumps({**result_object(estimate, tried, search), "boundary": boundary_object(plan, counts)}))
     else:
-        for line in boundary_lines(plan, counts, search_seconds) if is_asked else ():
+        for line in boundary_lines(plan, counts, search_seconds, of_paths=of_paths) if is_asked else ():
             print(line)
     if exit_code:
         sys.stderr.write("chordless: interrupted: this is what the probes up to now tell\n")
     return exit_code
 
 
-def _of_trial(min_length: int, trial: Finished) -> Estimate:
+def _in_paths(options: argparse.Namespace, estimate: Estimate) -> Estimate:
+    """Return an estimate by vertices of a path, if paths are asked for; they have no triangles."""
+    from dataclasses import replace
+
+    from chordless.engine.paths import in_paths, new_on_a_cycle
+
+    extra = new_on_a_cycle(_command(options, symmetry=False))
+    by_length = in_paths(estimate.cycles_by_length, extra)
+    return replace(estimate, cycles_by_length=by_length, triangles=None) if extra else estimate
+
+
+def _of_trial(options: argparse.Namespace, trial: Finished) -> Estimate:
     """Return the counts of a trial alone: all there is after a whole run, else lower bounds."""
     from chordless.protocol.results import triangle_count
     from kernels_ti.estimate.estimate import Estimate
@@ -200,7 +229,9 @@ def _of_trial(min_length: int, trial: Finished) -> Estimate:
         probes=0,
         walks=0,
         exact=trial.complete,
-        triangles=triangle_count(min_length, None, trial.cycles_by_length) if trial.complete else None,
+        triangles=triangle_count(options.min_length, None, trial.cycles_by_length)
+        if trial.complete and not (options.between or options.all_pairs)
+        else None,
         paths=trial.paths,
         paths_low=trial.paths,
         paths_high=trial.paths if trial.complete else math.inf,

@@ -135,8 +135,10 @@ def boundary_object(plan: BoundaryPlan, counts: Sequence[AlongBoundary]) -> dict
     }
 
 
-def boundary_lines(plan: BoundaryPlan, counts: Sequence[AlongBoundary], search_seconds: float | None) -> Iterator[str]:
-    """Yield the lines for people about the boundary method.
+def boundary_lines(
+    plan: BoundaryPlan, counts: Sequence[AlongBoundary], search_seconds: float | None, *, of_paths: bool = False
+) -> Iterator[str]:
+    """Yield the lines for people about the boundary method, for a count of cycles or of paths.
 
     They come where it is the better one, or where `search_seconds` is None.
     """
@@ -152,20 +154,21 @@ def boundary_lines(plan: BoundaryPlan, counts: Sequence[AlongBoundary], search_s
     else:
         yield f"  --method boundary cannot count them here: {boundary}"
     for count in counts:
-        yield from _lines_of(count)
+        yield from _lines_of(count, of_paths=of_paths)
     if not plan.is_settled:
         yield "  at most: a count looks longer for a better order of the vertices"
     possible = [count.seconds_by_length for count in counts if count.fits_by_length]
     search = math.inf if search_seconds is None else search_seconds
     if search > SHORT_SEARCH and min(possible, default=math.inf) <= min(search / TIMES_FASTER, LONGEST_COUNT):
+        command, one = ("paths", "path") if of_paths else ("count", "cycle")
         if search_seconds is None:
-            yield "  chordless count takes this method, unless a search turns out to be short"
+            yield f"  chordless {command} takes this method, unless a search turns out to be short"
         else:
-            yield "  chordless count takes this method by itself; --method search meets every cycle"
+            yield f"  chordless {command} takes this method by itself; --method search meets every {one}"
 
 
-def _lines_of(count: AlongBoundary) -> Iterator[str]:
-    """Yield what a count takes on one device."""
+def _lines_of(count: AlongBoundary, *, of_paths: bool) -> Iterator[str]:
+    """Yield what a count takes on one device; paths are always counted by length."""
     where = "in Python" if count.device == "Python" else f"--arch {count.arch} ({count.device})"
     there = "" if count.memory is None else f", {bytes_text(count.memory)} to use"
     yield f"    {where}{there}"
@@ -177,4 +180,5 @@ def _lines_of(count: AlongBoundary) -> Iterator[str]:
     if not count.fits:
         together = does_not_fit_text(count.bytes)
     yield f"      by length     {by_length}"
-    yield f"      --total-only  {together}"
+    if not of_paths:
+        yield f"      --total-only  {together}"

@@ -27,11 +27,12 @@ def is_lower_bound(estimate: Estimate) -> bool:
     return _range_of(estimate.cycles, estimate.cycles_low, estimate.cycles_high, estimate).is_vague
 
 
-def _rate_text(trial: Finished) -> str:
+def _rate_text(trial: Finished, things: str) -> str:
     """Return how fast the trial was, for people."""
     from chordless.words.numbers import short_number
 
-    done, what = (trial.cycles, "cycles") if trial.cycles >= FEWEST_CYCLES else (trial.paths, "paths")
+    begun = "begun paths" if things == "paths" else "paths"
+    done, what = (trial.cycles, things) if trial.cycles >= FEWEST_CYCLES else (trial.paths, begun)
     return f"{short_number(done / trial.enumerate_seconds)} {what}/s"
 
 
@@ -64,8 +65,10 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def table(estimate: Estimate, trial: Finished, seconds: tuple[float, float, float] | None) -> Iterator[str]:
-    """Yield the lines for people, fit for 80 columns; `seconds` is the time of a run."""
+def table(
+    estimate: Estimate, trial: Finished, seconds: tuple[float, float, float] | None, things: str
+) -> Iterator[str]:
+    """Yield the lines for people, fit for 80 columns; `seconds` is the time of a run, `things` are cycles or paths."""
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal
 
@@ -75,13 +78,15 @@ def table(estimate: Estimate, trial: Finished, seconds: tuple[float, float, floa
     holes = _range_of(cycles.middle - counted, cycles.low - counted, cycles.high - counted, estimate)
     expanded = _range_of(estimate.paths, estimate.paths_low, estimate.paths_high, estimate)
     paths = (expanded.number, expanded.spread) if estimate.exact or estimate.walks else ("not known", "")
+    is_of_paths = things == "paths"
+    searched = "begun paths" if is_of_paths else "paths" if trial.complete else "paths to cycles"
     rows = [
         ("vertices", f"{trial.n:,}", ""),
         ("edges", f"{trial.m:,}", ""),
         ("largest degree", f"{trial.max_degree:,}", ""),
         *([] if estimate.triangles is None else [("triangles", f"{triangles:,}", "")]),
-        ("chordless cycles", holes.number, holes.spread),
-        ("paths" if trial.complete else "paths to cycles", *paths),
+        (f"chordless {things}", holes.number, holes.spread),
+        (searched, *paths),
     ]
     width = max(len(value) for _, value, _ in rows)
     yield on_terminal(trial.graph, sys.stdout)
@@ -90,7 +95,7 @@ def table(estimate: Estimate, trial: Finished, seconds: tuple[float, float, floa
     # The probes behind a lower bound may tell of far more cycles, by length too.
     if estimate.cycles_by_length and not is_lower_bound(estimate):
         yield ""
-        yield from _length_lines(estimate.cycles_by_length)
+        yield from _length_lines(estimate.cycles_by_length, things)
     yield ""
     if trial.complete:
         yield f"  counted, not estimated: a whole run takes {seconds_text(trial.enumerate_seconds)}"
@@ -98,19 +103,20 @@ def table(estimate: Estimate, trial: Finished, seconds: tuple[float, float, floa
         yield "  no probe came to its end, so more is not known: allow more time, --seconds"
     elif seconds is None and is_lower_bound(estimate) and estimate.cycles > _MOST_SEARCHED:
         told = _power_of_ten(estimate.cycles)
-        yield f"  a run is most likely out of reach: these few probes tell of about {told} cycles"
+        yield f"  a run is most likely out of reach: these few probes tell of about {told} {things}"
     elif seconds is None and is_lower_bound(estimate):
         yield "  too few probes for an estimate: allow more time, --seconds"
     elif seconds is None:
         yield f"  the search met nothing in {seconds_text(trial.enumerate_seconds)}, so its time cannot be estimated"
     elif seconds[1] > _OUT_OF_REACH:
-        yield f"  a run is out of reach: there are more than {_power_of_ten(estimate.cycles_low)} cycles"
+        yield f"  a run is out of reach: there are more than {_power_of_ten(estimate.cycles_low)} {things}"
     else:
         middle, low, high = map(duration_text, seconds)
         end = f"to {high}" if math.isfinite(seconds[2]) else "or more"
         yield f"  a run would take about {middle}{'' if low == high else f' ({low} {end})'}"
         if trial.enumerate_seconds:
-            yield f"  if it goes on like its first {seconds_text(trial.enumerate_seconds)}, at {_rate_text(trial)}"
+            first, rate = seconds_text(trial.enumerate_seconds), _rate_text(trial, things)
+            yield f"  if it goes on like its first {first}, at {rate}"
         else:
             yield "  at the usual rate: there was no time to measure it here (--seconds gives more)"
     if trial.device:
@@ -120,9 +126,9 @@ def table(estimate: Estimate, trial: Finished, seconds: tuple[float, float, floa
             yield f"  by {estimate.probes:,} probes{_what_they_tell(cycles, expanded)}"
         if estimate.triangles is not None:
             yield "  counted exactly: vertices, edges, degrees and triangles"
-        yield "  paths to cycles: a search looks at more, often at several times as many"
+        yield f"  {searched}: a search looks at more, often at several times as many"
     elif estimate.exact and not trial.complete:
-        yield "  all cycles and paths are counted exactly; only the time is an estimate"
+        yield f"  all {'' if is_of_paths else 'cycles and '}paths are counted exactly; only the time is an estimate"
 
 
 def _what_they_tell(*ranges: CycleRange) -> str:
@@ -147,7 +153,7 @@ def _range_of(middle: float, low: float, high: float, estimate: Estimate) -> Cyc
     return CycleRange(middle, low, high if is_told else math.inf, estimate.exact)
 
 
-def _length_lines(by_length: dict[int, float]) -> Iterator[str]:
+def _length_lines(by_length: dict[int, float], things: str) -> Iterator[str]:
     """Yield a bar for each length, or for a few lengths together if there are many."""
     from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS, bars_for
 
@@ -160,10 +166,10 @@ def _length_lines(by_length: dict[int, float]) -> Iterator[str]:
     labels = {start: str(start) if span == 1 else f"{start}-{start + span - 1}" for start in sums}
     width = max(len("length"), *map(len, labels.values()))
     counts = {start: count_text(count) for start, count in sums.items()}
-    count_width = max(len("cycles"), *map(len, counts.values()))
+    count_width = max(len(things), *map(len, counts.values()))
     largest = max(sums.values())
     bar = bars_for(sys.stdout)
-    yield f"  {'length':>{width}}  {'cycles':>{count_width}}"
+    yield f"  {'length':>{width}}  {things:>{count_width}}"
     for start, count in sorted(sums.items()):
         share = count / largest if math.isfinite(largest) and largest else 0.0
         yield f"  {labels[start]:>{width}}  {counts[start]:>{count_width}}  {bar(share, 40) if share else ''}".rstrip()

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
-from chordless.values import output_file, positive, seed, size
+from chordless.values import SHORTEST_PATH, output_file, positive, seed, size
 from kernels_ti.choices import ARCHES, METHODS
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def add_parser(subparsers: Any) -> None:
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for impossible bounds or outputs."""
-    shared.settle_lengths(parser, options, shortest=2)
+    shared.settle_lengths(parser, options, shortest=SHORTEST_PATH)
     if options.all_pairs and options.start is not None:
         parser.error("--all-pairs takes all ends: leave S and T out, or --all-pairs")
     if not options.all_pairs and options.end is None:

@@ -157,6 +157,6 @@ def _command(options: argparse.Namespace, folder: str, loaded: LoadedGraph | Non
     return RunCommand(
         **fields,
         **shared.restriction_fields(options),
-        **shared.fields_of(options, "arch", "threads", "memory", "symmetry"),
+        **shared.fields_of(options, "arch", "threads", "memory", "symmetry", "between", "all_pairs"),
         timeout=options.seconds,
     )

@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 from chordless.engine.channel import CallChannel
+from chordless.engine.paths import new_on_a_cycle, searched_graph
 from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.events import Event
 from chordless.protocol.orders import RunCommand
@@ -60,12 +61,13 @@ def searched_at_once(command: RunCommand) -> list[Event] | None:
 
     loaded = loaded_graph(command)
     in_time = _is_searched_in_time if command.pick == "all" else _is_picked_in_time
-    if not in_time(command, loaded.graph):
+    if not in_time(command, searched_graph(command, loaded.graph) if command.pick == "all" else loaded.graph):
         return None
     # The output closes the descriptor that it is given.
     standard_output = os.dup(1) if command.output == STANDARD_OUTPUT else -1
     events: list[Event] = []
     channel = CallChannel(events.append)
+    channel.extra = new_on_a_cycle(command)
     if command.pick == "all":
         search(command, channel, standard_output, loaded, None, None, device=open_device("reference"))
     else:
@@ -101,7 +103,8 @@ def _is_searched_in_time(command: RunCommand, graph: Graph) -> bool:
     """Search the whole graph, without keeping anything; return whether that took less than `TRIAL_SECONDS`."""
     from kernels_ti.reference.search import ReferenceSearch
 
-    trial = ReferenceSearch(graph, min(graph.n, command.max_length or graph.n), False)
+    longest = graph.n if command.max_length is None else command.max_length + new_on_a_cycle(command)
+    trial = ReferenceSearch(graph, min(graph.n, longest), False)
     begun = time.thread_time()
     while not trial.finished and time.thread_time() - begun < TRIAL_SECONDS:
         trial.advance(TRIAL_SECONDS)

@@ -6,6 +6,7 @@ import os
 import select
 from collections.abc import Callable
 
+from chordless.engine.paths import told_in_paths
 from chordless.protocol.codec import command_from_json, event_to_json
 from chordless.protocol.events import Event
 from chordless.protocol.orders import CheckpointCommand, Command, GoCommand, PauseCommand, StopCommand
@@ -30,7 +31,11 @@ class Channel:
         The state that the commands so far ask for. The code that writes a checkpoint resets `checkpoint_asked`.
     mailbox : Mailbox or None
         The file with orders of other processes.
+    extra : int
+        Vertices that cycles have and the paths for which they stand do not; see `chordless.engine.paths`.
     """
+
+    extra = 0
 
     def __init__(self, commands: int, events: int) -> None:
         os.set_inheritable(commands, False)
@@ -81,7 +86,7 @@ class Channel:
     def send(self, event: Event) -> None:
         """Report `event`."""
         try:
-            data = memoryview(event_to_json(event).encode() + b"\n")
+            data = memoryview(event_to_json(told_in_paths(event, self.extra)).encode() + b"\n")
             while data:
                 data = data[os.write(self._events, data) :]
         except BrokenPipeError as error:
@@ -107,4 +112,4 @@ class CallChannel(Channel):
 
     def send(self, event: Event) -> None:
         """Hand an event over."""
-        self._hear(event)
+        self._hear(told_in_paths(event, self.extra))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from chordless.engine.paths import path_graph_of
 from chordless.protocol.events import Finished, Reason, Started
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, graph_hash, program_version
@@ -25,9 +26,11 @@ def search_space(command: RunCommand, graph: Graph, *, rows: bool = False) -> Se
     """Return the graph with the bounds and the restriction of the command; with `rows` cycles are kept as bit rows."""
     from chordless.graphs.vertex_names import edges_named, restriction_named
     from kernels_ti import Options
+    from kernels_ti.blocks.restriction import vertices_called
     from kernels_ti.symmetry.space import space_of
 
     through, avoid = restriction_named(graph, command.through, command.through_edges, command.avoid)
+    avoid_edges = edges_named(graph, command.avoid_edges)
     options = Options(
         min_length=command.min_length,
         max_length=command.max_length,
@@ -39,11 +42,15 @@ def search_space(command: RunCommand, graph: Graph, *, rows: bool = False) -> Se
         memory=command.memory,
         through=through,
         avoid=avoid,
-        avoid_edges=edges_named(graph, command.avoid_edges),
+        avoid_edges=avoid_edges,
         participation="edges" if command.per_edge else "vertices" if command.per_vertex else "none",
         symmetry=command.symmetry,
     )
-    return space_of(graph, options)
+    paths = path_graph_of(command, graph)
+    if paths is None:
+        return space_of(graph, options)
+    bounds = {**paths.options, "through": vertices_called(paths.graph, paths.options["through"])}
+    return space_of(paths.graph, replace(options, **bounds))
 
 
 def identity_of(command: RunCommand) -> dict[str, Any]:
@@ -56,6 +63,8 @@ def identity_of(command: RunCommand) -> dict[str, Any]:
         "part": command.part,
         "output_format": None if command.output is None or command.pick != "all" else command.output_format,
         **({"parity": command.parity} if command.parity else {}),
+        **({"between": list(command.between)} if command.between else {}),
+        **({"all_pairs": True} if command.all_pairs else {}),
         **{name: names for name, names in restriction.items() if names},
         **({"method": "boundary", "total_only": command.total_only} if command.method == "boundary" else {}),
         **({"proof": True} if command.proof else {}),

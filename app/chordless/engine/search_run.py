@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from chordless.engine.channel import Channel
 from chordless.engine.framing import finished_event, identity_in, identity_of, search_space, started_event
 from chordless.engine.on_cluster import started_cluster
+from chordless.engine.paths import PathOutput, new_on_a_cycle, path_graph_of, searched_graph
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import SYMMETRY
 from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened
@@ -41,6 +42,7 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
     Descriptor 1 of this process is something else. Raise ChordlessError if the graph, the options, the device, the
     output or the run directory is unusable.
     """
+    channel.extra = new_on_a_cycle(command)
     if command.checkpoint is not None and command.arch == "reference":
         raise OptionError("--arch reference has no checkpoints: it keeps its place in Python's own stack")
     if command.checkpoint is not None and (command.per_vertex or command.per_edge) and not _goes_along(command):
@@ -104,7 +106,7 @@ def _go_on(
     from kernels_ti.boundary.values.saved import SavedCount
 
     loaded = directory.graph()
-    large, options = loaded.graph.m >= bulk.LARGE, identity_in(command, directory)
+    large, options = searched_graph(command, loaded.graph).m >= bulk.LARGE, identity_in(command, directory)
     listing = None if command.output is None else command.output_format
     with open_checkpoint(
         directory.checkpoint, graph_hash(loaded.graph), options, large=large, listing=listing
@@ -193,6 +195,8 @@ def search(
                 from chordless.cycles.proof import ProofOutput
 
                 output = proving = ProofOutput(output, graph.names, position)
+            if output is not None and (paths := path_graph_of(command, graph)) is not None:
+                output = PathOutput(output, paths)
             earlier = None if checkpoint is None else checkpoint.sessions
             session = Session(command, place, time.time() - command.program_start, earlier)
             search = Search(

@@ -29,7 +29,7 @@ _BY_NUMBER = frozenset(
         "expected_by_step",
     }
 )
-TUPLE_FIELDS = frozenset({"gpus", "part", "through", "through_edges", "avoid", "avoid_edges"})
+TUPLE_FIELDS = frozenset({"gpus", "part", "through", "through_edges", "avoid", "avoid_edges", "between"})
 """Fields of commands that are tuples; JSON has lists only."""
 
 # Of a Literal and None, ``|`` makes the older kind.

@@ -99,6 +99,10 @@ class RunCommand:
     in_order: bool = False
     proof: bool = False  # Make a hash of all cycles, see `chordless.cycles.proof`; in a search only
     parity: Parity | None = None
+    # Chordless paths instead of cycles: from the first of two vertices to the second, or all of the graph. Every number
+    # and every line is then one of paths; lengths are vertices of a path, from 2 on.
+    between: Sequence[str] = ()
+    all_pairs: bool = False
 
 
 @dataclass(frozen=True)

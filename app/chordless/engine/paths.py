@@ -1,0 +1,109 @@
+"""An order for chordless paths: the search of cycles that carries it out, and its results told in vertices of paths.
+
+The engine joins new vertices to the graph, see `kernels_ti.path_graph`, and searches for cycles through the first of
+them. Checkpoints hold such cycles. Only `told_in_paths` and `PathOutput` turn what leaves the engine into paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from chordless.protocol.events import Event, Finished, Progress
+from kernels_ti.errors import OptionError
+
+if TYPE_CHECKING:
+    from chordless.cycles.output import CycleOutput
+    from chordless.protocol.orders import RunCommand
+    from kernels_ti import Graph
+    from kernels_ti.path_graph import PathGraph
+
+_Number = TypeVar("_Number", int, float)
+_LENGTHS = ("cycles_by_length", "frontier_by_length", "waiting_by_length")
+
+
+def path_graph_of(command: RunCommand, graph: Graph) -> PathGraph | None:
+    """Return the graph in which the paths of an order are cycles, with the bounds of these; None for cycles.
+
+    Raise OptionError if the ends are not two vertices of the graph, or no path can have such a length.
+    """
+    if not command.between and not command.all_pairs:
+        return None
+    from chordless.graphs.vertex_names import restriction_named, vertices_named
+    from kernels_ti.path_graph import End, path_graph
+
+    ends = [vertices_named(graph, [text]) for text in command.between]
+    for text, found in zip(command.between, ends, strict=True):
+        if len(found) != 1:
+            raise OptionError(f"{text!r} names {len(found)} vertices: a path has one at each end")
+    names = graph.names
+    s, t = [names[found[0]] for found in ends] or (End.ANY, End.ANY)
+    through, _ = restriction_named(graph, command.through, command.through_edges, ())
+    return path_graph(
+        graph,
+        s,
+        t,
+        min_length=command.min_length,
+        max_length=command.max_length,
+        parity=command.parity,
+        through=[names[v] for v in through],
+    )
+
+
+def searched_graph(command: RunCommand, graph: Graph) -> Graph:
+    """Return the graph in which an order searches for cycles."""
+    paths = path_graph_of(command, graph)
+    return graph if paths is None else paths.graph
+
+
+def new_on_a_cycle(command: RunCommand) -> int:
+    """Return how many vertices of a cycle are none of the path for which it stands; 0 for an order for cycles."""
+    if not command.between and not command.all_pairs:
+        return 0
+    from kernels_ti.path_graph import EXTRA_BETWEEN, EXTRA_OF_ALL
+
+    return EXTRA_BETWEEN if command.between else EXTRA_OF_ALL
+
+
+def in_paths(by_length: Mapping[int, _Number], extra: int) -> dict[int, _Number]:
+    """Return numbers by vertices of a path from those by vertices of a cycle, which has `extra` ones more."""
+    return {length - extra: number for length, number in by_length.items()}
+
+
+def told_in_paths(event: Event, extra: int) -> Event:
+    """Return an event with the lengths of paths instead of those of cycles with `extra` vertices more."""
+    if not extra or not isinstance(event, (Progress, Finished)):
+        return event
+    told: dict[str, Any] = {name: in_paths(getattr(event, name), extra) for name in _LENGTHS}
+    return replace(event, **told)
+
+
+class PathOutput:
+    """Passes cycles through a new vertex on to another output as the paths for which they stand."""
+
+    rows = False
+
+    def __init__(self, inner: CycleOutput, paths: PathGraph) -> None:
+        self._inner, self._paths = inner, paths
+
+    @property
+    def listed(self) -> int:
+        """Paths written in all sessions."""
+        return self._inner.listed
+
+    def write(self, found: Any, give_up: Callable[[], bool]) -> bool:
+        """Write the paths of a slice; return whether every one was written."""
+        return self._inner.write(self._paths.of_cycles(found), give_up)
+
+    def reader_is_gone(self) -> bool:
+        """Whether the reader of the output has gone."""
+        return self._inner.reader_is_gone()
+
+    def position(self) -> dict[str, int]:
+        """Sync everything written to the disk and return the position from which to continue."""
+        return self._inner.position()
+
+    def close(self) -> None:
+        """Close the output."""
+        self._inner.close()
