@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import random
+import signal
+import subprocess
+import time
+from collections import Counter
 
 import networkx as nx
 import pytest
 from chordless.cli import main
 from directed_graphs import KINDS, random_graph
 from json_schemas import is_promised
+from patience import PATIENCE
+from program import ENVIRONMENT, command
+from test_paths import chordless_paths
 
 from kernels_ti import count_paths
 
@@ -75,4 +82,114 @@ def test_a_large_estimate_of_paths_holds_their_number_and_speaks_of_paths(capfd)
 )
 def test_an_estimate_of_paths_refuses_in_a_line(arguments, message, capfd):
     assert main(["estimate", *arguments]) == 2
+    assert message in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("arch", ["cpu", "reference"])
+def test_an_engine_counts_and_lists_the_paths_of_brute_force(kind, arch, written, tmp_path, capfd):
+    graph = random_graph(kind, 3, 9, 0.35)
+    graph.remove_nodes_from(list(nx.isolates(graph)))
+    between = {(s, t): chordless_paths(graph, s, t) for s in graph for t in graph if s != t}
+    (s, t), expected = max(between.items(), key=lambda entry: len(entry[1]))
+    whole = {path for paths in between.values() for path in paths if graph.is_directed() or path[0] < path[-1]}
+    output = tmp_path / "paths.jsonl"
+    for ends, paths in (([s, t], expected), (["--all-pairs"], sorted(whole))):
+        path, *kinds = written(graph)
+        asked = ["paths", path, *ends, *kinds, "--arch", arch]
+        found = is_promised("paths", json.loads(printed(capfd, *asked, "--json")))
+        by_length = Counter(map(len, paths))
+        assert found["by_length"] == {str(length): count for length, count in sorted(by_length.items())}
+        assert [found["start"], found["end"]] == (list(map(str, ends)) if len(ends) > 1 else [None, None])
+        assert printed(capfd, *asked, "-o", output) == ""
+        listed = [tuple(map(int, json.loads(line))) for line in output.read_text().splitlines()]
+        if len(ends) == 1 and not graph.is_directed():
+            # They begin at the end that comes first in the graph, which may not have the smaller name.
+            listed = [min(path, path[::-1]) for path in listed]
+        assert sorted(listed) == paths
+        bounded = json.loads(printed(capfd, *asked, "--json", "--odd", "--max-length", "4"))
+        assert bounded["total"] == by_length[3]
+
+
+@pytest.mark.parametrize(("method", "listed"), [("search", False), ("search", True), ("boundary", False)])
+def test_a_stopped_run_of_paths_is_resumed_to_the_same_paths(method, listed, tmp_path, capfd):
+    run, output, graph = tmp_path / "run", tmp_path / "paths.txt", nx.grid_2d_graph(7, 7)
+    expected = count_paths(graph, (0, 0), (6, 6), method="boundary")
+    arguments = ["paths", "grid:7x7", "0,0", "6,6", "--method", method, "--arch", "cpu", "--checkpoint", run]
+    stop = ["--limit", "1000"] if listed else ["--timeout", "0.001"]
+    told = printed(capfd, *arguments, *stop, *(["-o", output] if listed else []), exit_code=4)
+    assert told.startswith("grid:7x7\n") or listed
+    if not listed:
+        found = is_promised("paths", json.loads(printed(capfd, "resume", run, "--json")))
+        assert found["by_length"] == {str(length): count for length, count in expected.by_length.items()}
+        assert (found["start"], found["end"], found["complete"]) == ("0,0", "6,6", True)
+        assert f"total     {expected.total:,}\n" in printed(capfd, "resume", run)
+        return
+    assert main(["resume", str(run)]) == 0
+    assert f"{expected.total:,} paths in {output}" in capfd.readouterr().err
+    lines = output.read_text().splitlines()
+    assert len(lines) == len(set(lines)) == expected.total
+    assert Counter(len(line.split()) for line in lines) == expected.by_length
+    assert all(line.startswith("0,0 ") and line.endswith(" 6,6") for line in lines)
+
+
+def test_a_killed_list_of_paths_goes_on_from_its_checkpoint(tmp_path, capfd):
+    run, output, events = tmp_path / "run", tmp_path / "paths.txt", tmp_path / "events.jsonl"
+    whole = count_paths(nx.grid_2d_graph(8, 8), (0, 0), (7, 7), method="boundary").by_length
+    expected = {length: count for length, count in whole.items() if length <= 29}
+    asked = ("paths", "grid:8x8", "0,0", "7,7", "--max-length", "29", "-o", output, "--checkpoint", run)
+    with subprocess.Popen(
+        command(*asked, "--checkpoint-every", "0.05", "--events", events), stderr=subprocess.DEVNULL, env=ENVIRONMENT
+    ) as process:
+        until = time.monotonic() + PATIENCE
+        while not (events.exists() and events.read_text().count('"checkpointed"') > 1) and process.poll() is None:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    assert main(["resume", str(run)]) == 0
+    assert f"{sum(expected.values()):,} paths in {output}" in capfd.readouterr().err
+    assert Counter(len(line.split()) for line in set(output.read_text().splitlines())) == expected
+
+
+def test_events_of_paths_tell_their_lengths(tmp_path, capfd):
+    events = tmp_path / "events.jsonl"
+    found = json.loads(printed(capfd, "paths", "grid:6x6", "0,0", "5,5", "--arch", "cpu", "--json", "--events", events))
+    last = json.loads(events.read_text().splitlines()[-1])
+    assert (last["event"], last["ends"]) == ("finished", ["0,0", "5,5"])
+    assert last["cycles_by_length"] == found["by_length"]
+    assert last["frontier_by_length"].keys() <= set(map(str, range(2, 36)))
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "arrow"])
+def test_paths_are_written_as_columns(file_format, tmp_path, capfd):
+    pytest.importorskip("pyarrow")
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    output = tmp_path / f"paths.{file_format}"
+    printed(capfd, "paths", "cycle:6", 4, 1, "-o", output)
+    read = pyarrow.parquet.read_table if file_format == "parquet" else pyarrow.feather.read_table
+    assert sorted(read(output)["vertices"].to_pylist()) == [[4, 3, 2, 1], [4, 5, 0, 1]]
+
+
+def test_the_progress_of_paths_speaks_of_paths(capfd):
+    printed(capfd, "paths", "grid:9x9", "0,0", "8,8", "--method", "search", "--arch", "cpu", "--progress", "plain")
+    told = capfd.readouterr().err
+    assert "cycles" not in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--list", "--checkpoint", "run"], "--checkpoint needs -o FILE"),
+        (["-o", "paths.parquet", "--checkpoint", "run"], "which is written as a whole"),
+        (["--longest", "--checkpoint", "run"], "--checkpoint is for counts and lists"),
+        (["--sample", "3", "--events", "events.jsonl"], "--events is for counts and lists"),
+        (["--checkpoint-every", "3s"], "--checkpoint-every needs --checkpoint DIR"),
+        (["--method", "boundary", "--limit", "3"], "--limit is for --method search"),
+        (["-o", "paths.npy"], "paths are written as text or JSON lines"),
+    ],
+)
+def test_a_run_of_paths_refuses_in_a_line(arguments, message, capfd):
+    assert main(["paths", "cycle:5", "0", "2", *arguments]) == 2
     assert message in capfd.readouterr().err

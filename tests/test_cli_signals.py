@@ -145,10 +145,9 @@ def test_a_signal_reports_the_longest_cycle_so_far(tmp_path, number, exit_code):
     assert 8 < result["length"] == len(result["cycle"]) <= result["no_longer_than"]
 
 
-@pytest.mark.parametrize("wanted", [[], ["--longest"]])
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.slow_on(signal.SIGTERM)
-def test_a_signal_reports_the_paths_so_far(wanted, number, exit_code):
+def test_a_signal_reports_the_longest_path_so_far(number, exit_code):
     tell = (
         "import sys; from kernels_ti import run; from chordless.cli import main; advance = run.Run.advance\n"
         "def told(self):\n"
@@ -157,14 +156,27 @@ def test_a_signal_reports_the_paths_so_far(wanted, number, exit_code):
         "    return last\n"
         "run.Run.advance = told; sys.exit(main())"
     )
-    ask = ("paths", "grid:8x10", "--all-pairs", "--method", "search", "--arch", "cpu", "--json", *wanted)
+    ask = ("paths", "grid:8x10", "--all-pairs", "--method", "search", "--arch", "cpu", "--json", "--longest")
     result = reported_after(
         number,
         exit_code,
         [sys.executable, "-c", tell, *ask],
         lambda process: process.stderr.readline() == "found\n",
     )
-    assert result["length" if wanted else "total"] > 1
+    assert result["length"] > 1
+
+
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_reports_the_paths_so_far(number, exit_code, tmp_path):
+    events = tmp_path / "events.jsonl"
+    ask = ("paths", "grid:8x10", "--all-pairs", "--method", "search", "--arch", "cpu", "--json", "--events", events)
+
+    def has_found(_process):
+        time.sleep(0.05)
+        return events.exists() and re.search(r'"cycles": [1-9]', events.read_text())
+
+    result = reported_after(number, exit_code, command(*ask), has_found)
+    assert result["total"] > 1
 
 
 @contextlib.contextmanager

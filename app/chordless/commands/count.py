@@ -126,7 +126,7 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
     if options.method != "boundary":
         return
     if options.arch == "vulkan":
-        parser.error("--method boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda")
+        parser.error(shared.NOT_ON_VULKAN)
     if options.threads is not None and not options.total_only:
         parser.error("--threads is for --method search and for --total-only; a count by length has one thread")
     if options.total_only and (options.max_length is not None or options.min_length > values.SHORTEST_CYCLE):

@@ -122,8 +122,8 @@ def act(options: argparse.Namespace) -> int:
     return exit_code
 
 
-def print_note(finished: Finished, output: str) -> None:
-    """Print to standard error how a listing ended, unless its output shows it."""
+def print_note(finished: Finished, output: str, thing: str = "cycle") -> None:
+    """Print to standard error how a listing of cycles, or of paths, ended, unless its output shows it."""
     from chordless.commands.terminal import ending
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal
@@ -133,7 +133,7 @@ def print_note(finished: Finished, output: str) -> None:
     if finished.reason == "closed" or (finished.complete and not to_file):
         return
     where = f" in {on_terminal(output, sys.stderr)}" if to_file else ""
-    listed = f"{quantity(finished.listed, 'cycle')}{where}"
+    listed = f"{quantity(finished.listed, thing)}{where}"
     if finished.complete:
         sys.stderr.write(f"{listed}, {seconds_text(finished.total_seconds)} in all\n")
     else:

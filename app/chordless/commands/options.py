@@ -21,6 +21,7 @@ from chordless.values import (
 )
 from kernels_ti.choices import ARCHES, EXPANSIONS, PARITIES
 
+NOT_ON_VULKAN = "--method boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"
 PROGRESS = ("auto", "plain", "none")
 
 

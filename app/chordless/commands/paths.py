@@ -15,6 +15,8 @@ from kernels_ti.choices import ARCHES, METHODS
 if TYPE_CHECKING:
     from chordless.commands.session import Signals
     from chordless.graphs.load import LoadedGraph
+    from chordless.protocol.events import Finished
+    from chordless.protocol.orders import CycleFormat, RunCommand
     from kernels_ti import BestPath
 
 SUMMARY = "count, list or find chordless paths between two vertices, or all"
@@ -27,7 +29,7 @@ With --all-pairs instead of S and T, all chordless paths of the graph.
 """
 
 STANDARD_OUTPUT = "-"
-_SUFFIXES = ("", ".txt", ".jsonl")
+_WHOLE = ("parquet", "arrow")  # Written as a whole, at the end
 _MOST = 10**9
 
 
@@ -45,6 +47,7 @@ def add_parser(subparsers: Any) -> None:
         "chordless paths web.net 3 9 -o paths.jsonl",
         "chordless paths grid:12x12 0,0 11,11 --sample 10",
         "chordless paths grid:7x7 --all-pairs",
+        "chordless paths roads.txt 17 203 -o paths.txt --checkpoint week/   # chordless resume week/",
     )
     parser.add_argument("start", metavar="S", nargs="?", help="the vertex at which the paths begin")
     parser.add_argument("end", metavar="T", nargs="?", help="the vertex at which they end")
@@ -75,7 +78,7 @@ def add_parser(subparsers: Any) -> None:
         "--output",
         type=output_file,
         metavar="FILE",
-        help="list the paths in FILE: text, or JSON lines if it is named .jsonl; -: on standard output",
+        help="list the paths in FILE: text (.txt, or no suffix), .jsonl, .parquet or .arrow; -: on standard output",
     )
     group = parser.add_argument_group("which paths, and when to stop")
     shared.add_lengths(group, positive, "paths")
@@ -92,7 +95,8 @@ def add_parser(subparsers: Any) -> None:
         "that is expected to be faster",
     )
     group.add_argument("--memory", type=size, metavar="SIZE", help="limit such as 256M or 1.5GiB")
-    parser.add_argument("-q", "--quiet", action="store_true", help="only errors: no notes")
+    shared.add_checkpoint(parser, also="; for counts and lists")
+    shared.add_reporting(parser)
     parser.set_defaults(act=act, check=check, parser=parser)
 
 
@@ -106,11 +110,12 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if options.output is not None:
         if options.shortest or options.longest:
             parser.error("-o lists paths: it is not allowed with --shortest and --longest")
-        suffix = PurePath(options.output).suffix.lower()
-        if suffix not in _SUFFIXES:
-            parser.error(f"-o {options.output}: paths are written as text or JSON lines; name it .txt or .jsonl")
         options.list = options.sample is None
-        options.json |= suffix == ".jsonl"
+        if _format_of(options) is None or (options.sample is not None and _format_of(options) in _WHOLE):
+            parser.error(
+                f"-o {options.output}: paths are written as text or JSON lines (.txt, .jsonl), or .parquet or .arrow "
+                "without --sample"
+            )
     options.output = options.output or STANDARD_OUTPUT
     if options.sample is not None and options.sample > _MOST:
         parser.error(f"--sample {options.sample}: {_MOST:,} paths are the most that are drawn at once")
@@ -125,10 +130,75 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error("--limit is for counts and lists: it is not allowed with --shortest, --longest and --sample")
     if options.list and options.method == "boundary":
         parser.error("--list is for the method search: along a boundary no path is met; --sample N draws some")
+    _check_run(parser, options, is_pick=is_best or options.sample is not None)
+
+
+def _check_run(parser: argparse.ArgumentParser, options: argparse.Namespace, *, is_pick: bool) -> None:
+    """Settle the method of a count or a list; end with a usage error for options that it does not have."""
+    given = {"--checkpoint": options.checkpoint, "--events": options.events}
+    if unfit := [option for option, value in given.items() if value is not None and is_pick]:
+        parser.error(f"{unfit[0]} is for counts and lists: leave it out")
+    if options.checkpoint == "":
+        parser.error("--checkpoint: the name of the folder is empty")
+    shared.check_checkpoint_every(parser, options, options.checkpoint)
+    if options.checkpoint is not None and options.list and options.output == STANDARD_OUTPUT:
+        parser.error("--checkpoint needs -o FILE: standard output cannot be cut back to a checkpoint")
+    if options.checkpoint is not None and options.list and _format_of(options) in _WHOLE:
+        parser.error(f"--checkpoint: a run cannot go on with {options.output}, which is written as a whole")
+    if is_pick:
+        return
+    if options.method == "boundary":
+        if options.limit is not None:
+            parser.error("--limit is for --method search: leave it out, or --method boundary")
+        if options.arch == "vulkan":
+            parser.error(shared.NOT_ON_VULKAN)
+    elif options.list or options.limit is not None or options.arch in ("vulkan", "reference"):
+        options.method = "search"
+
+
+def _format_of(options: argparse.Namespace) -> CycleFormat | None:
+    """Return how the output of a list is written, None if its name does not tell."""
+    from chordless.protocol.orders import FORMATS
+
+    suffix = "" if options.output == STANDARD_OUTPUT else PurePath(options.output).suffix.lower()
+    found = FORMATS.get(suffix or ".txt")
+    if found == "npy":
+        return None
+    return "jsonl" if options.json and found == "text" else found
 
 
 def act(options: argparse.Namespace) -> int:
     """Find the paths, print them, return the exit code."""
+    if options.sample is not None or options.shortest or options.longest:
+        return _pick(options)
+    from chordless.commands import list as list_
+    from chordless.commands.session import print_way_on, run_engine
+    from chordless.protocol.orders import RunCommand
+
+    asked = ("arch", "limit", "timeout", "memory", "method", "all_pairs", "checkpoint")
+    output_format = _format_of(options)
+    assert output_format is not None
+    command = RunCommand(
+        **shared.graph_fields(options),
+        **shared.restriction_fields(options),
+        **shared.fields_of(options, *asked),
+        between=() if options.all_pairs else (options.start, options.end),
+        output=options.output if options.list else None,
+        output_format=output_format,
+        checkpoint_every=options.checkpoint_every or RunCommand.checkpoint_every,
+    )
+    finished, exit_code = run_engine(command, options)
+    if command.output is None:
+        print_counts(command, finished, as_json=options.json)
+    elif not options.quiet:
+        list_.print_note(finished, command.output, "path")
+    if not options.quiet:
+        print_way_on(finished)
+    return exit_code
+
+
+def _pick(options: argparse.Namespace) -> int:
+    """Find the best paths or draw some by the library, in this process; print them, return the exit code."""
     from chordless.commands.session import graph_asked_for, searching_here, stopped_exit_code
     from chordless.commands.writing import THE_GRAPH, require_other_files
 
@@ -138,12 +208,10 @@ def act(options: argparse.Namespace) -> int:
     wanted = _wanted(options, loaded)
     weight = _weight(options, loaded)
     with searching_here() as signals:
-        if options.list or options.sample is not None:
-            is_complete = _list(options, wanted, signals)
-        elif options.shortest or options.longest:
-            is_complete = _best(options, loaded.title, weight, wanted, signals)
+        if options.sample is not None:
+            is_complete = _sample(options, wanted, signals)
         else:
-            is_complete = _count(options, loaded.title, wanted)
+            is_complete = _best(options, loaded.title, weight, wanted, signals)
     return 0 if is_complete else stopped_exit_code(signals.received)
 
 
@@ -172,7 +240,7 @@ def _wanted(options: argparse.Namespace, loaded: LoadedGraph) -> dict[str, Any]:
     for text, found in zip(given, ends, strict=True):
         if len(found) != 1:
             options.parser.error(f"{text!r} names {len(found)} vertices: a path has one at each end")
-    names, is_listed = graph.names, options.list or options.sample is not None
+    names, is_silent = graph.names, options.quiet or options.progress == "none"
     return {
         "graph": graph,
         **{end: names[found[0]] for end, found in zip("st", ends, strict=False)},
@@ -185,83 +253,77 @@ def _wanted(options: argparse.Namespace, loaded: LoadedGraph) -> dict[str, Any]:
         "timeout": options.timeout,
         "memory": options.memory,
         "arch": options.arch,
-        **({} if options.list else {"method": options.method}),
+        "method": options.method,
         # On standard output the line would stand between the paths.
-        "progress": not options.quiet and not (is_listed and options.output == STANDARD_OUTPUT),
+        "progress": not (is_silent or (options.sample is not None and options.output == STANDARD_OUTPUT)),
     }
 
 
-def _count(options: argparse.Namespace, title: str, wanted: dict[str, Any]) -> bool:
-    """Count the paths, print how many; return whether these are all."""
+def print_counts(command: RunCommand, finished: Finished, *, as_json: bool) -> None:
+    """Print a count of paths for people, or as one JSON object."""
     import json
 
-    from chordless.graphs.vertex_names import json_name
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal
-    from kernels_ti import count_paths
 
-    counts = count_paths(limit=options.limit, **wanted)
-    if options.json:
+    by_length, seconds = dict(sorted(finished.cycles_by_length.items())), finished.enumerate_seconds
+    if as_json:
+        start, end = finished.ends or (None, None)
         print(
             json.dumps(
                 {
-                    "graph": title,
-                    "start": None if options.all_pairs else json_name(wanted["s"]),
-                    "end": None if options.all_pairs else json_name(wanted["t"]),
-                    **({"parity": options.parity} if options.parity else {}),
-                    "total": counts.total,
-                    "by_length": counts.by_length,
-                    "complete": counts.complete,
-                    "seconds": round(counts.seconds, 6),
+                    "graph": finished.graph,
+                    "start": start,
+                    "end": end,
+                    **({"parity": command.parity} if command.parity else {}),
+                    "total": finished.cycles,
+                    "by_length": by_length,
+                    "complete": finished.complete,
+                    "seconds": round(seconds, 6),
                 }
             )
         )
-    else:
-        print(on_terminal(title, sys.stdout))
-        if not counts.complete:
-            if counts.total == 0:
-                print(f"  stopped after {seconds_text(counts.seconds)}, before a path was counted")
-                return False
-            print("  the search was stopped: there may be more paths")
-        print("  vertices  paths")
-        for length, count in counts.by_length.items():
-            print(f"  {length:>8,}  {count:,}")
-        print(f"  total     {counts.total:,}")
-        print(f"  time      {seconds_text(counts.seconds)}")
-    return counts.complete
+        return
+    print(on_terminal(finished.graph, sys.stdout))
+    if not finished.complete:
+        if finished.cycles == 0:
+            print(f"  stopped after {seconds_text(seconds)}, before a path was counted")
+            return
+        print("  the search was stopped: there may be more paths")
+    print("  vertices  paths")
+    for length, count in by_length.items():
+        print(f"  {length:>8,}  {count:,}")
+    print(f"  total     {finished.cycles:,}")
+    print(f"  time      {seconds_text(seconds)}")
 
 
-def _list(options: argparse.Namespace, wanted: dict[str, Any], signals: Signals) -> bool:
-    """Find paths, or draw some; write them as `chordless list` writes cycles. Return whether all were written."""
+def _sample(options: argparse.Namespace, wanted: dict[str, Any], signals: Signals) -> bool:
+    """Draw paths; write them as `chordless sample` writes cycles. Return whether all were written."""
     import os
 
     from chordless.commands.session import ended_by
     from chordless.cycles.output import open_output
     from chordless.protocol.orders import RunCommand
-    from kernels_ti import enumerate_paths, sample_paths
+    from kernels_ti import sample_paths
     from kernels_ti.cycles import Cycles
     from kernels_ti.errors import quantity
 
-    graph, found = wanted["graph"], None
-    if options.sample is None:
-        found = enumerate_paths(limit=options.limit, **wanted)
-        pieces = found.batches()
-    else:
-        drawn = sample_paths(k=options.sample, seed=options.seed or 0, **wanted)
-        if not drawn and not options.quiet:
-            sys.stderr.write("there is no chordless path to draw\n")
-        pieces = iter([drawn])
+    graph = wanted["graph"]
+    drawn = sample_paths(k=options.sample, seed=options.seed or 0, **wanted)
+    if not drawn and not options.quiet:
+        sys.stderr.write("there is no chordless path to draw\n")
     place = {name: v for v, name in enumerate(graph.names)}
-    how = {"output": options.output, "output_format": "jsonl" if options.json else "text"}
-    with open_output(RunCommand(**shared.graph_fields(options), **how), graph, os.dup(1)) as output:
-        cycles = (Cycles.of_lists([[place[name] for name in path] for path in piece]) for piece in pieces)
-        is_written = all(output.write(piece, lambda: signals.received is not None) for piece in cycles)
+    output_format = _format_of(options)
+    assert output_format is not None
+    command = RunCommand(**shared.graph_fields(options), output=options.output, output_format=output_format)
+    with open_output(command, graph, os.dup(1)) as output:
+        found = Cycles.of_lists([[place[name] for name in path] for path in drawn])
+        is_written = output.write(found, lambda: signals.received is not None)
         listed = output.listed
-    is_complete = is_written and (found is None or found.complete)
-    if signals.received is not None and not is_complete:
+    if signals.received is not None and not is_written:
         where = "" if options.output == STANDARD_OUTPUT else f" in {options.output}"
         sys.stderr.write(f"not complete: {ended_by(signals.received)}; {quantity(listed, 'path')}{where}\n")
-    return is_complete
+    return is_written
 
 
 def _best(

@@ -20,7 +20,7 @@ SUMMARY = "continue a run that was stopped or killed"
 DESCRIPTION = """\
 Continue a run of `chordless count --checkpoint DIR`, `chordless list
 --checkpoint DIR` or `chordless list -o DIR/` from its last checkpoint, or one
-of `chordless longest` or `chordless sample` with `--checkpoint DIR`. At the
+of `chordless paths`, `longest` or `sample` with `--checkpoint DIR`. At the
 end, print the result of the whole run. A listing is cut back to the checkpoint
 first: no cycle is lost and none comes twice. DIR holds a copy of the graph, so
 the graph's own file is not needed.
@@ -58,7 +58,7 @@ def act(options: argparse.Namespace) -> int:
     from dataclasses import replace
     from pathlib import Path
 
-    from chordless.commands import count, longest, sample
+    from chordless.commands import count, longest, paths, sample
     from chordless.commands import list as list_
     from chordless.commands.session import print_way_on, run_engine
     from chordless.runs.directory import RunDirectory
@@ -80,9 +80,10 @@ def act(options: argparse.Namespace) -> int:
     end = None if options.events is not None else _end_in_read_only(directory)
     finished, exit_code = run_engine(command, options) if end is None else (end, 0)
     if command.output is None:
-        count.print_result(command, finished, as_json=options.json)
+        tell = paths.print_counts if command.is_of_paths else count.print_result
+        tell(command, finished, as_json=options.json)
     elif not options.quiet:
-        list_.print_note(finished, command.output)
+        list_.print_note(finished, command.output, "path" if command.is_of_paths else "cycle")
     if not options.quiet:
         print_way_on(finished)
     if command.output is not None:

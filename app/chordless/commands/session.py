@@ -37,7 +37,7 @@ _TICK_SECONDS = 0.2
 _SECONDS_TO_COMPILE_ON = 1.0
 _LAST_WORDS_SHOWN = 30
 # Fields of a `Finished` that a `Started` and a `Progress` have as well.
-_OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "program")
+_OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "program", "ends")
 _OF_PROGRESS = (
     "cycles", "cycles_by_length", "paths", "frontier", "frontier_by_length", "listed", "device_bytes", "share",
     "waiting_by_length", "workers",
@@ -209,7 +209,8 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
     live = is_live(sys.stderr) and not (command.output == "-" and sys.stdout.isatty())
     mode = "none" if options.quiet else options.progress
     _require_other_files(command, options.events)
-    display = ProgressDisplay(mode, sys.stderr, live=live)
+    things = "paths" if command.is_of_paths else "cycles"
+    display = ProgressDisplay(mode, sys.stderr, live=live, things=things)
     with contextlib.ExitStack() as stack:
         recording = recording_of(options, stack)
         events = searched_at_once(command)

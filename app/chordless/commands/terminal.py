@@ -235,8 +235,9 @@ class ProgressLine:
 class ProgressDisplay(ProgressLine):
     """Shows the progress of a search; see `ProgressLine`."""
 
-    def __init__(self, mode: str, stream: TextIO, *, live: bool) -> None:
+    def __init__(self, mode: str, stream: TextIO, *, live: bool, things: str = "cycles") -> None:
         super().__init__(mode, stream, live=live)
+        self._things = things
         self._last: Progress | None = None
         self.stopping = False
 
@@ -277,12 +278,12 @@ class ProgressDisplay(ProgressLine):
         known = CycleRange.told(state.cycles_estimate, state.cycles_low, state.cycles_high, state.cycles)
         if known is None or known.is_vague or not state.cycles:
             # There is no estimate yet, or it is refuted, or it says next to nothing.
-            parts = [share_text(state.share), *passes, found.format("cycles"), *waiting]
+            parts = [share_text(state.share), *passes, found.format(self._things), *waiting]
         else:
             spread = f" {known.spread}" if known.spread else ""
-            about, found = f"of {known.number}", f"{state.cycles:,} cycles"
+            about, found = f"of {known.number}", f"{state.cycles:,} {self._things}"
             if not self._live:
-                about, found = f"{about} cycles{spread}", f"{state.cycles:,} found"
+                about, found = f"{about} {self._things}{spread}", f"{state.cycles:,} found"
             left = time_left_text(*(elapsed * (end / state.cycles - 1) for end in (known.low, known.high)))
             rate = f"{short_number(state.cycles / elapsed)}/s"
             parts = [f"{share_text(state.share)} {about}", found, left, rate, *waiting]

@@ -101,9 +101,8 @@ def go_along_boundary(
                 pass
         if device is not None:
             session = replace(session, device=device)
-        result = replace(
-            finished_event(reason, snapshot, loaded, session.so_far(), listed, directory), boundary=boundary, best=best
-        )
+        result = finished_event(command, reason, snapshot, loaded, session.so_far(), listed, directory)
+        result = replace(result, boundary=boundary, best=best)
         if shares is not None:
             counted = shares_object(loaded.graph, shares, vertices=command.per_vertex, edges=command.per_edge)
             result = replace(result, participation=counted)

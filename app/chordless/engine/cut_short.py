@@ -7,7 +7,7 @@ import time
 from chordless.protocol.events import Finished, Progress, Started
 from chordless.protocol.orders import Command, RunCommand
 
-_OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "program")
+_OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "program", "ends")
 _OF_PROGRESS = (
     "cycles", "cycles_by_length", "paths", "frontier", "frontier_by_length", "waiting_by_length", "listed",
     "device_bytes", "share", "workers",

@@ -6,7 +6,7 @@ import os
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from chordless.engine.paths import path_graph_of
+from chordless.engine.paths import ends_of, path_graph_of
 from chordless.protocol.events import Finished, Reason, Started
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, graph_hash, program_version
@@ -79,13 +79,16 @@ def identity_in(command: RunCommand, directory: RunDirectory) -> dict[str, Any]:
     return {**identity_of(command), **weights}
 
 
-def _about(loaded: LoadedGraph, sessions: Sessions) -> dict[str, Any]:
+def _about(command: RunCommand, loaded: LoadedGraph, sessions: Sessions) -> dict[str, Any]:
     """Return the fields of the first and the last event about the graph and the machine, with the version."""
+    from chordless.graphs.vertex_names import json_name
+
     graph, library = loaded.graph, None if sessions.arch == "reference" else taichi_door.name_and_version()
     return {
         "graph": loaded.title,
         **{name: getattr(graph, name) for name in ("n", "m", "max_degree")},
         **{name: getattr(sessions, name) for name in ("arch", "device", "setup_seconds")},
+        "ends": [json_name(name) for name in ends_of(command, graph)],
         "program": program_version() if library is None else f"{program_version()} ({library})",
     }
 
@@ -102,7 +105,7 @@ def started_event(
 ) -> Started:
     """Return the first event of a run."""
     return Started(
-        **_about(loaded, sessions),
+        **_about(command, loaded, sessions),
         pid=os.getpid(),
         options={key: value for key, value in asdict(command).items() if key not in _NOT_OPTIONS},
         directory=None if directory is None else os.path.abspath(directory.path),
@@ -111,6 +114,7 @@ def started_event(
 
 
 def finished_event(
+    command: RunCommand,
     reason: Reason,
     snapshot: Snapshot,
     loaded: LoadedGraph,
@@ -120,7 +124,7 @@ def finished_event(
 ) -> Finished:
     """Return the last event of a run."""
     return Finished(
-        **_about(loaded, sessions),
+        **_about(command, loaded, sessions),
         **found_so_far(snapshot),
         reason=reason,
         listed=listed,

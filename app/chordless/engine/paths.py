@@ -6,7 +6,7 @@ them. Checkpoints hold such cycles. Only `told_in_paths` and `PathOutput` turn w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,22 +23,29 @@ _Number = TypeVar("_Number", int, float)
 _LENGTHS = ("cycles_by_length", "frontier_by_length", "waiting_by_length")
 
 
-def path_graph_of(command: RunCommand, graph: Graph) -> PathGraph | None:
-    """Return the graph in which the paths of an order are cycles, with the bounds of these; None for cycles.
-
-    Raise OptionError if the ends are not two vertices of the graph, or no path can have such a length.
-    """
-    if not command.between and not command.all_pairs:
-        return None
-    from chordless.graphs.vertex_names import restriction_named, vertices_named
-    from kernels_ti.path_graph import End, path_graph
+def ends_of(command: RunCommand, graph: Graph) -> list[Hashable]:
+    """Return the names of the two ends of an order's paths in its graph; none if it is not for paths between two."""
+    from chordless.graphs.vertex_names import vertices_named
 
     ends = [vertices_named(graph, [text]) for text in command.between]
     for text, found in zip(command.between, ends, strict=True):
         if len(found) != 1:
             raise OptionError(f"{text!r} names {len(found)} vertices: a path has one at each end")
+    return [graph.names[found[0]] for found in ends]
+
+
+def path_graph_of(command: RunCommand, graph: Graph) -> PathGraph | None:
+    """Return the graph in which the paths of an order are cycles, with the bounds of these; None for cycles.
+
+    Raise OptionError if the ends are not two vertices of the graph, or no path can have such a length.
+    """
+    if not command.is_of_paths:
+        return None
+    from chordless.graphs.vertex_names import restriction_named
+    from kernels_ti.path_graph import End, path_graph
+
+    s, t = ends_of(command, graph) or (End.ANY, End.ANY)
     names = graph.names
-    s, t = [names[found[0]] for found in ends] or (End.ANY, End.ANY)
     through, _ = restriction_named(graph, command.through, command.through_edges, ())
     return path_graph(
         graph,
@@ -59,7 +66,7 @@ def searched_graph(command: RunCommand, graph: Graph) -> Graph:
 
 def new_on_a_cycle(command: RunCommand) -> int:
     """Return how many vertices of a cycle are none of the path for which it stands; 0 for an order for cycles."""
-    if not command.between and not command.all_pairs:
+    if not command.is_of_paths:
         return 0
     from kernels_ti.path_graph import EXTRA_BETWEEN, EXTRA_OF_ALL
 

@@ -139,7 +139,7 @@ def _go_on(
 
             snapshot, boundary = last_count(command, loaded, checkpoint, checkpoint.along)
     channel.send(started_event(command, loaded, sessions, directory))
-    finished = finished_event("complete", snapshot, loaded, sessions, listed, directory)
+    finished = finished_event(command, "complete", snapshot, loaded, sessions, listed, directory)
     channel.send(replace(finished, boundary=boundary, proof=proof, symmetry=_symmetry_used(space)))
 
 
@@ -218,7 +218,8 @@ def search(
             if sorting is not None:
                 reason = sorting.flush(reason)
             listed = 0 if output is None else output.listed
-        finished = finished_event(reason, snapshot, loaded, session.so_far(search.write_seconds), listed, directory)
+        so_far = session.so_far(search.write_seconds)
+        finished = finished_event(command, reason, snapshot, loaded, so_far, listed, directory)
         if proving is not None and reason == "complete":
             finished = replace(finished, proof=proving.text)
         if on_cluster is not None:

@@ -21,7 +21,8 @@ class Started:
 
     `options` holds the fields of the `RunCommand` that shape the search, `pid` is the engine's process,
     `directory` the absolute path of the run directory, where there is one, `program` the version that searches;
-    recordings of version 0.4.0 do not say it.
+    recordings of version 0.4.0 do not say it. `ends` has the names of the two ends of the paths that are searched;
+    it is empty for cycles, and for all paths of a graph.
     """
 
     name: ClassVar[str] = "started"
@@ -38,6 +39,7 @@ class Started:
     directory: str | None = None
     notes: list[str] = field(default_factory=list)
     program: str | None = None
+    ends: list[int | str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -120,10 +122,10 @@ class Finished:
     `cycles_by_length` has only the triangles. `workers` are those of a cluster, as in `Progress`. `symmetry` belongs to
     a count up to symmetry: the number of ``automorphisms`` that were used, and ``orbits_begun``, the number of
     representatives that were searched; `directed_by_length` to one part of it, see `kernels_ti.options.Snapshot`.
-    `proof` is the hash of all cycles, where it was asked for and all were found, see `chordless.cycles.proof`. `best`
-    is the best cycle that was asked for, or the best one until the search ended: its ``cycle``, ``ways`` and
-    ``method``, the ``weight`` as text if there are weights, and ``no_longer_than``, which no cycle exceeds, if the
-    search was not complete.
+    `proof` is the hash of all cycles, where it was asked for and all were found, see `chordless.cycles.proof`. `ends`
+    is that of `Started`. `best` is the best cycle that was asked for, or the best one until the search ended: its
+    ``cycle``, ``ways`` and ``method``, the ``weight`` as text if there are weights, and ``no_longer_than``, which no
+    cycle exceeds, if the search was not complete.
     """
 
     name: ClassVar[str] = "finished"
@@ -158,6 +160,7 @@ class Finished:
     proof: str | None = None
     best: dict[str, Any] | None = None
     directed_by_length: dict[int, int] | None = None
+    ends: list[int | str] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:

@@ -104,6 +104,11 @@ class RunCommand:
     between: Sequence[str] = ()
     all_pairs: bool = False
 
+    @property
+    def is_of_paths(self) -> bool:
+        """Whether chordless paths are asked for, not cycles."""
+        return bool(self.between) or self.all_pairs
+
 
 @dataclass(frozen=True)
 class ProbeCommand:

@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from chordless.values import SHORTEST_PATH
+
 # The field of a `RunCommand`, the option, and the default.
 _WITH_VALUE = (
     ("file_format", "--format", None),
@@ -57,11 +59,16 @@ def command_line(graph: str, asked: Mapping[str, Any]) -> str:
 
 def _words(graph: str, asked: Mapping[str, Any]) -> list[str]:
     lists = asked.get("output") is not None
+    if asked.get("between") or asked.get("all_pairs"):
+        ends = asked["between"] or ["--all-pairs"]
+        output = list(_output(asked)) if lists else []
+        return ["chordless", "paths", graph, *ends, *_options(asked), *(output or (["--list"] if lists else []))]
     return ["chordless", "list" if lists else "count", graph, *_options(asked), *(_output(asked) if lists else ())]
 
 
 def _options(asked: Mapping[str, Any]) -> Iterator[str]:
-    for field, option, default in _WITH_VALUE:
+    for field, option, usual in _WITH_VALUE:
+        default = SHORTEST_PATH if field == "min_length" and (asked.get("between") or asked.get("all_pairs")) else usual
         value = asked.get(field, default)
         if value != default:
             yield from (option, f"{value:g}" if isinstance(value, float) else str(value))
