@@ -8,10 +8,16 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from dataclasses import replace
 
 import networkx as nx
+import numpy as np
 import pytest
 from chordless.cli import main
+from chordless.cycles.browse import RunCycles
+from chordless.protocol.orders import RunCommand
+from chordless.runs.history import list_runs
+from chordless.tui.run_list import counted_before, row_title
 from directed_graphs import KINDS, random_graph
 from json_schemas import is_promised
 from patience import PATIENCE
@@ -19,6 +25,7 @@ from program import ENVIRONMENT, command
 from test_paths import chordless_paths
 
 from kernels_ti import count_paths
+from kernels_ti.errors import quantity
 
 
 @pytest.fixture
@@ -187,9 +194,45 @@ def test_the_progress_of_paths_speaks_of_paths(capfd):
         (["--sample", "3", "--events", "events.jsonl"], "--events is for counts and lists"),
         (["--checkpoint-every", "3s"], "--checkpoint-every needs --checkpoint DIR"),
         (["--method", "boundary", "--limit", "3"], "--limit is for --method search"),
-        (["-o", "paths.npy"], "paths are written as text or JSON lines"),
+        (["-o", "run/", "--checkpoint", "run"], "which keeps a checkpoint anyway"),
+        (["-o", "run/", "--sample", "3"], "paths are written as text or JSON lines"),
     ],
 )
 def test_a_run_of_paths_refuses_in_a_line(arguments, message, capfd):
     assert main(["paths", "cycle:5", "0", "2", *arguments]) == 2
     assert message in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_folder_of_paths_is_exported_and_browsed(kind, written, tmp_path, capfd):
+    graph = random_graph(kind, 5, 9, 0.25)
+    graph.remove_nodes_from(list(nx.isolates(graph)))
+    between = {(s, t): chordless_paths(graph, s, t) for s in graph for t in graph if s != t}
+    (s, t), expected = max(between.items(), key=lambda entry: len(entry[1]))
+    path, *kinds = written(graph)
+    run = tmp_path / "run"
+    # Where there is one path, the search may be through when it meets it.
+    assert main(["paths", path, str(s), str(t), *kinds, "-o", f"{run}/", "--limit", "1"]) in (0, 4)
+    assert main(["resume", str(run)]) == 0
+    assert f"{quantity(len(expected), 'path')} in {run}" in capfd.readouterr().err
+    exported = [tuple(map(int, line.split())) for line in printed(capfd, "export", run).splitlines()]
+    assert sorted(exported) == expected
+    browsed = RunCycles(run)
+    names = browsed.loaded.graph.names
+    shown = [tuple(int(names[v]) for v in found.vertices) for found in browsed.found(np.arange(len(browsed)))]
+    assert sorted(shown) == expected
+
+
+def test_all_paths_have_no_bit_rows(capfd):
+    assert main(["paths", "cycle:5", "--all-pairs", "-o", "paths.npy"]) == 2
+    assert "bit rows are for the paths between two vertices" in capfd.readouterr().err
+
+
+def test_a_run_of_paths_answers_no_question_about_cycles(tmp_path, capfd):
+    printed(capfd, "paths", "grid:5x5", "0,0", "4,4", "--min-length", "3", "--checkpoint", tmp_path / "run")
+    runs = list_runs(tmp_path)
+    command = RunCommand("grid:5x5", 0.0)
+    assert counted_before(runs, command) == ""
+    told = counted_before(runs, replace(command, between=("0,0", "4,4")))
+    assert told.startswith(f"{runs[0].cycles} chordless paths: counted")
+    assert row_title(runs[0]) == "grid:5x5, paths from 0,0 to 4,4"

@@ -213,7 +213,7 @@ def _in_paths(options: argparse.Namespace, estimate: Estimate) -> Estimate:
     """Return an estimate by vertices of a path, if paths are asked for; they have no triangles."""
     from dataclasses import replace
 
-    from chordless.engine.paths import in_paths, new_on_a_cycle
+    from chordless.graphs.paths import in_paths, new_on_a_cycle
 
     extra = new_on_a_cycle(_command(options, symmetry=False))
     by_length = in_paths(estimate.cycles_by_length, extra)

@@ -133,7 +133,8 @@ def act(options: argparse.Namespace) -> int:
         open_output(command, source.graph, standard_output) as output,
     ):
         export.export(source, output, tell)
-    note = quantity(len(source.store), "cycle")
+    of_paths = source.command is not None and source.command.is_of_paths
+    note = quantity(len(source.store), "path" if of_paths else "cycle")
     if to_file:
         note += f" in {options.output}, {seconds_text(time.time() - options.program_start)} in all"
     if not source.complete:

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
-from chordless.values import SHORTEST_PATH, output_file, positive, seed, size
+from chordless.values import SHORTEST_PATH, names_a_folder, positive, seed, size
 from kernels_ti.choices import ARCHES, METHODS
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ With --all-pairs instead of S and T, all chordless paths of the graph.
 """
 
 STANDARD_OUTPUT = "-"
-_WHOLE = ("parquet", "arrow")  # Written as a whole, at the end
+_LINES, _WHOLE = ("text", "jsonl"), ("parquet", "arrow")
 _MOST = 10**9
 
 
@@ -76,9 +76,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        type=output_file,
         metavar="FILE",
-        help="list the paths in FILE: text (.txt, or no suffix), .jsonl, .parquet or .arrow; -: on standard output",
+        help="list the paths in FILE: text (.txt, or no suffix), .jsonl, .npy, .parquet or .arrow; or in a run "
+        "directory, with a slash: DIR/, for `chordless export`; -: on standard output",
     )
     group = parser.add_argument_group("which paths, and when to stop")
     shared.add_lengths(group, positive, "paths")
@@ -110,11 +110,13 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if options.output is not None:
         if options.shortest or options.longest:
             parser.error("-o lists paths: it is not allowed with --shortest and --longest")
+        if options.output == "":
+            parser.error("-o: the name of the output is empty")
         options.list = options.sample is None
-        if _format_of(options) is None or (options.sample is not None and _format_of(options) in _WHOLE):
+        if (found := _format_of(options)) is None or (options.sample is not None and found not in _LINES):
             parser.error(
-                f"-o {options.output}: paths are written as text or JSON lines (.txt, .jsonl), or .parquet or .arrow "
-                "without --sample"
+                f"-o {options.output}: paths are written as text or JSON lines (.txt, .jsonl); all of them also as "
+                ".npy, .parquet or .arrow, or to a folder DIR/"
             )
     options.output = options.output or STANDARD_OUTPUT
     if options.sample is not None and options.sample > _MOST:
@@ -140,11 +142,22 @@ def _check_run(parser: argparse.ArgumentParser, options: argparse.Namespace, *, 
         parser.error(f"{unfit[0]} is for counts and lists: leave it out")
     if options.checkpoint == "":
         parser.error("--checkpoint: the name of the folder is empty")
+    if options.all_pairs and options.list and _format_of(options) == "parts":
+        parser.error(f"-o {options.output}: this is a folder; the output is a file")
+    if options.all_pairs and options.list and _format_of(options) == "npy":
+        parser.error(f"-o {options.output}: bit rows are for the paths between two vertices: name a .txt or .jsonl")
+    if options.list and _format_of(options) == "parts":
+        if options.checkpoint is not None:
+            parser.error(f"-o {options.output} is a folder, which keeps a checkpoint anyway: leave --checkpoint out")
+        options.checkpoint = options.output
     shared.check_checkpoint_every(parser, options, options.checkpoint)
     if options.checkpoint is not None and options.list and options.output == STANDARD_OUTPUT:
         parser.error("--checkpoint needs -o FILE: standard output cannot be cut back to a checkpoint")
     if options.checkpoint is not None and options.list and _format_of(options) in _WHOLE:
-        parser.error(f"--checkpoint: a run cannot go on with {options.output}, which is written as a whole")
+        parser.error(
+            f"--checkpoint: a run cannot go on with {options.output}, which is written as a whole: "
+            f"list to a folder DIR/, then `chordless export DIR -o {options.output}`"
+        )
     if is_pick:
         return
     if options.method == "boundary":
@@ -161,9 +174,9 @@ def _format_of(options: argparse.Namespace) -> CycleFormat | None:
     from chordless.protocol.orders import FORMATS
 
     suffix = "" if options.output == STANDARD_OUTPUT else PurePath(options.output).suffix.lower()
+    if names_a_folder(options.output):
+        return "parts"
     found = FORMATS.get(suffix or ".txt")
-    if found == "npy":
-        return None
     return "jsonl" if options.json and found == "text" else found
 
 

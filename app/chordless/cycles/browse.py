@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 
 from chordless.cycles.index import CycleIndex
+from chordless.cycles.paths import walker_of
 from chordless.cycles.read import CycleStore, Rows, read_rows, row_words
 from chordless.graphs.load import LoadedGraph
 from chordless.runs.checkpoint import read_position
@@ -16,7 +17,6 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
 from kernels_ti import ChordlessError, EngineError, GraphError, OptionError
 from kernels_ti.cycles import Cycles
-from kernels_ti.found.order import CycleWalker
 from kernels_ti.graph import IntArray
 
 _NEW_SESSION = b'"event": "started"'
@@ -78,7 +78,7 @@ class RunCycles:
         if command.output_format != "parts":
             raise OptionError(f"the cycles of this run are in {command.output}: only run directories can be browsed")
         self.loaded: LoadedGraph = self.directory.graph()
-        self._walker = CycleWalker(self.loaded.graph)
+        self._walker = walker_of(command, self.loaded.graph)
         self.store = CycleStore([])
         self.at_work = False
         self.session = 0

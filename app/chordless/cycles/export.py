@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from chordless.cycles.output import CycleOutput
+from chordless.cycles.paths import walker_of
 from chordless.cycles.read import CycleStore, Rows, read_rows, row_words
 from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import read_position
 from chordless.runs.directory import RunDirectory
 from chordless.runs.merge import check_parts, read_result
@@ -33,6 +35,7 @@ class Source:
     store: CycleStore
     complete: bool  # False if the search that wrote them is known to be unfinished
     name: str  # The file or the run directory, for messages
+    command: RunCommand | None = None  # Of a run directory
 
     def chunks(self) -> Iterator[Rows]:
         """Yield the bit rows in chunks whose vertices fit in memory."""
@@ -40,7 +43,7 @@ class Source:
 
     def ordered(self) -> Iterator[Cycles]:
         """Yield the cycles in cycle order, a chunk at a time; a GraphError if the rows are not cycles of this graph."""
-        walker = CycleWalker(self.graph)
+        walker = CycleWalker(self.graph) if self.command is None else walker_of(self.command, self.graph)
         for rows in self.chunks():
             try:
                 found = walker.order(rows)
@@ -61,7 +64,8 @@ def open_run(path: str) -> Source:
     if command.output_format != "parts":
         raise OptionError(f"the cycles of the run in {path} are in {command.output}")
     position, finished = read_position(directory.checkpoint)
-    return _source(path, directory.graph(), CycleStore(read_rows(path, position)), finished)
+    source = _source(path, directory.graph(), CycleStore(read_rows(path, position)), finished)
+    return replace(source, command=command)
 
 
 def open_runs(paths: Sequence[str]) -> Source:

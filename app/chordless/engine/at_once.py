@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 from chordless.engine.channel import CallChannel
-from chordless.engine.paths import new_on_a_cycle, searched_graph
+from chordless.graphs.paths import new_on_a_cycle, searched_graph
 from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.events import Event
 from chordless.protocol.orders import RunCommand

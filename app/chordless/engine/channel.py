@@ -6,7 +6,7 @@ import os
 import select
 from collections.abc import Callable
 
-from chordless.engine.paths import told_in_paths
+from chordless.graphs.paths import told_in_paths
 from chordless.protocol.codec import command_from_json, event_to_json
 from chordless.protocol.events import Event
 from chordless.protocol.orders import CheckpointCommand, Command, GoCommand, PauseCommand, StopCommand
@@ -32,7 +32,7 @@ class Channel:
     mailbox : Mailbox or None
         The file with orders of other processes.
     extra : int
-        Vertices that cycles have and the paths for which they stand do not; see `chordless.engine.paths`.
+        Vertices that cycles have and the paths for which they stand do not; see `chordless.graphs.paths`.
     """
 
     extra = 0

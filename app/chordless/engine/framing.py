@@ -6,7 +6,7 @@ import os
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from chordless.engine.paths import ends_of, path_graph_of
+from chordless.graphs.paths import ends_of, path_graph_of
 from chordless.protocol.events import Finished, Reason, Started
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, graph_hash, program_version

@@ -16,6 +16,7 @@ from chordless.pictures.style import PALETTE, page_svg, printable
 from chordless.protocol.results import hole_count, triangle_count
 from chordless.runs.command_words import command_line
 from chordless.words.numbers import bytes_text, seconds_text, share_text
+from chordless.words.paths import paths_text
 from kernels_ti.errors import quantity, vertices_text
 
 _DARK = {
@@ -152,8 +153,9 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
     state = run.state
     asked = state.options
     triangles = triangle_count(asked.get("min_length", 3), asked.get("parity"), state.cycles_by_length)
-    tiles = [("chordless cycles in all", f"{state.cycles:,}")]
-    if triangles is not None:
+    paths = paths_text(asked.get("between", ()), all_pairs=asked.get("all_pairs", False))
+    tiles = [(f"chordless {paths}" if paths else "chordless cycles in all", f"{state.cycles:,}")]
+    if triangles is not None and not paths:
         holes = hole_count(state.cycles, state.cycles_by_length)
         tiles += [("of 4 or more vertices", f"{holes:,}"), ("triangles", f"{triangles:,}")]
     if run.has_lengths and state.cycles:

@@ -13,6 +13,7 @@ from chordless.runs.history import RunStage, RunSummary
 from chordless.tui.run_words import level_words, search_words, waiting_words
 from chordless.values import SHORTEST_CYCLE
 from chordless.words.numbers import bytes_text, seconds_text, share_text, size_text
+from chordless.words.paths import paths_text
 from kernels_ti.folders import home
 
 _STAGES: dict[RunStage, tuple[str, str, str]] = {
@@ -92,6 +93,8 @@ _QUESTION = (
         "limit",
         "part",
         "pick",
+        "between",
+        "all_pairs",
     ),
 )
 """What two commands that ask for the same cycles share."""
@@ -119,7 +122,8 @@ def counted_before(runs: Iterable[RunSummary], question: RunCommand) -> str:
         return ""
     run = min(answers, key=lambda run: run.seconds)
     way = " along a boundary" if run.command is not None and run.command.method == "boundary" else ""
-    cycles = f"{run.cycles:,} chordless cycle{'s' * (run.cycles != 1)}"
+    thing = "path" if question.is_of_paths else "cycle"
+    cycles = f"{run.cycles:,} chordless {thing}{'s' * (run.cycles != 1)}"
     return f"{cycles}: counted{way} in {seconds_text(run.seconds)}, {when(run.began)}."
 
 
@@ -132,6 +136,7 @@ def _differences(run: RunSummary, command: RunCommand) -> list[str]:
     """Return in a word or two each how a run differs from a search that counts all cycles."""
     least, most = command.min_length, command.max_length
     words = ["list"] if run.lists and command.pick == "all" else []
+    words += [text] if (text := paths_text(command.between, all_pairs=command.all_pairs)) else []
     if command.method == "boundary" and command.pick == "all":
         words.append("boundary")
     if command.expansion == "paper":

@@ -17,6 +17,7 @@ from chordless.words.numbers import (
     short_number,
     size_text,
 )
+from chordless.words.paths import paths_text
 from kernels_ti.errors import vertices_text
 
 # Earlier, too little is known to estimate the time left.
@@ -327,7 +328,9 @@ def search_words(options: Mapping[str, Any]) -> str:
     lengths = (
         f"lengths from {least}" if most is None else f"lengths {least} to {most}" if most > least else f"length {least}"
     )
-    words = [f"{options['parity']} {lengths}" if options.get("parity") else lengths]
+    paths = paths_text(options.get("between", ()), all_pairs=options.get("all_pairs", False))
+    words = [paths] if paths else []
+    words.append(f"{options['parity']} {lengths}" if options.get("parity") else lengths)
     if options.get("expansion") == "paper":
         words.append("paper's expansion")
     if options.get("method") == "boundary" or options.get("pick", "all") != "all":

@@ -217,6 +217,8 @@ _WHAT_IS_SEARCHED = (
     "avoid",
     "avoid_edges",
     "part",
+    "between",
+    "all_pairs",
 )
 
 

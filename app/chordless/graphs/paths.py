@@ -1,12 +1,13 @@
 """An order for chordless paths: the search of cycles that carries it out, and its results told in vertices of paths.
 
 The engine joins new vertices to the graph, see `kernels_ti.path_graph`, and searches for cycles through the first of
-them. Checkpoints hold such cycles. Only `told_in_paths` and `PathOutput` turn what leaves the engine into paths.
+them. Checkpoints hold such cycles. Only `told_in_paths`, for events, and `chordless.cycles.paths`, for outputs, turn
+them into paths.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,7 +15,6 @@ from chordless.protocol.events import Event, Finished, Progress
 from kernels_ti.errors import OptionError
 
 if TYPE_CHECKING:
-    from chordless.cycles.output import CycleOutput
     from chordless.protocol.orders import RunCommand
     from kernels_ti import Graph
     from kernels_ti.path_graph import PathGraph
@@ -84,33 +84,3 @@ def told_in_paths(event: Event, extra: int) -> Event:
         return event
     told: dict[str, Any] = {name: in_paths(getattr(event, name), extra) for name in _LENGTHS}
     return replace(event, **told)
-
-
-class PathOutput:
-    """Passes cycles through a new vertex on to another output as the paths for which they stand."""
-
-    rows = False
-
-    def __init__(self, inner: CycleOutput, paths: PathGraph) -> None:
-        self._inner, self._paths = inner, paths
-
-    @property
-    def listed(self) -> int:
-        """Paths written in all sessions."""
-        return self._inner.listed
-
-    def write(self, found: Any, give_up: Callable[[], bool]) -> bool:
-        """Write the paths of a slice; return whether every one was written."""
-        return self._inner.write(self._paths.of_cycles(found), give_up)
-
-    def reader_is_gone(self) -> bool:
-        """Whether the reader of the output has gone."""
-        return self._inner.reader_is_gone()
-
-    def position(self) -> dict[str, int]:
-        """Sync everything written to the disk and return the position from which to continue."""
-        return self._inner.position()
-
-    def close(self) -> None:
-        """Close the output."""
-        self._inner.close()

@@ -1,0 +1,71 @@
+"""Chordless paths on their way out to files, and back in: each is a cycle through a new vertex, without that vertex."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chordless.cycles.read import Rows, row_words
+from chordless.graphs.paths import path_graph_of
+from kernels_ti.found.order import CycleWalker
+
+if TYPE_CHECKING:
+    from chordless.cycles.output import CycleOutput
+    from chordless.protocol.orders import RunCommand
+    from kernels_ti import Graph
+    from kernels_ti.cycles import Cycles
+    from kernels_ti.path_graph import PathGraph
+
+
+class PathWalker:
+    """Puts the vertices of paths between two ends in order, from bit rows over the graph of a user."""
+
+    def __init__(self, paths: PathGraph) -> None:
+        self._paths, self._walker = paths, CycleWalker(paths.graph)
+
+    def order(self, rows: Rows) -> Cycles:
+        """Put the vertices of bit rows, shape (k, ceil(n / 64)), in order; a GraphError if one is no chordless path."""
+        new = self._paths.given.n
+        joined = np.zeros((len(rows), row_words(new + 1)), np.uint64)
+        joined[:, : rows.shape[1]] = rows
+        joined[:, new >> 6] |= np.uint64(1) << np.uint64(new & 63)
+        return self._paths.of_cycles(self._walker.order(joined))
+
+
+def walker_of(command: RunCommand, graph: Graph) -> CycleWalker | PathWalker:
+    """Return what puts the vertices of the bit rows of a run in order."""
+    paths = path_graph_of(command, graph)
+    return CycleWalker(graph) if paths is None else PathWalker(paths)
+
+
+class PathOutput:
+    """Passes cycles through a new vertex on to another output as the paths for which they stand."""
+
+    rows = False
+
+    def __init__(self, inner: CycleOutput, paths: PathGraph) -> None:
+        self._inner, self._paths = inner, paths
+
+    @property
+    def listed(self) -> int:
+        """Paths written in all sessions."""
+        return self._inner.listed
+
+    def write(self, found: Any, give_up: Callable[[], bool]) -> bool:
+        """Write the paths of a slice; return whether every one was written."""
+        paths = self._paths.of_cycles(found)
+        return self._inner.write(paths.rows(self._paths.given.n) if self._inner.rows else paths, give_up)
+
+    def reader_is_gone(self) -> bool:
+        """Whether the reader of the output has gone."""
+        return self._inner.reader_is_gone()
+
+    def position(self) -> dict[str, int]:
+        """Sync everything written to the disk and return the position from which to continue."""
+        return self._inner.position()
+
+    def close(self) -> None:
+        """Close the output."""
+        self._inner.close()
