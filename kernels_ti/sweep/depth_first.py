@@ -201,20 +201,22 @@ def search_depth_first(
             left |= extensions[w]
         if ti.static(collect):
             path = joined(words, kept, over_graph, members, label, singles, singles_at)
+        is_wanted = 1
+        if ti.static(pruned):
+            is_wanted = ti.cast(length + 2 >= least_length, ti.i32)
         if ti.static(required):
             # A new vector: Taichi confuses one that is passed as a whole and set word by word.
             ending = completing(words, rows, path, closers)
             closing = 0
             for w in ti.static(range(words.n)):
                 closing += population(ending[w], bits)
+            count = closing * is_wanted
+            emit(words, kept, over_graph, cycles, found, path, ending, count, block, singles, singles_at)
         barren = ti.select(closing > 0, 0, barren + 1)
-        if ti.static(pruned):
-            closing = ti.select(length + 2 >= least_length, closing, 0)
+        closing *= is_wanted
         add(cycles_by_length, counters + length + 2, closing)
         if ti.static(collect):
-            if ti.static(required):
-                emit(words, kept, over_graph, cycles, found, path, ending, closing, block, singles, singles_at)
-            else:
+            if ti.static(not required):
                 emit(words, kept, over_graph, cycles, found, path, closers, closing, block, singles, singles_at)
             found += closing
         # Written whether it is needed again or not: a branch that cannot be foreseen costs more.
