@@ -61,6 +61,15 @@ def test_bounds_parity_and_required_vertices_are_obeyed(search):
     assert greatest(last.cycles_by_length) == greatest(by_length(wanted))
 
 
+@pytest.mark.parametrize("collect", [False, True])
+def test_several_required_vertices(arch, collect):
+    graph = generate("grid:5x6")
+    through = (7, 22)
+    right = by_length(cycle for cycle in networkx_cycles(graph) if set(through) <= set(cycle))
+    last, _ = ran(SearchSpace(graph, Options(pruned=True, through=through, collect=collect)), arch)
+    assert greatest(last.cycles_by_length) == greatest(right)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_directed_graphs(arch, seed):
     graph = as_graph(nx.gnp_random_graph(14, 0.25, seed=seed, directed=True))
