@@ -224,3 +224,17 @@ def test_what_rdkit_rejects_gets_a_word(tmp_path):
     assert "are taken as they are (and so in 1 other graph)" in done.stderr
     path.write_text("CN(C)(C)(C)C\n")
     assert rejected in program.chordless("count", path, *REFERENCE).stderr
+
+
+@pytest.mark.parametrize("end", [b"\r", b"\n", b"\r\n"])
+def test_any_line_end_ends_a_molecule(end):
+    lines = end.join([b"C1CC1\ta", b"C1CCC1\tb", b"C1CCCC1\tc", b""])
+    (some,) = read_molecules(io.BytesIO(lines), "smiles")
+    assert list(some.names) == ["a", "b", "c"]
+    assert not some.errors
+
+
+@pytest.mark.parametrize("name", ["CHEBI:15377", "a:b", "2:1"])
+def test_a_molecule_whose_name_has_a_colon(tmp_path, name):
+    (tmp_path / "lib.smi").write_bytes(f"C1CC1\t{name}\nC1CCC1\tother\n".encode())
+    assert load_graph(f"{tmp_path}/lib.smi:{name}").graph.n == 3

@@ -11,6 +11,7 @@ import pytest
 from batches import lines_in
 from chordless.batch.output import FIELDS
 from chordless.batch.tables import cell_of_text, lines_of_table, text_of_cell, write_csv, write_table
+from chordless.files import is_leftover
 from program import REFERENCE, chordless
 
 
@@ -120,3 +121,13 @@ def test_file_names_that_are_no_utf_8(tmp_path, suffix):
     if suffix == "csv":
         assert "caf\\xe9.txt" in output.read_text()
     assert "2 done before" in chordless(*arguments, "--resume").stderr
+
+
+def test_what_a_killed_process_left_beside_a_table_goes(tmp_path):
+    (tmp_path / ".table.csv.0123456789abcdef.new").touch()
+    (tmp_path / ".other.csv.0123456789abcdef.new").touch()
+    left = [name for name in os.listdir(tmp_path) if is_leftover(name, "table.csv")]
+    assert len(left) == 1
+    written(LINES, tmp_path / "table.csv")
+    assert left[0] not in os.listdir(tmp_path)
+    assert len(os.listdir(tmp_path)) == 2

@@ -107,6 +107,23 @@ def test_a_run_that_never_began_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path / "empty") == []
 
 
+def test_a_folder_in_which_a_process_was_killed_before_its_run_is_free(tmp_path):
+    """The process makes run.json empty, as its lock, and writes the order after the graph."""
+    (tmp_path / "graph.json").write_text("{}")
+    (tmp_path / "run.json").touch()
+    with pytest.raises(CheckpointError, match="holds a run already"):  # it may be beginning now
+        check_is_free(tmp_path)
+    os.utime(tmp_path / "run.json", (1e9, 1e9))
+    with pytest.raises(CheckpointError, match=r"no run was begun in .*: its process was killed too soon"):
+        RunDirectory(tmp_path).command()
+    with open(tmp_path / "run.json", "rb+") as held:
+        assert take_lock(held.fileno(), 0.0)
+        with pytest.raises(CheckpointError, match="holds a run already"):
+            check_is_free(tmp_path)
+    begin(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == ["checkpoint", "graph.json", "run.json"]
+
+
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises((EngineError, CheckpointError), match="file"):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from chordless.batch.output import DONE
 from chordless.batch.properties import Property
-from chordless.files import replaced
+from chordless.files import remove_abandoned, replaced
 from chordless.graphs.readers.library import read_graph6
 from chordless.graphs.readers.source import Source
 from kernels_ti import EngineError, Graph, OptionError
@@ -61,6 +62,7 @@ class TermRows:
 def write_rows(rows: Iterable[bytes], path: str) -> None:
     """Write rows to a file, which appears only when it is complete; an EngineError if it cannot be written."""
     try:
+        remove_abandoned(Path(path))
         with replaced(path) as stream:
             stream.writelines(rows)
     except OSError as error:

@@ -138,9 +138,10 @@ def load_graph(
     with ends_in_time(shown_name(source), limits):
         if source == STANDARD_INPUT or os.path.lexists(source):
             return _read_file(source, how)
-        path, _, which = source.rpartition(":")
-        if which and os.path.isfile(path):
-            return _read_one_of_many(path, which, how)
+        # The name of a molecule may have colons, too.
+        for colon in (at for at in range(len(source) - 2, 0, -1) if source[at] == ":"):
+            if os.path.isfile(source[:colon]):
+                return _read_one_of_many(source[:colon], source[colon + 1 :], how)
         if generators.is_spec(source):
             if directed:
                 raise OptionError(f"{source}: a spec makes an undirected graph; leave {DIRECTED} out")

@@ -366,7 +366,8 @@ def _sdf_parser(chemistry: Any) -> Any:
 
 def _lines(stream: IO[bytes]) -> Iterator[bytes]:
     try:
-        yield from stream
+        for piece in stream:
+            yield from piece.splitlines(keepends=True)  # a CR alone ends a line, too
     except (OSError, EOFError) as error:
         raise GraphError(f"the rest cannot be read: {error}") from error
 

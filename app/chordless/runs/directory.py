@@ -38,6 +38,7 @@ EDGE_LIST = "graph.txt"
 _STANDARD_OUTPUT = "-"
 _RUN, _GRAPH, _EVENTS, _CHECKPOINT, _WEIGHTS = "run.json", "graph.json", "events.jsonl", "checkpoint", "weights"
 # These fields belong to one session, or give the place of the folder itself.
+_SECONDS_TO_BEGIN = 10.0  # between the lock of a new run and its order
 _NOT_KEPT = ("program_start", "limit", "timeout", "checkpoint", "resume", "cluster", "gpus")
 
 
@@ -145,7 +146,12 @@ class RunDirectory:
     def _run_json(self) -> dict[str, Any]:
         path = self.path / _RUN
         try:
-            values = json.loads(read_file(path))
+            content = read_file(path)
+            if not content:
+                raise CheckpointError(
+                    f"no run was begun in {self.path}: its process was killed too soon; begin it again"
+                )
+            values = json.loads(content)
             found = values["format"]
         except (FileNotFoundError, NotADirectoryError):
             raise _no_run(self.path) from None
@@ -173,9 +179,23 @@ def check_is_free(path: str | Path) -> None:
             raise CheckpointError(f"{path} is a file: a run directory begins as a new or an empty folder") from None
         raise CheckpointError(f"{path} cannot be a run directory: {error.strerror}") from error
     if _RUN in present:
+        if _never_begun(path / _RUN):
+            _clear(path, is_new=False)
+            return
         raise CheckpointError(f"{path} holds a run already: `{resume_line(path)}` goes on with it")
     if present:
         raise CheckpointError(f"{path} is not empty: a run directory begins as a new or an empty folder")
+
+
+def _never_begun(run: Path) -> bool:
+    """Whether a process was killed before it wrote the order of its run: it holds the lock of the empty file before."""
+    try:
+        with open(run, "rb+") as stream:
+            status = os.fstat(stream.fileno())
+            is_left = status.st_size == 0 and time.time() - status.st_mtime > _SECONDS_TO_BEGIN
+            return is_left and take_lock(stream.fileno(), 0.0)
+    except OSError as error:
+        raise CheckpointError(f"{run} cannot be read: {error.strerror}") from error
 
 
 @contextlib.contextmanager
