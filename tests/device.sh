@@ -15,8 +15,8 @@ echo "commit  $(git rev-parse --verify --quiet HEAD 2>/dev/null || echo "${COMMI
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sed 's/^/gpu     /'
 "$python" -m chordless info
 
-# Each process takes up to about 10 GB of the GPU.
-"$python" -m pytest --no-header -n logical --maxprocesses=10 -m "cuda or vulkan" -p no:cacheprovider | tee "$log"
+# Each process takes up to about 13 GB of the GPU.
+"$python" -m pytest --no-header -n logical --maxprocesses=6 -m "cuda or vulkan" -p no:cacheprovider | tee "$log"
 if grep -Eq "SKIPPED.*needs a (cuda|vulkan) device" "$log"; then
     echo "tests/device.sh: a device is missing: see the skipped tests" >&2
     exit 1

@@ -125,7 +125,7 @@ def pipe(tmp_path):
     [
         ("count", "{graph}"),
         ("list", "{graph}", "-o", "{folder}/cycles.txt"),
-        ("batch", "{graph}", "-o", "{folder}/counts.jsonl"),
+        ("batch", "gnp:130,0.15,1", "-o", "{folder}/counts.jsonl"),
         ("count", "{graph}", "--cluster", "local:2"),
         ("count", "grid:11x12", "--method", "search", "--checkpoint", "{folder}/run"),
         ("estimate", "grid:40x41"),

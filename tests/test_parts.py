@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -361,7 +362,7 @@ def test_too_large_a_graph_is_refused_before_a_device_is_opened(tmp_path, monkey
     output = str(tmp_path / "big")
     command = RunCommand(f"path:{LARGEST_GRAPH + 1}", 0.0, output=output, output_format=output_format)
     with pytest.raises(OptionError, match="131,072 vertices are the most"):
-        search_run.run(command, None, -1)
+        search_run.run(command, SimpleNamespace(), -1)
     assert not list(tmp_path.iterdir())
 
 

@@ -280,10 +280,10 @@ def test_a_run_that_failed_is_not_finished(monkeypatch: pytest.MonkeyPatch) -> N
     run = Run(graph, open_device("cpu"), Options())
     made = search_sweep.SweepSearch.__init__
 
-    def fail_on_the_large(self: search_sweep.SweepSearch, blocks, *arguments) -> None:
+    def fail_on_the_large(self: search_sweep.SweepSearch, blocks, *arguments, **named) -> None:
         if blocks.group.words > 1:
             raise MemoryError
-        made(self, blocks, *arguments)
+        made(self, blocks, *arguments, **named)
 
     monkeypatch.setattr(search_sweep.SweepSearch, "__init__", fail_on_the_large)
     with pytest.raises(MemoryError):

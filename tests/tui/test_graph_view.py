@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from chordless.graphs.drawing import layout_of
 from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.tui.widgets import graph_view
 from chordless.tui.widgets.graph_view import GraphView
 from textual.app import App
 
@@ -63,6 +64,23 @@ def test_zoom_goes_to_the_cycle_and_never_to_a_blank_pane(cycle):
         assert any(character >= "\u2800" or character in "●•" for character in text_of(pilot.app).replace("\n", ""))
 
     played(cycle, steps)
+
+
+@pytest.mark.parametrize(("members", "lit"), [(12, 12), (11, 10)], ids=["a ring", "a path"])
+def test_a_ring_is_closed_and_a_path_is_not(monkeypatch, members, lit):
+    drawn, lines = [], graph_view.Canvas.lines
+
+    def noted(canvas, start, end, kind):
+        drawn.append((kind, len(start)))
+        lines(canvas, start, end, kind)
+
+    monkeypatch.setattr(graph_view.Canvas, "lines", noted)
+
+    async def steps(pilot, view):
+        await pilot.pause()
+
+    played(np.arange(members), steps, graph=load_graph("cycle:12").graph, title="cycle:12")
+    assert (graph_view.LIT_EDGE, lit) in drawn
 
 
 def test_another_cycle_comes_into_view():

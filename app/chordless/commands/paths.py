@@ -47,7 +47,7 @@ def add_parser(subparsers: Any) -> None:
         "chordless paths web.net 3 9 -o paths.jsonl",
         "chordless paths grid:12x12 0,0 11,11 --sample 10",
         "chordless paths grid:7x7 --all-pairs",
-        "chordless paths roads.txt 17 203 -o paths.txt --checkpoint week/   # chordless resume week/",
+        "chordless paths city.graphml 17 203 -o paths.txt --checkpoint week/",
     )
     parser.add_argument("start", metavar="S", nargs="?", help="the vertex at which the paths begin")
     parser.add_argument("end", metavar="T", nargs="?", help="the vertex at which they end")

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chordless.protocol.events import Event, Finished, Progress
-from kernels_ti.errors import OptionError
+from kernels_ti import OptionError
 
 if TYPE_CHECKING:
     from chordless.protocol.orders import RunCommand

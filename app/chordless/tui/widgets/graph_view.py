@@ -303,7 +303,11 @@ class GraphView(Widget):
             self._write_names(canvas, places, inside, cells_per_vertex, np.empty(0, np.int64))
             return
         lit = places[members]
-        canvas.lines(lit, np.roll(lit, -1, axis=0), LIT_EDGE)
+        # A path has no edge from its end to its start.
+        ends = np.sort(members[[-1, 0]] if len(members) else (-1, -1))
+        is_closed = bool((np.sort(self._edges, axis=1) == ends).all(axis=1).any())
+        drawn = len(lit) if is_closed else max(len(lit) - 1, 0)
+        canvas.lines(lit[:drawn], np.roll(lit, -1, axis=0)[:drawn], LIT_EDGE)
         box = np.ptp(lit, axis=0) + 1 if len(lit) else np.ones(2)
         if box.prod() / 2 >= _CELLS_PER_LIT_DOT * len(lit) or self.is_alone:
             canvas.points(lit, LIT_VERTEX)
