@@ -25,6 +25,7 @@ from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import OptionError, TimeIsUpError, time_is_up
 from kernels_ti.method import may_search, seconds_of_faster_search
 from kernels_ti.options import is_whole
+from kernels_ti.reference.long_cycle import long_cycle
 from kernels_ti.watch import ProgressOption, Watch
 
 SHORTEST_HOLE = 4
@@ -207,7 +208,10 @@ def best_in(
             return few_along_boundary(space, k, shortest=shortest, **along)
         return longest_in(space, weights, shortest=shortest, **along)
     except TimeIsUpError as error:
-        best = _better(so_far, error.best, least=shortest) or _any_cycle(space, weights, watch)
+        best = _better(so_far, error.best, least=shortest)
+        if weights is None and not shortest and (best is None or best.method == "boundary"):
+            best = _better(best, _long_cycle(space, watch), least=False)
+        best = best or _any_cycle(space, weights, watch)
         raise time_is_up(watch.timeout, answer, best) from None
 
 
@@ -227,6 +231,14 @@ def longest_possible(space: SearchSpace) -> int:
             outside = degrees.sum() - np.concatenate(([0], np.cumsum(degrees)))
             most = max(most, int(np.flatnonzero(inside <= outside)[-1]))
     return min(most, space.longest)
+
+
+def _long_cycle(space: SearchSpace, watch: Watch) -> BestCycle | None:
+    """Return the longest cycle that a search depth first meets soon, if it meets one."""
+    latest = time.thread_time() + _SECONDS_FOR_ANY
+    cycle, ways = long_cycle(space, lambda: time.thread_time() > latest)
+    kept = [(len(cycle), cycle)] if cycle else []
+    return BestCycle.of(space.graph, kept, ways, watch.seconds, None, complete=False) if kept else None
 
 
 def _any_cycle(space: SearchSpace, weights: Weights | None, watch: Watch) -> BestCycle | None:

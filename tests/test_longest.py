@@ -50,6 +50,7 @@ from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.boundary.way_back.optimum import GivenUpWithBestError, best_cycle
 from kernels_ti.cycles import Cycles
 from kernels_ti.longest import longest_possible
+from kernels_ti.reference.long_cycle import long_cycle
 from kernels_ti.watch import Watch
 
 
@@ -484,6 +485,7 @@ def test_an_error_for_a_time_that_is_up_has_the_best_cycle_so_far(monkeypatch, s
     )
     lengths = set(map(len, enumerate_cycles(graph)))
     best = longest_cycle(graph, shortest=shortest, method="boundary")
+    monkeypatch.setattr(kernels_ti.longest, "_long_cycle", lambda *_: None)  # it finds the longest of so small a graph
     found = []
     for vertices in range(40):
         left = iter(range(vertices))
@@ -506,6 +508,26 @@ def test_an_error_for_a_time_that_is_up_has_the_best_cycle_so_far(monkeypatch, s
     sizes = [one.length for one, _ in found if one.method == "boundary"]
     assert sizes == sorted(sizes, reverse=shortest)
     assert len(set(sizes)) > 1
+
+
+@given(searches())
+def test_the_cycle_that_a_search_meets_soon_is_wanted(search) -> None:
+    graph, bounds, wanted = search
+    bounds |= {name: tuple(bounds[name]) for name in ("through", "avoid")}
+    space = SearchSpace(graph, Options(**bounds | {"avoid_edges": tuple(map(tuple, bounds["avoid_edges"]))}))
+    cycle, ways = long_cycle(space, lambda: False)
+    longest = max(map(len, wanted), default=0)
+    assert len(cycle) == longest
+    assert ways == sum(len(each) == longest for each in wanted)
+    assert not cycle or set(cycle) in [set(each) for each in wanted]
+
+
+def test_a_longest_cycle_that_takes_too_long_is_a_long_one() -> None:
+    graph = generate("king:12x12")
+    with pytest.raises(TimeIsUpError) as late:
+        longest_cycle(graph, method="boundary", timeout=0.01)
+    check_chordless(graph, [graph.names.index(v) for v in late.value.best.cycle])
+    assert late.value.best.length > 20
 
 
 class Impatient(Watch):
