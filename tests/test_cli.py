@@ -253,7 +253,9 @@ def test_what_is_no_regular_file_is_written_to_directly(tmp_path):
     assert link.is_symlink()
     expected = chordless("generate", "petersen").stdout
     assert target.read_text() == chordless("generate", "petersen", "-o", "/dev/stdout").stdout == expected
-    assert fails(chordless("generate", "petersen", "-o", tmp_path), 1, "Is a directory")
+    refused = chordless("generate", "petersen", "-o", tmp_path)
+    assert refused.returncode == 2
+    assert "this is a folder; the output is a file" in refused.stderr
 
 
 def without(number):

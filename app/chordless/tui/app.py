@@ -16,6 +16,7 @@ from typing import Any, ClassVar, cast
 from rich.text import Text
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
 from textual.events import Event, Key
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -475,6 +476,11 @@ class ChordlessApp(App[str]):
         # Nothing can be printed on a terminal that has hung up.
         words = own.way_on() if own is not None and sys.__stderr__ is not None and sys.__stderr__.isatty() else None
         self.exit(words, return_code=128 + number)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Fail, but not for want of a part of a screen that was being made when a signal ended the dashboard."""
+        if not (self._exit and isinstance(error, NoMatches)):
+            super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
         """Show only the end of the traceback, unless CHORDLESS_DEBUG is set."""
