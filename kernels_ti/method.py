@@ -30,6 +30,8 @@ _PROBING_SECONDS = 0.5
 _SMALL_WALKS = 4
 # Seconds of a way along a boundary that is taken without asking for a search
 _MOMENT = 1.0
+# Seconds for which an order is sought before the search is probed: most often it is found by then
+_SECONDS_UNPROBED = 0.2
 # A pick takes the way along the boundary and the way back.
 _WAYS = 2
 # A search whose time is this at most, with the certainty of an estimate, is not probed further.
@@ -119,16 +121,18 @@ def seconds_of_faster_search(space: SearchSpace, arch: str, watch: Watch, *, sha
     from kernels_ti.boundary.orders.plan import plan_of
 
     with watch.searching():
-        search = SearchTime(space, None)
-        search.probe(lambda _, longest: share * longest > SECONDS_FOR_PREFIXES)
-        # An order is sought no longer than the search takes. The way along the boundary asks for it again.
-        latest = time.perf_counter() + share * search.longest
-        plan = plan_of(
-            space,
-            arch=arch,
-            seconds=SECONDS_FOR_PREFIXES,
-            enough=lambda: watch.look() or time.perf_counter() > latest,
-        )
+        search, began = SearchTime(space, None), time.perf_counter()
+
+        def is_sought_enough() -> bool:
+            """Say whether the order was sought as long as a search takes; the way along a boundary seeks it again."""
+            if watch.look():
+                return True
+            if (sought := time.perf_counter() - began) < _SECONDS_UNPROBED:
+                return False
+            search.probe(lambda _, longest: share * longest > SECONDS_FOR_PREFIXES)
+            return sought > share * search.longest
+
+        plan = plan_of(space, arch=arch, seconds=SECONDS_FOR_PREFIXES, enough=is_sought_enough)
         boundary = math.inf
         if plan.is_possible:
             needs = needs_of(plan, "reference", host_budget(space.options.memory), longest=space.longest)

@@ -112,8 +112,8 @@ class WideStage:
     def launch(self, levels: int, arguments: dict[str, Any]) -> None:
         """Launch stage 2 for `levels` levels, see `kernels_ti.wave.queue.Queue.launch`."""
         blocks, group = self._blocks, self._blocks.group
-        del arguments["least_length"]
-        arguments = {**arguments, "row_ptr": blocks.row_ptr, "neighbour": blocks.neighbour}
+        arguments = {name: value for name, value in arguments.items() if name != "least_length"}
+        arguments |= {"row_ptr": blocks.row_ptr, "neighbour": blocks.neighbour}
         if self._queue:
             by_words = int(len(group.neighbour) > group.words * group.rows)
             self._queue.launch(levels, {**arguments, "by_words": by_words})

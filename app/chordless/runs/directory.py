@@ -37,8 +37,9 @@ EDGE_LIST = "graph.txt"
 
 _STANDARD_OUTPUT = "-"
 _RUN, _GRAPH, _EVENTS, _CHECKPOINT, _WEIGHTS = "run.json", "graph.json", "events.jsonl", "checkpoint", "weights"
+# Between the lock of a new run and its order
+_SECONDS_TO_BEGIN = 10.0
 # These fields belong to one session, or give the place of the folder itself.
-_SECONDS_TO_BEGIN = 10.0  # between the lock of a new run and its order
 _NOT_KEPT = ("program_start", "limit", "timeout", "checkpoint", "resume", "cluster", "gpus")
 
 

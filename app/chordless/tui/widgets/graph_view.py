@@ -305,7 +305,7 @@ class GraphView(Widget):
         lit = places[members]
         # A path has no edge from its end to its start.
         ends = np.sort(members[[-1, 0]] if len(members) else (-1, -1))
-        is_closed = bool((np.sort(self._edges, axis=1) == ends).all(axis=1).any())
+        is_closed = bool((self._edges == ends).all(axis=1).any())
         drawn = len(lit) if is_closed else max(len(lit) - 1, 0)
         canvas.lines(lit[:drawn], np.roll(lit, -1, axis=0)[:drawn], LIT_EDGE)
         box = np.ptp(lit, axis=0) + 1 if len(lit) else np.ones(2)
