@@ -24,7 +24,6 @@ from kernels_ti import (
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.executors.on_device import DeviceBlock
 
 
 def counted(graph, *, each_length=True, **options):
@@ -174,7 +173,7 @@ def in_kernels(request, monkeypatch):
     """Every block goes to kernels, those for cores or those for GPUs."""
     monkeypatch.setattr(boundary, "_FEWEST_STATES", 0)
     if request.param == "tables":
-        monkeypatch.setattr(boundary, "CoresBlock", DeviceBlock)
+        monkeypatch.setattr(boundary, "CoresBlock", boundary.block_on_device)
 
 
 @pytest.mark.usefixtures("in_kernels")

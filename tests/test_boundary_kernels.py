@@ -33,7 +33,7 @@ def _every_block_in_kernels(monkeypatch):
 @pytest.fixture
 def on_devices(monkeypatch):
     """The kernels for GPUs run on a CPU too."""
-    monkeypatch.setattr(boundary, "CoresBlock", boundary.DeviceBlock)
+    monkeypatch.setattr(boundary, "CoresBlock", boundary.block_on_device)
 
 
 @pytest.fixture

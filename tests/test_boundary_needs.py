@@ -14,7 +14,6 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.executors import tables as device_tables
-from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.needs import Needs, needs_of
 from kernels_ti.boundary.orders.plan import plan_of
 
@@ -55,7 +54,7 @@ def test_a_count_by_length_that_does_not_fit_takes_passes_within_the_memory():
 @pytest.mark.slow
 def test_about_as_many_passes_are_made_as_were_expected(monkeypatch):
     monkeypatch.setattr(boundary, "_FEWEST_STATES", 0)
-    monkeypatch.setattr(boundary, "CoresBlock", DeviceBlock)
+    monkeypatch.setattr(boundary, "CoresBlock", boundary.block_on_device)
     for smallest in ("_FEWEST_ROWS", "_FEWEST_CELLS", "_FEWEST_TALLIES"):
         monkeypatch.setattr(device_tables, smallest, 1)
     graph = generate("grid:9x9")

@@ -141,7 +141,7 @@ def test_values_are_reduced_between_where_many_states_become_one(cells_for_passe
 @pytest.mark.slow
 def test_a_table_of_few_cells_makes_passes(monkeypatch):
     """By length a state takes some thirty cells, in all two."""
-    monkeypatch.setattr(boundary, "CoresBlock", DeviceBlock)
+    monkeypatch.setattr(boundary, "CoresBlock", boundary.block_on_device)
     graph = generate("grid:6x7")
     whole = begun(graph)
     whole.advance(math.inf)

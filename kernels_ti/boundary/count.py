@@ -22,6 +22,7 @@ from contextlib import contextmanager, nullcontext
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.executors.in_passes import MOST_VERTICES, BlockInPasses
 from kernels_ti.boundary.executors.in_python import PythonBlock
+from kernels_ti.boundary.executors.lengths_on_device import block_on_device
 from kernels_ti.boundary.executors.on_cores import CoresBlock
 from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
@@ -85,8 +86,8 @@ def fits_kernels(block: Graph, order: BoundaryOrder) -> bool:
 def block_in_kernels(
     device: Device, block: OrderedBlock, longest: int | None, memory: int | None
 ) -> CoresBlock | DeviceBlock:
-    """Begin the count of a block in the kernels for a device; see `DeviceBlock` for the parameters."""
-    return (CoresBlock if device.arch == "cpu" else DeviceBlock)(device, block, longest, memory)
+    """Begin the count of a block in the kernels for a device; see `block_on_device` for the parameters."""
+    return (CoresBlock if device.arch == "cpu" else block_on_device)(device, block, longest, memory)
 
 
 _Counting = PythonBlock | CoresBlock | DeviceBlock | BlockInPasses

@@ -19,6 +19,7 @@ from kernels_ti.boundary.executors.in_passes import (
 )
 from kernels_ti.boundary.executors.tables import ROOM_FOR_TWO, cells_of_two_tables
 from kernels_ti.boundary.orders.plan import BoundaryPlan
+from kernels_ti.boundary.spec.cells import BESIDE
 from kernels_ti.boundary.spec.packing import Packing
 
 # States at the largest boundary for each that is expected.
@@ -31,6 +32,9 @@ _BYTES_OF_A_STATE, _BYTES_OF_A_LENGTH = 450, 8
 _BYTES_BESIDE, _ROWS_ON_CORES, _WAYS_TO_A_LENGTH = 16, 3.5, 0.33
 # In tables: rows of both for each state.
 _ROWS_IN_TABLES = 6
+# Cells in both buffers of ways for each state and length: grids 12x12 to 16x16 have ways of 20 to 23% of all lengths,
+# as every other length cannot occur, and buffers have a quarter to spare.
+_WAYS_BESIDE_TABLES = 0.8
 # Symbols in a word, bits of the number of cycles for each vertex (grids 0.35, road networks 0.2), bits of a digit.
 _SLOTS_OF_A_WORD, _BITS_OF_A_VERTEX, _BITS_OF_A_DIGIT = 14, 0.3, 48
 # The longest cycle has about this part of the vertices.
@@ -96,8 +100,10 @@ def _bytes_of_a_state(plan: BoundaryPlan, arch: str, longest: int | None) -> flo
     if arch == "cpu" and longest is not None:
         window = _words(plan) + 2
         return _BYTES_OF_A_CELL * (_ROWS_ON_CORES * window + _WAYS_TO_A_LENGTH * longest * _digits(plan))
-    lengths = 1 if longest is None else max(longest // 2, 1)
-    return _ROWS_IN_TABLES * _BYTES_OF_A_CELL * (_words(plan) + _digits(plan) * lengths)
+    if longest is None:
+        return _ROWS_IN_TABLES * _BYTES_OF_A_CELL * _cells_of_a_total(plan)
+    rows = _ROWS_IN_TABLES * (_words(plan) + BESIDE)
+    return _BYTES_OF_A_CELL * (rows + _WAYS_BESIDE_TABLES * longest * _digits(plan))
 
 
 def _cells_of_a_total(plan: BoundaryPlan) -> int:

@@ -12,6 +12,7 @@ import gc
 import math
 from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -92,7 +93,7 @@ class BlockAtPoints(DeviceTables):
         copies = max(FEW_CELLS // (2 * values), 1)
         table, tallies = self._cleared(shape, 2 * copies * values)
         evaluate = points_kernel(self._words, self._bits)
-        for first, last in self._slices(step, shape):
+        for first, last in self._slices(step, partial(self._carry, shape)):
             evaluate(
                 first, last, self._buffers[self._old], self._shape.stride,
                 table, shape.rows, shape.stride, values, self._points.start, self._below,

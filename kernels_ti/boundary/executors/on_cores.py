@@ -20,7 +20,6 @@ from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
 from kernels_ti.device.device import Device
 from kernels_ti.errors import SizeError
-from kernels_ti.graph import Graph
 
 Words = npt.NDArray[np.uint64]
 
@@ -65,7 +64,7 @@ class CoresBlock(ForwardCount):
         self._spec, self._bases = device.call(device.buffer, block.coded.cells), block.coded.bases
         self._kernel = device.call(_kernel_of, self._packing, by_length=longest is not None)
         # The pieces of a state end at its boundary: in a bipartite graph this tells whether their vertices are even.
-        self._apart = 2 if _is_bipartite(block.graph) else 1
+        self._apart = 2 if block.is_bipartite else 1
         self._digits = 1
         self._parts = Parts(device, block, memory, by_length=longest is not None)
         # Cells that hold the ways to all states, in a count by length.
@@ -230,18 +229,3 @@ def _kernel_of(packing: Packing, *, by_length: bool) -> Any:
     from kernels_ti.boundary.kernels.stretch import stretch_kernel
 
     return stretch_kernel(packing.words, packing.bits, by_length=by_length)
-
-
-def _is_bipartite(block: Graph) -> bool:
-    """Say whether the vertices of a connected graph have two colours, different ones at both ends of each edge."""
-    colours = {0: 0}
-    waiting = [0]
-    while waiting:
-        v = waiting.pop()
-        for u in block.neighbours(v).tolist():
-            if u not in colours:
-                colours[u] = 1 - colours[v]
-                waiting.append(u)
-            elif colours[u] == colours[v]:
-                return False
-    return True

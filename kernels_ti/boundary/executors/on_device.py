@@ -1,9 +1,8 @@
-"""The count of one block in kernels, on a CPU or a GPU."""
+"""The count of one block in kernels, on a GPU or a CPU."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import replace
 
 from kernels_ti.boundary.executors.forward import ForwardCount
 from kernels_ti.boundary.executors.rows import rows_of, states_in
@@ -16,7 +15,7 @@ from kernels_ti.device.device import Device
 
 
 class DeviceBlock(DeviceTables, ForwardCount):
-    """The count of one block, in kernels on a CPU or CUDA."""
+    """The count of one block, all lengths together, in kernels on a CPU or CUDA."""
 
     def __init__(
         self,
@@ -24,11 +23,11 @@ class DeviceBlock(DeviceTables, ForwardCount):
         block: OrderedBlock,
         longest: int | None,
         memory: int | None,
+        *,
+        beside: int = 0,
     ) -> None:
-        super().__init__(device, block, memory)
+        super().__init__(device, block, memory, beside=beside)
         self._begin_count(longest)
-        # No set of vertices behind a state is larger.
-        self._most_vertices = 0
 
     def take_vertex(self, enough: Callable[[], bool]) -> None:
         """Let the next vertex come, in all states; see `DeviceTables.take_vertex`."""
@@ -37,32 +36,20 @@ class DeviceBlock(DeviceTables, ForwardCount):
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""
-        added = yield from self._added_up(step, shape, apart=self._longest is not None)
-        if added is None:
+        closed = yield from self._added_up(step, shape)
+        if closed is None:
             return False
-        found, most = added
-        self._most_vertices = most + 1
         if step.may_close:
-            self._close(found)
+            self._close([closed])
         return True
-
-    def _next_shape(self, step: Step) -> Shape:
-        """Return a table that surely holds the ways to the new states, of each length."""
-        shape = super()._next_shape(step)
-        if self._longest is None:
-            return shape
-        return replace(shape, lengths=max(min(self._most_vertices + 2, self._longest), 1))
 
     def saved(self) -> SavedBlock:
         """Return the count between two vertices; also after a vertex was given up."""
-        shape = self._shape
-        rows = self._device.call(self._gathered, self._new)
-        return self._saved_with(states_in(rows, shape.words, shape.lengths, shape.digits))
+        return self._saved_with(states_in(self._device.call(self._gathered, self._new), self._words))
 
     def resume(self, saved: SavedBlock) -> None:
         """Go on from a count of the same block, on any device."""
         super().resume(saved)
-        _, digits, lengths = saved.states.counts.shape
+        _, digits, _ = saved.states.counts.shape
         most_ways = (saved.states.largest + 1) << DIGIT_BITS * (digits - 1)
-        self._device.call(self._put_back, saved.place, rows_of(saved.states), most_ways, lengths)
-        self._most_vertices = lengths - 1
+        self._device.call(self._put_back, saved.place, rows_of(saved.states), most_ways)

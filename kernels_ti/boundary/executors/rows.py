@@ -19,11 +19,9 @@ Indices = npt.NDArray[np.int64]
 _BITS, _HALF = 64, 32
 
 
-def states_in(rows: Words, words: int, lengths: int, digits: int) -> SavedStates:
-    """Return the states of rows, none of them empty, without those to which no way leads."""
-    rows = rows[rows[:, words : words + lengths * digits].any(axis=1)]
-    counts = rows[:, words : words + lengths * digits].reshape(-1, lengths, digits)
-    return SavedStates(words_in(rows, words), np.ascontiguousarray(counts.transpose(0, 2, 1)))
+def states_in(rows: Words, words: int) -> SavedStates:
+    """Return the states of rows, none of them empty, each with the ways that lead there."""
+    return SavedStates(words_in(rows, words), np.ascontiguousarray(rows[:, words:, None]))
 
 
 def words_in(rows: Words, words: int) -> Words:
@@ -35,12 +33,10 @@ def words_in(rows: Words, words: int) -> Words:
 
 
 def rows_of(states: SavedStates) -> Words:
-    """Return a row for each state, shape (k, words + lengths * digits)."""
-    count, digits, lengths = states.counts.shape
+    """Return a row for each state, shape (k, words + digits)."""
     words = states.words.T | np.uint64(TAKEN)
     words[:, 0] |= np.uint64(WRITTEN)
-    ways = states.counts.transpose(0, 2, 1).reshape(count, lengths * digits)  # also of no state
-    return np.concatenate((words, ways), axis=1)
+    return np.concatenate((words, states.counts[:, :, 0]), axis=1)
 
 
 def rows_of_totals(states: SavedStates) -> tuple[Words, int]:
@@ -55,11 +51,11 @@ def totals_of_rows(rows: Words, words: int) -> SavedStates:
     return SavedStates(np.ascontiguousarray(rows[:, :words].T), np.ascontiguousarray(digits[:, :, None]))
 
 
-def rows_by_length(states: SavedStates, apart: int) -> tuple[Words, Words, int]:
+def rows_by_length(states: SavedStates, apart: int, bits: int = _BITS) -> tuple[Words, Words, int]:
     """Return a row for each state to which a way leads, the ways to all of them, and the digits of a number.
 
     A row has a state, the first cell of its ways, and in one cell its fewest and its most vertices. `apart` is the
-    least difference of two lengths of one state.
+    least difference of two lengths of one state. Digits have `bits` bits.
     """
     counts = _carried(states)
     has_ways = np.asarray(counts.any(axis=1))
@@ -69,7 +65,7 @@ def rows_by_length(states: SavedStates, apart: int) -> tuple[Words, Words, int]:
     high = counts.shape[2] - 1 - has_ways[:, ::-1].argmax(axis=1)
     numbers = (high - low) // apart + 1
     row, length = _spread(low, numbers, apart)
-    ways = _digits_of(counts[row, :, length], DIGIT_BITS, _BITS)
+    ways = _digits_of(counts[row, :, length], DIGIT_BITS, bits)
     digits = ways.shape[1]
     first = (np.cumsum(numbers) - numbers) * digits
     window = low << _HALF | high
@@ -77,14 +73,14 @@ def rows_by_length(states: SavedStates, apart: int) -> tuple[Words, Words, int]:
     return rows, ways.reshape(-1), digits
 
 
-def states_by_length(rows: Words, words: int, ways: Words, digits: int, apart: int) -> SavedStates:
+def states_by_length(rows: Words, words: int, ways: Words, digits: int, apart: int, bits: int = _BITS) -> SavedStates:
     """Return the states of rows with their ways, the converse of `rows_by_length`."""
     first, window = rows[:, words].astype(np.int64), rows[:, words + 1].astype(np.int64)
     low, high = window >> _HALF, window & (1 << _HALF) - 1
     numbers = (high - low) // apart + 1
     row, length = _spread(low, numbers, apart)
     cell = first[row] + (length - low[row]) // apart * digits
-    found = _digits_of(ways[cell[:, None] + np.arange(digits)], _BITS, DIGIT_BITS)
+    found = _digits_of(ways[cell[:, None] + np.arange(digits)], bits, DIGIT_BITS)
     counts = np.zeros((len(rows), found.shape[1], int(high.max(initial=0)) + 1), np.uint64)
     counts[row, :, length] = found
     return SavedStates(np.ascontiguousarray(rows[:, :words].T), counts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,7 @@ class Shape:
 
     rows: int  # The empty ones too
     words: int  # The cells before the ways: the state, and what else belongs to it
-    lengths: int = 1  # Numbers of vertices on the cycle, from 0 on
-    digits: int = 1  # Of the ways for each length
+    digits: int = 1  # Of the ways
 
     @property
     def stride(self) -> int:
@@ -60,7 +60,7 @@ class Shape:
     @property
     def used(self) -> int:
         """Cells of a row."""
-        return self.words + self.lengths * self.digits
+        return self.words + self.digits
 
     @property
     def cells(self) -> int:
@@ -110,13 +110,19 @@ class DeviceTables(Forward):
         """Drop states that cannot be completed, where that is expected to save time, or the room is short."""
         if self._completion is None or self.place == 0:
             return
-        is_short = 8 * self._next_shape(self._steps[self.place]).cells > self._room()
-        numbers = self._shape.used - self._cells
+        is_short, numbers = self._is_short(self._next_shape(self._steps[self.place])), self._numbers
         is_due = self._completion.is_due(self.states, numbers, is_short=is_short)
-        # On an H200 tests before each fourth step took longer than they saved: there states are dropped only for room.
-        is_worth_it = self._device.arch == "cpu" and numbers >= FEWEST_NUMBERS
-        if is_due and (is_short or is_worth_it):
+        if is_due and (is_short or numbers >= FEWEST_NUMBERS):
             go_through(self._device, self._dropping(self._completion), enough)
+
+    @property
+    def _numbers(self) -> int:
+        """Cells beside a state that are added up."""
+        return self._shape.used - self._cells
+
+    def _is_short(self, shape: Shape) -> bool:
+        """Say whether the other table is expected to take more memory than there is."""
+        return 8 * shape.cells > self._room()
 
     def _dropping(self, completion: Completion) -> Generator[None, None, None]:
         table, stride = self._buffers[self._old], self._shape.stride
@@ -152,47 +158,42 @@ class DeviceTables(Forward):
         """Put the children of all states into the other table; say whether they fit."""
         raise NotImplementedError
 
-    def _added_up(
-        self, step: Step, shape: Shape, *, apart: bool
-    ) -> Generator[bool, None, tuple[list[int], int] | None]:
+    def _added_up(self, step: Step, shape: Shape) -> Generator[bool, None, int | None]:
         """Add the ways to all states to those of their children in the other table; None if they do not fit.
 
-        With `apart`, a number of ways for each number of vertices. Return the ways that close a cycle, by number of
-        vertices before the last one, and the most vertices behind a state.
+        Return the ways that close a cycle.
         """
         from kernels_ti.boundary.kernels.count import count_kernel
 
-        old, cells = self._shape, 2 * self._shape.lengths * shape.digits
-        copies = max(FEW_CELLS // cells, 1)
-        table, tallies = self._cleared(shape, copies * cells)
+        old = self._shape
+        copies = copies_of(2 * shape.digits)
+        table, tallies = self._cleared(shape, copies * 2 * shape.digits)
         advance = count_kernel(self._words, self._bits, self._cells)
-        for first, last in self._slices(step, shape):
+        for first, last in self._slices(step, partial(self._carry, shape)):
             advance(
-                first, last, self._buffers[self._old], old.stride, old.lengths, old.digits,
-                table, shape.rows, shape.stride, shape.lengths, shape.digits,
-                int(apart), self._buffers["spec"], self._bases[self.place], self._buffers["bounds"],
+                first, last, self._buffers[self._old], old.stride, old.digits,
+                table, shape.rows, shape.stride, shape.digits,
+                self._buffers["spec"], self._bases[self.place], self._buffers["bounds"],
                 self._spread, copies, tallies,
             )  # fmt: skip
             yield True
-        told = self._device.download(tallies)[: FOUND + copies * cells]
+        told = self._device.download(tallies)[: FOUND + copies * 2 * shape.digits]
         if told[FULL]:
             return None
         self._measure(step, told)
-        # Halves of 32 bits of fewer than 2^31 rows: their sum fits into a word.
-        halves = told[FOUND:].reshape(copies, old.lengths, shape.digits, 2).sum(axis=0)
-        found = [0] * old.lengths
-        for vertices in np.flatnonzero(halves.any(axis=(1, 2))).tolist():
-            digits = halves[vertices].tolist()
-            found[vertices] = sum(low + (high << HALF_BITS) << DIGIT_BITS * k for k, (low, high) in enumerate(digits))
-        return found, int(told[2 * TALLIES : 3 * TALLIES].max())
+        return closing_ways(told[FOUND:], copies, 1, shape.digits)[0]
 
     def _next_shape(self, step: Step) -> Shape:
         """Return a table that surely holds the ways to the new states, and probably all of these."""
-        bits = (self._most_ways * most_additions(step, self.states)).bit_length()
         following = self._steps[self.place + 1].cost if self.place + 1 < len(self._steps) else step.cost
         growth = min(max(following / step.cost, 1.0), 2.0)
         rows = max(int(_ROWS_TO_A_STATE * growth * self.states), _FEWEST_ROWS)
-        return replace(self._shape, rows=rows, digits=max(-(-bits // DIGIT_BITS), 1))
+        return replace(self._shape, rows=rows, digits=self._next_digits(step))
+
+    def _next_digits(self, step: Step) -> int:
+        """Return the digits of a number that surely holds the ways to a new state."""
+        bits = (self._most_ways * most_additions(step, self.states)).bit_length()
+        return max(-(-bits // DIGIT_BITS), 1)
 
     def _cleared(self, shape: Shape, found: int) -> tuple[Any, Any]:
         """Return the other table and the tallies, all empty; `found` is the number of cells for closing ways."""
@@ -211,19 +212,19 @@ class DeviceTables(Forward):
         self._most_ways = ((digit + 1) << DIGIT_BITS * highest) * most_additions(step, self.states)
         self.states = int(told[:TALLIES].sum())
 
-    def _slices(self, step: Step, shape: Shape) -> Iterator[tuple[int, int]]:
+    def _slices(self, step: Step, carry: Callable[[], None]) -> Iterator[tuple[int, int]]:
         """Cut the rows of the old table into pieces for one launch each; carry between them where it takes that."""
         many = most_additions(step, self.states) >= _MOST_ADDITIONS
         for piece in self._launches(_ROWS_BETWEEN_CARRIES if many else None):
             yield piece
             if many:
-                self._carry(shape)
+                carry()
 
     def _carry(self, shape: Shape) -> None:
         """Make all numbers of the new table small enough for more additions."""
         from kernels_ti.boundary.kernels.tables import carry
 
-        carry(shape.rows, shape.stride, shape.words, shape.lengths, shape.digits, self._buffers[self._new])
+        carry(shape.rows, shape.stride, shape.words, shape.digits, self._buffers[self._new])
 
     def _launches(self, rows: int | None = None) -> Iterator[tuple[int, int]]:
         """Cut the rows of the old table into pieces of so many rows, by default as many as a launch takes."""
@@ -235,15 +236,17 @@ class DeviceTables(Forward):
         """Neighbouring work items that count in one cell of the tallies."""
         return _SPREAD[self._device.arch]
 
-    def _buffer(self, name: str, cells: int, fewest: int | None = None) -> Any:
+    def _buffer(self, name: str, cells: int, fewest: int | None = None, room: int | None = None) -> Any:
         """Return a buffer of at least this size, in cells; its content is lost if it has to grow.
 
-        The first one has `fewest` cells, by default as many as a table.
+        The first one has `fewest` cells, by default as many as a table. What it has to spare fits into the `room` in
+        bytes, for a table by default what is left.
         """
         if name not in self._buffers or self._buffers[name].shape[0] < cells:
             self._buffers.pop(name, None)
-            most = max(cells, self._room() // 8) if name == self._new else MOST_CELLS
-            wanted = max(min(_rounded(cells), most), fewest or _FEWEST_CELLS)
+            if room is None:
+                room = self._room() if name == self._new else 8 * MOST_CELLS
+            wanted = max(min(_rounded(cells), max(cells, room // 8)), fewest or _FEWEST_CELLS)
             self._buffers[name] = self._device.empty(wanted, np.uint64)
         return self._buffers[name]
 
@@ -264,10 +267,9 @@ class DeviceTables(Forward):
         shape, met = self._shape, self._device.buffer(np.zeros(1, np.uint64))
         gather(shape.rows, shape.stride, shape.used, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
 
-    def _put_back(self, place: int, rows: npt.NDArray[np.uint64], most_ways: int, lengths: int = 1) -> None:
+    def _put_back(self, place: int, rows: npt.NDArray[np.uint64], most_ways: int) -> None:
         """Go on from rows that were gathered before a step."""
-        digits = (rows.shape[1] - self._shape.words) // lengths
-        self._shape = replace(self._shape, rows=max(len(rows), 1), lengths=lengths, digits=digits)
+        self._shape = replace(self._shape, rows=max(len(rows), 1), digits=rows.shape[1] - self._shape.words)
         table = np.zeros((self._shape.rows, self._shape.stride), np.uint64)
         table[: len(rows), : rows.shape[1]] = rows
         self._upload(self._old, table.reshape(-1))
@@ -282,33 +284,56 @@ class DeviceTables(Forward):
 
     def _beside_other_table(self) -> int:
         """Return the bytes of all buffers but the other table."""
-        return sum(_bytes(buffer) for name, buffer in self._buffers.items() if name != self._new)
+        return sum(bytes_of(buffer) for name, buffer in self._buffers.items() if name != self._new)
 
     def _other_table(self, shape: Shape) -> int:
         """Return the bytes of the other table, which may be larger than it needs to be."""
-        return max(8 * shape.cells, _bytes(self._buffers.get(self._new)))
+        return max(8 * shape.cells, bytes_of(self._buffers.get(self._new)))
 
     def _require_room(self, shape: Shape) -> None:
         """Refuse a step whose table does not fit into the memory allowed, or into a buffer."""
+        needed = self._beside_other_table() + self._other_table(shape)
+        self._require(needed, 2 * 8 * shape.stride * _ROWS_TO_A_STATE, shape.cells)
+
+    def _require(self, needed: int, of_a_state: float, cells: int, *, by_length: bool = False) -> None:
+        """Refuse what does not fit into the memory allowed, or has more cells than a buffer.
+
+        `of_a_state` are the bytes that a state takes at most.
+        """
         if self._memory is not None:
-            needed = self._beside_other_table() + self._other_table(shape)
-            two_tables = 2 * 8 * shape.stride * _ROWS_TO_A_STATE
-            largest = two_tables * self._block.most_from[self.place]
+            largest = of_a_state * self._block.most_from[self.place]
             require_memory(
                 needed, self._memory, self.states, self.width,
-                by_length=self._shape.lengths > 1, largest=largest, is_count=self._is_count,
+                by_length=by_length, largest=largest, is_count=self._is_count,
             )  # fmt: skip
-        if shape.cells > MOST_CELLS:
+        if cells > MOST_CELLS:
             raise SizeError(
-                f"{self.states:,} states need a table of {shape.cells:,} cells, more than the {MOST_CELLS:,} that "
-                f"kernels can count{worded('', ': --total-only needs far fewer') if shape.lengths > 1 else ''}"
+                f"{self.states:,} states need a table of {cells:,} cells, more than the {MOST_CELLS:,} that "
+                f"kernels can count{worded('', ': --total-only needs far fewer') if by_length else ''}"
             )
 
 
-def _bytes(buffer: Any) -> int:
+def bytes_of(buffer: Any) -> int:
+    """Return the bytes of a buffer, 0 of none."""
     if buffer is None:
         return 0
     return int(buffer.shape[0]) * (buffer.dtype.itemsize if isinstance(buffer, np.ndarray) else 8)
+
+
+def copies_of(cells: int) -> int:
+    """Return how many copies there are of so many cells, to which many work items add at once."""
+    return max(FEW_CELLS // cells, 1)
+
+
+def closing_ways(cells: npt.NDArray[np.uint64], copies: int, lengths: int, digits: int) -> list[int]:
+    """Return the ways that close a cycle, for each length, from all copies of their digits in halves."""
+    # Halves of 32 bits of fewer than 2^31 rows: their sum fits into a word.
+    halves = cells.reshape(copies, lengths, digits, 2).sum(axis=0)
+    found = [0] * lengths
+    for length in np.flatnonzero(halves.any(axis=(1, 2))).tolist():
+        pairs = halves[length].tolist()
+        found[length] = sum(low + (high << HALF_BITS) << DIGIT_BITS * k for k, (low, high) in enumerate(pairs))
+    return found
 
 
 def cells_of_two_tables(memory: int | None) -> int:

@@ -9,8 +9,8 @@ Taichi has no compare-and-swap. A work item takes an empty row by `ti.atomic_or`
 the row and writes the state there, and the others wait until they can read it. Whole states are compared, so that two
 are never mistaken for one. Which states a table holds does not depend on the order of the threads.
 
-The ways that lead to a state are numbers of any size, one for each number of vertices on the cycle: digits of
-`DIGIT_BITS` bits, the lowest first, with room above for sums.
+The ways that lead to a state are a number of any size: digits of `DIGIT_BITS` bits, the lowest first, with room above
+for sums. By length there are several of them, see `kernels_ti.boundary.kernels.lengths`.
 """
 
 from functools import lru_cache
@@ -52,18 +52,22 @@ def clear(cells: ti.i32, table: array(ti.u64, 1), tallied: ti.i32, tallies: arra
         tallies[i] = ti.u64(0)
 
 
+@ti.func
+def carried(table: ti.template(), at, digits):
+    """Make the digits small that begin at a cell."""
+    over = ti.u64(0)
+    for digit in range(digits):
+        cell = table[at + digit] + over
+        over = cell >> ti.u64(DIGIT_BITS)
+        table[at + digit] = cell & ti.u64(DIGIT_LIMIT - 1)
+
+
 @kernel
-def carry(size: ti.i32, stride: ti.i32, words: ti.i32, lengths: ti.i32, digits: ti.i32, table: array(ti.u64, 1)):
+def carry(size: ti.i32, stride: ti.i32, words: ti.i32, digits: ti.i32, table: array(ti.u64, 1)):
     """Make all digits small; one row for each work item."""
     for i in range(size):
         if table[i * stride] != ti.u64(0):
-            for length in range(lengths):
-                at = i * stride + words + length * digits
-                over = ti.u64(0)
-                for digit in range(digits):
-                    cell = table[at + digit] + over
-                    over = cell >> ti.u64(DIGIT_BITS)
-                    table[at + digit] = cell & ti.u64(DIGIT_LIMIT - 1)
+            carried(table, i * stride + words, digits)
 
 
 @kernel

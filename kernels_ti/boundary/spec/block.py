@@ -48,6 +48,21 @@ class OrderedBlock:
         """About how many states there are at the largest boundary from each step on."""
         return most_states_from(self.steps)
 
+    @cached_property
+    def is_bipartite(self) -> bool:
+        """Whether the vertices have two colours, different ones at both ends of each edge."""
+        colours = {0: 0}
+        waiting = [0]
+        while waiting:
+            v = waiting.pop()
+            for u in self.graph.neighbours(v).tolist():
+                if u not in colours:
+                    colours[u] = 1 - colours[v]
+                    waiting.append(u)
+                elif colours[u] == colours[v]:
+                    return False
+        return True
+
     def width_after(self, place: int) -> int:
         """Return the vertices in the boundary when so many vertices have come."""
         return self.steps[place - 1].width if place else 0

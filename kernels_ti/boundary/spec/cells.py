@@ -31,6 +31,16 @@ part; the rows and the cells for ways that the new layer takes."""
 WINDOW = 2
 """Cells of a row between the words and the ways in a count by length: the first cell of its ways among all, and its
 fewest and its most vertices."""
+FIRST, FEWEST, MOST, LINKS, BESIDE = range(5)
+"""Cells of a row of a table behind the state in a count by length: the first cell of its ways among all, `LENGTH_LIMIT`
+less its fewest vertices, its most vertices, and where its children are. `BESIDE` is how many these are."""
+LENGTH_LIMIT = 1 << 32
+"""Above any number of vertices: the fewest are a maximum too, as cells are 0 at first."""
+CLOSES, LINK_BITS = 63, 32
+"""The bit of the links that says that a cycle closes. Below are the first cells of the rows of both children plus one,
+each in `LINK_BITS` bits."""
+ROOM = FOUND
+"""Where the tallies say how many cells the ways by length take; the ways that close follow."""
 
 MOST_NODES = 64
 """Nodes of the graph of vertices to come, see `kernels_ti.boundary.executors.completion`."""

@@ -92,7 +92,7 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
             self._buffers.pop(self._new, None)
         rows: Any = self._device.empty(max(self.states * cells, 1), np.uint64)
         self._gather(rows)
-        carry(self.states, cells, shape.words, 1, shape.digits, rows)
+        carry(self.states, cells, shape.words, shape.digits, rows)
         return KeptLayer(self.place, self.states, cells, rows, self._most_ways)
 
     def _keep(self) -> KeptLayer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,7 @@ class DeviceOptimum(DeviceLayers):
         closed = int(told[2 * TALLIES : 3 * TALLIES].max())
         is_kept = int(self.layers[-1].place == self.place)
         best = closed if self.best is None or closed >= self.best + BIAS else 0
-        for first, last in self._slices(step, shape):
+        for first, last in self._slices(step, partial(self._carry, shape)):
             self._kernels.settle(
                 first, last, *before, old.digits, *new, shape.digits, *how, is_kept, best, self._spread,
                 copies, tallies,

@@ -60,7 +60,7 @@ class DeviceWays(DeviceLayers):
         going, begun = walks.begun(layer.place)
         rows = device.buffer(layer.rows) if layer.on_host else layer.rows
         self.place, self.states = layer.place, layer.size
-        self._shape = Shape(layer.size, self._cells, 1, cells - self._cells)
+        self._shape = Shape(layer.size, self._cells, cells - self._cells)
         how = (
             self._buffers["spec"], self._bases[layer.place], self._buffers["bounds"],
         )  # fmt: skip
@@ -93,11 +93,11 @@ class DeviceWays(DeviceLayers):
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""
-        added = yield from self._added_up(step, shape, apart=False)
-        if added is None:
+        closed = yield from self._added_up(step, shape)
+        if closed is None:
             return False
-        if ways := sum(added[0]):
-            self.closed[self.place] = ways
+        if closed:
+            self.closed[self.place] = closed
         return True
 
     def _found(self) -> dict[str, Any]:

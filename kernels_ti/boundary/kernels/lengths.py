@@ -1,0 +1,171 @@
+"""Kernels that count by length in tables: each state has the ways of the lengths between its shortest and its longest.
+
+Rows of tables, see `kernels_ti.boundary.kernels.tables`, hold states and where their ways are; the ways lie behind one
+another in a buffer of their own. So a vertex comes in three passes. The first one finds the rows of all children, and
+tells them the range of their lengths. The second one gives each row its place among the ways. The third one adds the
+ways, and neighbouring work items take neighbouring numbers.
+"""
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from kernels_ti.boundary.kernels.children import child_functions
+from kernels_ti.boundary.kernels.tables import add_ways, array, carried, row_functions
+from kernels_ti.boundary.spec.cells import (
+    BESIDE,
+    CLOSES,
+    FEWEST,
+    FIRST,
+    FULL,
+    LENGTH_LIMIT,
+    LINK_BITS,
+    LINKS,
+    MOST,
+    ROOM,
+    TALLIES,
+)
+from kernels_ti.taichi_door import kernel, ti
+
+_LINK, _CLOSING = (1 << CLOSES - LINK_BITS) - 1, 1 << CLOSES
+
+
+class LengthKernels(NamedTuple):
+    """The three passes of a step."""
+
+    link: Any
+    place: Any
+    add: Any
+
+
+@kernel
+def carry_ways(numbers: ti.i32, digits: ti.i32, ways: array(ti.u64, 1)):
+    """Make all digits small; one number for each work item."""
+    for i in range(numbers):
+        carried(ways, i * digits, digits)
+
+
+@kernel
+def clear_ways(cells: ti.i32, ways: array(ti.u64, 1)):
+    """Set the first cells to zero; one for each work item."""
+    for i in range(cells):
+        ways[i] = ti.u64(0)
+
+
+@ti.func
+def fewest_of(table: ti.template(), row):
+    """Return the fewest vertices of the state whose cells behind the state begin at `row`."""
+    return ti.cast(ti.u64(LENGTH_LIMIT) - table[row + FEWEST], ti.i32)
+
+
+@lru_cache
+def length_kernels(words: int, bits: int) -> LengthKernels:
+    """Return the passes for states of `words` words with symbols of `bits` bits."""
+    children = child_functions(words, bits, words).children
+    functions = row_functions(words)
+    state_at, rows_of = functions.state_at, functions.rows_of
+
+    @kernel
+    def link(
+        first: ti.i32, last: ti.i32, old: array(ti.u64, 1), new: array(ti.u64, 1), size: ti.i32, most: ti.i32,
+        spec: array(ti.u64, 1), base: ti.i32, spread: ti.i32, tallies: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Let a vertex come in the state of one row for each work item: find the rows of its children.
+
+        The links of the row say where they are. Their rows are told the fewest and the most vertices, up to `most`.
+        """
+        for i in range(first, last):
+            begin = i * (words + BESIDE)
+            if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):
+                beside = begin + words
+                off, on, flags = children(state_at(old, begin), spec, base)
+                if fewest_of(old, beside) >= most:
+                    # A vertex more would be too many.
+                    flags &= 5
+                rows = rows_of(off, on, flags, new, size, words + BESIDE, tallies, i // spread & TALLIES - 1)
+                for joins in ti.static(range(2)):
+                    if rows[joins] >= 0:
+                        child = rows[joins] + words
+                        grown = ti.min(old[beside + MOST] + ti.u64(joins), ti.cast(most, ti.u64))
+                        ti.atomic_max(new[child + FEWEST], old[beside + FEWEST] - ti.u64(joins))
+                        ti.atomic_max(new[child + MOST], grown)
+                links = ti.cast(rows[0] + 1, ti.u64) << ti.u64(LINK_BITS) | ti.cast(rows[1] + 1, ti.u64)
+                old[beside + LINKS] = links | ti.cast(flags >> 2, ti.u64) << ti.u64(CLOSES)
+
+    @kernel
+    def place(
+        size: ti.i32, together: ti.i32, apart: ti.i32, digits: ti.i32, table: array(ti.u64, 1),
+        tallies: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Give each row its place among the ways; some rows for each work item.
+
+        The lengths of one state differ by multiples of `apart`. The tallies are told the cells that all ways take.
+        """
+        for part in range((size + together - 1) // together):
+            last = ti.min(part * together + together, size)
+            cells, most = 0, ti.u64(0)
+            for i in range(part * together, last):
+                row = i * (words + BESIDE) + words
+                if table[row - words] != ti.u64(0):
+                    numbers = (ti.cast(table[row + MOST], ti.i32) - fewest_of(table, row)) // apart + 1
+                    table[row + FIRST] = ti.cast(cells, ti.u64)
+                    cells += numbers * digits
+                    most = ti.max(most, table[row + MOST])
+            if cells > 0:
+                at = ti.atomic_add(tallies[ROOM], ti.cast(cells, ti.u64))
+                for i in range(part * together, last):
+                    row = i * (words + BESIDE) + words
+                    if table[row - words] != ti.u64(0):
+                        table[row + FIRST] += at
+                mine = 2 * TALLIES + (part & TALLIES - 1)
+                if most > tallies[mine]:
+                    ti.atomic_max(tallies[mine], most)
+
+    @ti.func
+    def number_of(table: ti.template(), row, vertices, apart, digits):
+        """Return the first cell of the ways with so many vertices to the state of a row."""
+        state = row + words
+        return ti.cast(table[state + FIRST], ti.i32) + (vertices - fewest_of(table, state)) // apart * digits
+
+    @kernel
+    def add(
+        first: ti.i32, last: ti.i32, together: ti.i32, old: array(ti.u64, 1), ways: array(ti.u64, 1), digits: ti.i32,
+        new: array(ti.u64, 1), new_ways: array(ti.u64, 1), new_digits: ti.i32, apart: ti.i32, most: ti.i32,
+        lengths: ti.i32, spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Add the ways to a state to those of its children, and to those that close a cycle.
+
+        `together` work items share a row, and each takes every so-manieth of its numbers. `copies` of the closing ways
+        are kept, for `lengths` numbers of vertices.
+        """
+        for item in range((last - first) * together):
+            begin = (first + item // together) * (words + BESIDE)
+            state, links = begin + words, old[begin + words + LINKS]
+            if old[begin] != ti.u64(0) and links != ti.u64(0):
+                fewest, own = fewest_of(old, state), ti.cast(old[state + FIRST], ti.i32)
+                numbers = (ti.cast(old[state + MOST], ti.i32) - fewest) // apart + 1
+                row_off = ti.cast(links >> ti.u64(LINK_BITS) & ti.u64(_LINK), ti.i32) - 1
+                row_on = ti.cast(links & ti.u64(_LINK), ti.i32) - 1
+                off, on = -1, -1
+                if row_off >= 0:
+                    off = number_of(new, row_off, fewest, apart, new_digits)
+                if row_on >= 0:
+                    on = number_of(new, row_on, fewest + 1, apart, new_digits)
+                mine, largest = item // spread & TALLIES - 1, ti.u64(0)
+                k = item % together
+                while k < numbers:
+                    vertices = fewest + k * apart
+                    to_off = off + k * new_digits if row_off >= 0 else -1
+                    to_on = on + k * new_digits if row_on >= 0 and vertices < most else -1
+                    found = -1
+                    if links & ti.u64(_CLOSING) != ti.u64(0):
+                        found = ROOM + 1 + 2 * (mine % copies * lengths + vertices) * new_digits
+                    added = add_ways(
+                        ways, own + k * digits, digits, new_ways, to_off, to_on, new_digits, tallies, found
+                    )
+                    largest = ti.max(largest, added)
+                    k += together
+                # Look first: few states have the largest number so far.
+                if largest > tallies[TALLIES + mine]:
+                    ti.atomic_max(tallies[TALLIES + mine], largest)
+
+    return LengthKernels(link, place, add)
