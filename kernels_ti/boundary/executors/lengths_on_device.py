@@ -76,7 +76,7 @@ class DeviceLengths(DeviceBlock):
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""
-        from kernels_ti.boundary.kernels.lengths import carry_ways, clear_ways, length_kernels
+        from kernels_ti.boundary.kernels.lengths import carry_ways, length_kernels
 
         kernels, digits, lengths = length_kernels(self._words, self._bits), self._next_digits(step), self._most_held + 1
         copies = copies_of(2 * lengths * digits)
@@ -85,21 +85,20 @@ class DeviceLengths(DeviceBlock):
         for first, last in self._launches():
             kernels.link(
                 first, last, self._buffers[self._old], table, shape.rows, self._most,
-                self._buffers["spec"], self._bases[self.place], self._spread, tallies,
+                self._buffers["spec"], self._bases[self.place], self._spread,
+                shape.rows if last == self._shape.rows else 0, _ROWS_TOGETHER, self._apart, digits, tallies,
             )  # fmt: skip
             yield True
-        kernels.place(shape.rows, _ROWS_TOGETHER, self._apart, digits, table, tallies)
         told = self._device.download(tallies)
         if told[FULL]:
             return False
         cells = int(told[ROOM])
         ways = self._room_for_ways(cells)
-        clear_ways(cells, ways)
-        yield True
         for first, last in self._slices(step, partial(carry_ways, cells // digits, digits, ways)):
             kernels.add(
                 first, last, _SHARING[self._device.arch], self._buffers[self._old], self._buffers["ways"],
-                self._digits, table, ways, digits, self._apart, self._most, lengths, self._spread, copies, tallies,
+                self._digits, table, ways, digits, self._apart, self._most, lengths, self._spread, copies,
+                0 if first else cells, tallies,
             )  # fmt: skip
             yield True
         told = self._device.download(tallies)[: ROOM + 1 + closing]

@@ -30,10 +30,9 @@ _LINK, _CLOSING = (1 << CLOSES - LINK_BITS) - 1, 1 << CLOSES
 
 
 class LengthKernels(NamedTuple):
-    """The three passes of a step."""
+    """The launches of a step: the first one makes two of its three passes."""
 
     link: Any
-    place: Any
     add: Any
 
 
@@ -42,13 +41,6 @@ def carry_ways(numbers: ti.i32, digits: ti.i32, ways: array(ti.u64, 1)):
     """Make all digits small; one number for each work item."""
     for i in range(numbers):
         carried(ways, i * digits, digits)
-
-
-@kernel
-def clear_ways(cells: ti.i32, ways: array(ti.u64, 1)):
-    """Set the first cells to zero; one for each work item."""
-    for i in range(cells):
-        ways[i] = ti.u64(0)
 
 
 @ti.func
@@ -67,11 +59,15 @@ def length_kernels(words: int, bits: int) -> LengthKernels:
     @kernel
     def link(
         first: ti.i32, last: ti.i32, old: array(ti.u64, 1), new: array(ti.u64, 1), size: ti.i32, most: ti.i32,
-        spec: array(ti.u64, 1), base: ti.i32, spread: ti.i32, tallies: array(ti.u64, 1),
+        spec: array(ti.u64, 1), base: ti.i32, spread: ti.i32, placed: ti.i32, together: ti.i32, apart: ti.i32,
+        digits: ti.i32, tallies: array(ti.u64, 1),
     ):  # fmt: skip
         """Let a vertex come in the state of one row for each work item: find the rows of its children.
 
         The links of the row say where they are. Their rows are told the fewest and the most vertices, up to `most`.
+        Then the first `placed` rows of the new table, which are all or none, get their place among the ways, `together`
+        rows for each work item. The lengths of one state differ by multiples of `apart`. The tallies are told the cells
+        that all ways take.
         """
         for i in range(first, last):
             begin = i * (words + BESIDE)
@@ -90,35 +86,25 @@ def length_kernels(words: int, bits: int) -> LengthKernels:
                         ti.atomic_max(new[child + MOST], grown)
                 links = ti.cast(rows[0] + 1, ti.u64) << ti.u64(LINK_BITS) | ti.cast(rows[1] + 1, ti.u64)
                 old[beside + LINKS] = links | ti.cast(flags >> 2, ti.u64) << ti.u64(CLOSES)
-
-    @kernel
-    def place(
-        size: ti.i32, together: ti.i32, apart: ti.i32, digits: ti.i32, table: array(ti.u64, 1),
-        tallies: array(ti.u64, 1),
-    ):  # fmt: skip
-        """Give each row its place among the ways; some rows for each work item.
-
-        The lengths of one state differ by multiples of `apart`. The tallies are told the cells that all ways take.
-        """
-        for part in range((size + together - 1) // together):
-            last = ti.min(part * together + together, size)
-            cells, most = 0, ti.u64(0)
-            for i in range(part * together, last):
+        for part in range((placed + together - 1) // together):
+            last_row = ti.min(part * together + together, placed)
+            cells, largest = 0, ti.u64(0)
+            for i in range(part * together, last_row):
                 row = i * (words + BESIDE) + words
-                if table[row - words] != ti.u64(0):
-                    numbers = (ti.cast(table[row + MOST], ti.i32) - fewest_of(table, row)) // apart + 1
-                    table[row + FIRST] = ti.cast(cells, ti.u64)
+                if new[row - words] != ti.u64(0):
+                    numbers = (ti.cast(new[row + MOST], ti.i32) - fewest_of(new, row)) // apart + 1
+                    new[row + FIRST] = ti.cast(cells, ti.u64)
                     cells += numbers * digits
-                    most = ti.max(most, table[row + MOST])
+                    largest = ti.max(largest, new[row + MOST])
             if cells > 0:
                 at = ti.atomic_add(tallies[ROOM], ti.cast(cells, ti.u64))
-                for i in range(part * together, last):
+                for i in range(part * together, last_row):
                     row = i * (words + BESIDE) + words
-                    if table[row - words] != ti.u64(0):
-                        table[row + FIRST] += at
+                    if new[row - words] != ti.u64(0):
+                        new[row + FIRST] += at
                 mine = 2 * TALLIES + (part & TALLIES - 1)
-                if most > tallies[mine]:
-                    ti.atomic_max(tallies[mine], most)
+                if largest > tallies[mine]:
+                    ti.atomic_max(tallies[mine], largest)
 
     @ti.func
     def number_of(table: ti.template(), row, vertices, apart, digits):
@@ -130,13 +116,16 @@ def length_kernels(words: int, bits: int) -> LengthKernels:
     def add(
         first: ti.i32, last: ti.i32, together: ti.i32, old: array(ti.u64, 1), ways: array(ti.u64, 1), digits: ti.i32,
         new: array(ti.u64, 1), new_ways: array(ti.u64, 1), new_digits: ti.i32, apart: ti.i32, most: ti.i32,
-        lengths: ti.i32, spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
+        lengths: ti.i32, spread: ti.i32, copies: ti.i32, cleared: ti.i32, tallies: array(ti.u64, 1),
     ):  # fmt: skip
         """Add the ways to a state to those of its children, and to those that close a cycle.
 
-        `together` work items share a row, and each takes every so-manieth of its numbers. `copies` of the closing ways
-        are kept, for `lengths` numbers of vertices.
+        Before, the first `cleared` cells of the new ways are set to zero, one for each work item. `together` work items
+        share a row, and each takes every so-manieth of its numbers. `copies` of the closing ways are kept, for
+        `lengths` numbers of vertices.
         """
+        for i in range(cleared):
+            new_ways[i] = ti.u64(0)
         for item in range((last - first) * together):
             begin = (first + item // together) * (words + BESIDE)
             state, links = begin + words, old[begin + words + LINKS]
@@ -168,4 +157,4 @@ def length_kernels(words: int, bits: int) -> LengthKernels:
                 if largest > tallies[TALLIES + mine]:
                     ti.atomic_max(tallies[TALLIES + mine], largest)
 
-    return LengthKernels(link, place, add)
+    return LengthKernels(link, add)
