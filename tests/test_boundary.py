@@ -19,12 +19,13 @@ from kernels_ti import Graph, OptionError, Options, SizeError, count_cycles
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
+from kernels_ti.boundary.executors import in_python
 from kernels_ti.boundary.orders import order as order_module
 from kernels_ti.boundary.orders.order import no_longer_than, small_boundary_order
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.spec import packing, transitions
-from kernels_ti.boundary.values import states as boundary_states
+from kernels_ti.boundary.values.numbers import Numbers
 from kernels_ti.boundary.way_back.blocks import planned_blocks
 from kernels_ti.errors import in_words_of_command_line
 from kernels_ti.reference.algorithm import chordless_cycles
@@ -283,12 +284,9 @@ def test_the_cost_of_a_hopeless_order_is_a_number():
 
 
 def test_totals_of_many_states_do_not_overflow():
-    states = boundary_states.States.initial(12)
     k = 1 << 15
     largest = (1 << 63) - 1
-    states.words = boundary_states.np.zeros((1, k), boundary_states.np.uint64)
-    states.counts = boundary_states.np.full((k, 1, 1), largest, boundary_states.np.uint64)
-    assert states.totals(boundary_states.np.arange(k)) == [k * largest]
+    assert Numbers(np.full((1, k, 1), largest, np.uint64), largest).totals(np.arange(k)) == [k * largest]
     assert math.log2(k * largest) > 64
     assert boundary.LARGEST_BOUNDARY == 254
 
@@ -306,7 +304,7 @@ def test_a_count_is_given_up_in_the_midst_of_a_vertex():
 def test_no_grouping_of_states_begins_once_it_is_enough(monkeypatch):
     count = BoundaryCount(generate("grid:5x6"))
     count.advance(0.0)
-    monkeypatch.setattr(boundary_states, "grouped", lambda words: pytest.fail("a long step began"))
+    monkeypatch.setattr(in_python, "grouped", lambda words: pytest.fail("a long step began"))
     count.advance(math.inf, lambda: True)
     assert not count.finished
 

@@ -42,7 +42,7 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count
 from kernels_ti.boundary.longest import longest_in
 from kernels_ti.boundary.values.gains import Gains
-from kernels_ti.boundary.values.numbers import Numbers, sums_of
+from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.way_back import device_optimum, optimum
 from kernels_ti.boundary.way_back.blocks import planned_blocks
 from kernels_ti.boundary.way_back.device_optimum import DeviceOptimum
@@ -241,13 +241,13 @@ def test_many_ways_are_counted_exactly():
 
 def test_sums_of_many_numbers_carry():
     largest = (1 << 200) - 1
-    numbers = Numbers.ones(1)
+    numbers, first = Numbers.ones(1), numpy.zeros(1, numpy.int64)
     for _ in range(200):
-        numbers = sums_of([(numbers, Numbers.zeros(1).digits[0].astype("int64"))] * 2, 1)
+        numbers = sums_of([Addends(numbers, first, first)] * 2, 1).carried()
     assert numbers.at(0) == numbers.total() == largest + 1
     assert int(numbers.modulo(1_000_000_007)[0]) == (largest + 1) % 1_000_000_007
     many = Numbers(numpy.full((1, 100_000), (1 << 48) - 1, numpy.uint64))
-    total = sums_of([(many, numpy.zeros(100_000, numpy.int64))], 1)
+    total = sums_of([Addends(many, numpy.arange(100_000), numpy.zeros(100_000, numpy.int64))], 1).carried()
     assert total.at(0) == many.total() == 100_000 * ((1 << 48) - 1)
 
 

@@ -21,7 +21,7 @@ from kernels_ti.blocks.restriction import order_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.in_one_call import annealed_blocks, in_time
 from kernels_ti.boundary.orders.walk import Step
-from kernels_ti.boundary.values.numbers import Numbers, sums_of
+from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.values.residues import combined, primes_beyond
 from kernels_ti.boundary.way_back.blocks import PlannedBlock, PlannedBlocks, space_for
 from kernels_ti.boundary.way_back.history import History
@@ -266,7 +266,6 @@ class Shares(History):
 
 def _completions(layer: Layer, behind: Numbers) -> Numbers:
     """Return the ways to complete each state of a layer, from those of the states that follow."""
-    sides = [layer.children(joins=joins) for joins in (False, True)]
-    parts = [(behind[children], parents) for parents, children in sides]
-    parts.append((Numbers.ones(len(layer.closing)), layer.closing))
-    return sums_of(parts, layer.words.shape[1])
+    addends = [Addends(behind, *layer.children(joins=joins)[::-1]) for joins in (False, True)]
+    addends.append(Addends(Numbers.ones(len(layer.closing)), np.arange(len(layer.closing)), layer.closing))
+    return sums_of(addends, layer.words.shape[1]).carried()

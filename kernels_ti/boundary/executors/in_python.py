@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from kernels_ti.boundary.executors.completion import Completion
 from kernels_ti.boundary.executors.forward import ForwardCount
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.spec.transitions import children_of
+from kernels_ti.boundary.spec.transitions import Children, Flags, Words, children_of, grouped
+from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
-from kernels_ti.boundary.values.states import States, merged, require_memory
+from kernels_ti.boundary.values.states import GivenUp, require_memory
 
 # Beside the counts, which are there twice while states are merged: words, sums, order and ranks of old and new states.
 _BYTES_OF_A_STATE = 150
@@ -28,13 +31,14 @@ class PythonBlock(ForwardCount):
     ) -> None:
         super().__init__(block, memory)
         self._begin_count(longest)
-        self._held = States.initial(self._packing.words)
+        self._words = np.zeros((self._packing.words, 1), np.uint64)
+        self._ways = Numbers(np.ones((1, 1) if longest is None else (1, 1, 1), np.uint64), 1)
         self._completion = Completion(block) if drops else None
 
     @property
     def states(self) -> int:
         """States held now."""
-        return len(self._held)
+        return self._words.shape[1]
 
     def take_vertex(self, enough: Callable[[], bool]) -> None:
         """Let the next vertex come, in all states.
@@ -51,42 +55,66 @@ class PythonBlock(ForwardCount):
             by_length=self._longest is not None,
             largest=self._needed / max(self.states, 1) * self._block.most_from[self.place],
         )
-        children = children_of(self._held.words, self._block.changes[self.place], self._packing)
-        held = merged(
-            self._held,
-            [children.off_parents, children.on_parents],
-            [children.off_words, children.on_words],
-            [0, 1],
-            longest=self._longest,
-            enough=enough,
-        )
-        self._close(self._held.totals(children.closing))
-        self._held, self.states_met = held, [states]
+        children = children_of(self._words, self._block.changes[self.place], self._packing)
+        words, ways = merged(children, self._ways, self._longest, enough)
+        self._close(self._ways.totals(children.closing))
+        self._words, self._ways, self.states_met = words, ways, [states]
         self._go_to(self.place + 1)
 
     def saved(self) -> SavedBlock:
         """Return the count between two vertices; also after a vertex was given up."""
-        held = self._held.carried()
-        return self._saved_with(SavedStates(held.words, held.counts))
+        return self._saved_with(SavedStates.of(self._words, self._ways.carried()))
 
     def resume(self, saved: SavedBlock) -> None:
         """Go on from a count of the same block."""
         super().resume(saved)
-        states = saved.states
-        self._held = States(states.words, states.counts, states.largest)
+        self._words, self._ways = saved.states.words, saved.states.ways
+        if self._longest is None:
+            self._ways = Numbers(self._ways.digits[:, :, 0], self._ways.bound)
 
     @property
     def _needed(self) -> int:
         """Bytes that the next step may need."""
-        states, digits, lengths = self._held.counts.shape
-        needed: int = 3 * states * (_BYTES_OF_A_STATE + 8 * digits * (lengths + 1))
+        needed: int = 3 * self.states * (_BYTES_OF_A_STATE + 8 * (self._numbers + len(self._ways.digits)))
         return needed
+
+    @property
+    def _numbers(self) -> int:
+        """Digits of a state, for all lengths."""
+        return self._ways.digits.size // max(self.states, 1)
 
     def _drop(self, enough: Callable[[], bool]) -> None:
         """Drop states that cannot be completed, where that is expected to save time, or the memory is short."""
         if self._completion is None or self.place == 0:
             return
-        _, digits, lengths = self._held.counts.shape
         is_short = self._memory is not None and self._needed > self._memory
-        if self.states and self._completion.is_due(self.states, digits * lengths, is_short=is_short):
-            self._held = self._held.kept(self._completion.possible(self.place - 1, self._held.words, enough))
+        if self.states and self._completion.is_due(self.states, self._numbers, is_short=is_short):
+            possible = self._completion.possible(self.place - 1, self._words, enough)
+            self._words, self._ways = _chosen(self._words, self._ways, possible)
+
+
+def merged(children: Children, ways: Numbers, longest: int | None, enough: Callable[[], bool]) -> tuple[Words, Numbers]:
+    """Put children together that look alike, and add up their ways; GivenUp is raised once it was enough.
+
+    Sets of more than `longest` vertices are dropped; None does not tell sets apart by their number of vertices.
+    """
+    # Each of the steps below takes about a second for ten million states.
+    if enough():
+        raise GivenUp
+    together = np.concatenate((children.off_words, children.on_words), axis=1)
+    leaders, group = grouped(together)
+    off, on = np.split(group, [len(children.off_parents)])
+    addends = [
+        Addends(ways, children.off_parents, off),
+        Addends(ways, children.on_parents, on, longer=int(longest is not None)),
+    ]
+    words, sums = np.ascontiguousarray(together[:, leaders]), sums_of(addends, len(leaders), longest, enough)
+    if longest is None or ways.digits.shape[2] <= longest:
+        return words, sums
+    # Some sets have become too long, and perhaps all those behind a state.
+    return _chosen(words, sums, np.asarray(sums.digits.any(axis=(0, 2))))
+
+
+def _chosen(words: Words, ways: Numbers, which: Flags) -> tuple[Words, Numbers]:
+    """Return some of the states, with their ways."""
+    return (words, ways) if which.all() else (words[:, which], ways[which])

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from kernels_ti.boundary.spec.cells import DIGIT_BITS, TAKEN, WRITTEN
 from kernels_ti.boundary.values.saved import SavedStates
-from kernels_ti.boundary.values.states import States
 
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
@@ -95,7 +94,8 @@ def _spread(low: Indices, numbers: Indices, apart: int) -> tuple[Indices, Indice
 
 def _carried(states: SavedStates) -> Words:
     """Return the counts with no digit of more than 48 bits, shape (k, digits, lengths)."""
-    return States(states.words, states.counts, states.largest).carried().counts
+    counts: Words = states.ways.carried().digits.transpose(1, 0, 2)
+    return counts
 
 
 def _digits_of(digits: Words, bits: int, new_bits: int) -> Words:

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT
+from kernels_ti.boundary.values.states import GivenUp
 
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
 
 # Digits in words of 64 bits: the room above is for sums.
 _SUM_LIMIT = 1 << 63
+# Numbers of which the halves of digits are added up without overflow, and those that stay in the cache meanwhile.
+_TOTALLED_AT_ONCE, _ADDED_AT_ONCE = 1 << 14, 2048
 # The sum of this many halves of digits fits into a word.
 _HALF_BITS = 24
+_LOW_HALF = (1 << 32) - 1
 # Random numbers that are drawn together.
 _DRAWN_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Numbers from 0 on: digits of 48 bits, the lowest first, shape (digits, k)."""
+    """Numbers from 0 on: digits of 48 bits, the lowest first, shape (digits, k).
+
+    Or k times a number for each length, shape (digits, k, lengths). Sums may have larger digits until a carry.
+    """
 
     digits: Words
+    bound: int = DIGIT_LIMIT - 1  # No digit is larger
 
     @classmethod
     def ones(cls, k: int) -> Numbers:
@@ -56,8 +65,8 @@ class Numbers:
     def __len__(self) -> int:
         return int(self.digits.shape[1])
 
-    def __getitem__(self, which: Indices) -> Numbers:
-        return Numbers(self.digits[:, which])
+    def __getitem__(self, which: npt.NDArray[Any]) -> Numbers:
+        return Numbers(self.digits[:, which], self.bound)
 
     @property
     def nbytes(self) -> int:
@@ -69,6 +78,11 @@ class Numbers:
         """The numbers as an array with a name."""
         return {"ways": self.digits}
 
+    @property
+    def by_length(self) -> Words:
+        """The digits, shape (digits, k, lengths); one length for numbers that know none."""
+        return self.digits if self.digits.ndim == 3 else self.digits[:, :, None]
+
     def at(self, place: int) -> int:
         """Return one of the numbers."""
         return sum(digit << DIGIT_BITS * k for k, digit in enumerate(self.digits[:, place].tolist()))
@@ -79,12 +93,25 @@ class Numbers:
 
     def total(self) -> int:
         """Return the sum of all."""
-        low = (self.digits & np.uint64((1 << _HALF_BITS) - 1)).sum(axis=1).tolist()
-        high = (self.digits >> np.uint64(_HALF_BITS)).sum(axis=1).tolist()
-        return sum(
-            lower + (upper << _HALF_BITS) << DIGIT_BITS * k
-            for k, (lower, upper) in enumerate(zip(low, high, strict=True))
-        )
+        return sum(self.totals(np.arange(len(self))))
+
+    def totals(self, which: Indices) -> list[int]:
+        """Return the sum of some, or one for each length."""
+        digits = self.by_length
+        totals = [0] * digits.shape[2]
+        for start in range(0, len(which), _TOTALLED_AT_ONCE):
+            for place, digit in enumerate(digits[:, which[start : start + _TOTALLED_AT_ONCE]]):
+                low, high = (digit & np.uint64(_LOW_HALF)).sum(axis=0), (digit >> np.uint64(32)).sum(axis=0)
+                for length, (lower, upper) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
+                    totals[length] += (lower + (upper << 32)) << DIGIT_BITS * place
+        return totals
+
+    def carried(self) -> Numbers:
+        """Return the same with digits of 48 bits, and one more where that takes one."""
+        if self.bound < DIGIT_LIMIT:
+            return self
+        largest = int(self.digits.max(initial=0))
+        return Numbers(self.digits, largest) if largest < DIGIT_LIMIT else Numbers(_carried(self.digits.copy()))
 
     def modulo(self, prime: int) -> Words:
         """Return the remainders, shape (k,), of a division by a number below 2^31."""
@@ -97,27 +124,93 @@ class Numbers:
         return remainders
 
 
-def sums_of(parts: Sequence[tuple[Numbers, Indices]], size: int) -> Numbers:
-    """Add up numbers, each at the place of the sum to which it is added; `size` is the number of sums."""
-    most = sum(len(into) for _, into in parts)
-    if most * DIGIT_LIMIT >= _SUM_LIMIT:
-        most = sum(int(np.bincount(into).max(initial=0)) for _, into in parts)
-    # Otherwise they are added in pieces with a carry between: see `_carried`.
-    count = max((part.digits.shape[0] for part, _ in parts), default=1)
-    digits = np.zeros((count, size), np.uint64)
-    for part, into in parts:
-        at_once = len(into) if most * DIGIT_LIMIT < _SUM_LIMIT else _SUM_LIMIT // DIGIT_LIMIT // 4
-        for start in range(0, len(into), max(at_once, 1)):
-            for digit, more in zip(digits, part.digits, strict=False):
-                np.add.at(digit, into[start : start + at_once], more[start : start + at_once])
-            if at_once < len(into):
+@dataclass(frozen=True, eq=False)
+class Addends:
+    """Some of many numbers, and for each the place of the sum to which it is added."""
+
+    numbers: Numbers
+    which: Indices
+    into: Indices
+    longer: int = 0  # By how many lengths it moves up
+
+
+def sums_of(
+    addends: Sequence[Addends], size: int, longest: int | None = None, enough: Callable[[], bool] = lambda: False
+) -> Numbers:
+    """Add up numbers in so many sums, whose digits may await a carry; GivenUp is raised once it was enough.
+
+    With a number for each length, those of more than `longest` are left out.
+    """
+    ranks = sum(int(np.bincount(each.into).max(initial=0)) for each in addends)
+    numbers, bound = [each.numbers for each in addends], max(each.numbers.bound for each in addends)
+    if bound * ranks >= _SUM_LIMIT:
+        carried = numbers[0].carried()
+        numbers = [carried if each is numbers[0] else each.carried() for each in numbers]
+        bound = max(each.bound for each in numbers)
+    # Where that does not suffice, they are added in pieces with a carry between.
+    at_once = max(len(each.into) for each in addends) if bound * ranks < _SUM_LIMIT else _SUM_LIMIT // DIGIT_LIMIT // 4
+    digits = np.zeros((max(len(each.digits) for each in numbers), size, *_lengths(addends, longest)), np.uint64)
+    is_empty = np.ones(size, np.bool_)
+    for each, more in zip(addends, numbers, strict=True):
+        for start in range(0, len(each.into), max(at_once, 1)):
+            piece = slice(start, start + at_once)
+            _add(digits, is_empty, more.digits, each.which[piece], each.into[piece], each.longer, enough)
+            if bound * ranks >= _SUM_LIMIT:
                 digits = _carried(digits)
-    return Numbers(_carried(digits))
+    return Numbers(digits, min(bound * ranks, _SUM_LIMIT))
+
+
+def _lengths(addends: Sequence[Addends], longest: int | None) -> tuple[int, ...]:
+    """Return how many lengths the sums have, from 0 on; nothing for numbers that know no length."""
+    if addends[0].numbers.digits.ndim == 2:
+        return ()
+    grown = 1
+    for each in addends:
+        digits = each.numbers.digits
+        lengths = digits.shape[2]
+        while lengths + each.longer > grown and not digits[:, each.which, lengths - 1].any():
+            lengths -= 1
+        grown = max(grown, lengths + each.longer)
+    return (grown if longest is None else min(grown, longest + 1),)
+
+
+def _add(
+    sums: Words, is_empty: npt.NDArray[np.bool_], digits: Words, which: Indices, into: Indices, longer: int,
+    enough: Callable[[], bool],
+) -> None:  # fmt: skip
+    """Add some numbers to sums; the first ones are written to sums that are empty."""
+    if enough():
+        raise GivenUp
+    if sums.ndim == 2:
+        # numpy adds up numbers of one dimension at many places at once.
+        for one, digit in zip(sums, digits, strict=False):
+            np.add.at(one, into, digit[which])
+        return
+    lengths = min(digits.shape[2], sums.shape[2] - longer)
+    last = np.empty(sums.shape[1], np.int64)
+    while len(which):
+        # Those of one sum are added one after another.
+        last[into] = np.arange(len(into))
+        now = last[into] == np.arange(len(into))
+        turn, places = which[now], into[now]
+        for start in range(0, len(places), _ADDED_AT_ONCE):
+            if enough():
+                raise GivenUp
+            piece = slice(start, start + _ADDED_AT_ONCE)
+            place, old = places[piece], ~is_empty[places[piece]]
+            for one, digit in zip(sums, digits, strict=False):
+                new, more = place, digit[turn[piece], :lengths]
+                if old.any():
+                    one[place[old], longer : longer + lengths] += more[old]
+                    new, more = place[~old], more[~old]
+                one[new, longer : longer + lengths] = more
+        is_empty[places] = False
+        which, into = which[~now], into[~now]
 
 
 def _carried(digits: Words) -> Words:
     """Make digits small; add one where the highest becomes too large."""
-    over = np.zeros(digits.shape[1], np.uint64)
+    over = np.zeros(digits.shape[1:], np.uint64)
     for digit in digits:
         digit += over
         np.right_shift(digit, np.uint64(DIGIT_BITS), out=over)

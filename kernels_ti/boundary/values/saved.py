@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.boundary.values.numbers import Numbers
+
 Words = npt.NDArray[np.uint64]
 
 
@@ -16,12 +18,22 @@ class SavedStates:
     """The states of a block, with the number of ways that lead to each."""
 
     words: Words  # Shape (words, k), see `kernels_ti.boundary.spec.packing.Packing`
-    counts: Words  # Shape (k, digits, lengths), see `kernels_ti.boundary.values.states.States`
+    counts: Words  # By the number of vertices from 0 on, shape (k, digits, lengths), the lowest digit first
 
     def __post_init__(self) -> None:
         """Raise ValueError for arrays that do not fit together."""
         if self.words.ndim != 2 or self.counts.ndim != 3 or self.words.shape[1] != len(self.counts):
             raise ValueError("its states and their counts do not fit together")
+
+    @classmethod
+    def of(cls, words: Words, ways: Numbers) -> SavedStates:
+        """Return states with the ways to them, whose digits have 48 bits."""
+        return cls(words, np.ascontiguousarray(ways.by_length.transpose(1, 0, 2)))
+
+    @property
+    def ways(self) -> Numbers:
+        """The ways, a number for each length."""
+        return Numbers(np.ascontiguousarray(self.counts.transpose(1, 0, 2)), self.largest)
 
     @property
     def largest(self) -> int:

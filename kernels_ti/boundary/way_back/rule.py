@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.gains import Gains
-from kernels_ti.boundary.values.numbers import Numbers, sums_of
+from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.layers import Layer
 
@@ -82,16 +82,16 @@ class Rule:
         """Return the values of the states that follow."""
         sides = [layer.children(joins=joins) for joins in (False, True)]
         if values.largest is None:
-            return Values(sums_of([(values.ways[parents], into) for parents, into in sides], layer.after))
+            return Values(sums_of([Addends(values.ways, *side) for side in sides], layer.after).carried())
         candidates = [self.reached(layer, values, parents, joins=bool(on)) for on, (parents, _) in enumerate(sides)]
         largest = np.full(layer.after, NOTHING)
         for (_, into), candidate in zip(sides, candidates, strict=True):
             np.maximum.at(largest, into, candidate)
-        parts = []
+        addends = []
         for (parents, into), candidate in zip(sides, candidates, strict=True):
             chosen = candidate == largest[into]
-            parts.append((values.ways[parents[chosen]], into[chosen]))
-        return Values(sums_of(parts, layer.after), largest)
+            addends.append(Addends(values.ways, parents[chosen], into[chosen]))
+        return Values(sums_of(addends, layer.after).carried(), largest)
 
     def close(self, place: int, layer: Layer, values: Values) -> None:
         """Take notice of the cycles that the vertex of a step closes."""
@@ -103,7 +103,7 @@ class Rule:
                 self.best, self.closed = best, {}
             closing = closing[closed == self.best]
         if len(closing):
-            self.closed[place] = values.ways[closing].total()
+            self.closed[place] = values.ways.totals(closing)[0]
 
     def reached(self, layer: Layer, values: Values, states: Indices, *, joins: bool) -> Indices:
         """Return the largest values of ways that go on from some states, in which the vertex joins or does not."""
