@@ -49,6 +49,12 @@ def for_entries(values: npt.NDArray[Any], row_ptr: IntArray, rows: slice) -> npt
     return np.repeat(values, np.diff(row_ptr[rows.start : rows.stop + 1]))
 
 
+def spans(starts: IntArray, lengths: IntArray) -> IntArray:
+    """Return the numbers of all ranges ``starts[i]`` to ``starts[i] + lengths[i]``, one range after another."""
+    ends = np.cumsum(lengths)
+    return np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
+
+
 def bits_of(row: int) -> Iterator[int]:
     """Yield the places of the bits of a whole number, ascending: the vertices of a row of adjacency, say."""
     while row:

@@ -13,6 +13,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.adjacency import spans
 from kernels_ti.arrow import arrow_columns, integer_names, name_column
 from kernels_ti.cycles import CYCLES_AT_ONCE, Cycles, name_array
 from kernels_ti.device.machine import cores
@@ -260,8 +261,7 @@ class CycleTable:
             numbers = np.arange(len(self))[which]
             lengths = self.lengths[numbers]
             offsets = _ends(lengths)
-            places = np.repeat(self.offsets[numbers] - offsets[:-1], lengths) + np.arange(offsets[-1])
-            some = Cycles(offsets, self.vertices[places])
+            some = Cycles(offsets, self.vertices[spans(self.offsets[numbers], lengths)])
         return CycleTable(self.graph, some.offsets, some.vertices, complete)
 
     def _some(self, start: int, stop: int) -> Cycles:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.adjacency import for_entries, row_pieces
+from kernels_ti.adjacency import for_entries, row_pieces, spans
 from kernels_ti.graph import Graph, IntArray
 
 LARGEST_WHOLE = 512
@@ -206,9 +206,8 @@ def _neighbours(graph: Graph, roots: IntArray, pairs: IntArray) -> tuple[IntArra
     bits = _bits(graph)
     vertex, root = pairs & (1 << bits) - 1, pairs >> bits
     counts = graph.degrees[vertex]
-    ends = np.cumsum(counts)
     owner = np.repeat(np.arange(len(pairs)), counts)
-    neighbour = graph.col_idx[np.arange(len(owner)) + np.repeat(graph.row_ptr[vertex] - ends + counts, counts)]
+    neighbour = graph.col_idx[spans(graph.row_ptr[vertex], counts)]
     keep = neighbour >= roots[root][owner]
     owner = owner[keep]
     return owner, (root << bits)[owner] | neighbour[keep]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.adjacency import spans
 from kernels_ti.blocks.biconnected import biconnected_edges
 from kernels_ti.graph import Graph, IntArray
 
@@ -90,8 +91,7 @@ def split_with_chords(graph: Graph) -> tuple[Graph, IntArray, IntArray]:
     fewer = counts[pairs[:, 0]] <= counts[pairs[:, 1]]
     one, other = np.where(fewer, pairs.T, pairs.T[::-1])
     owner = np.repeat(np.arange(len(pairs)), counts[one])
-    begins = np.cumsum(counts[one]) - counts[one]
-    here = order[np.arange(len(owner)) - begins[owner] + first[one][owner]]
+    here = order[spans(first[one], counts[one])]
     wanted = block_of[here] * n + other[owner]
     there = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
     common = keys[there] == wanted if len(keys) else np.zeros(len(wanted), np.bool_)

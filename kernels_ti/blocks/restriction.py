@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.blocks.biconnected import biconnected_edges
+from kernels_ti.adjacency import spans
 from kernels_ti.blocks.passable import block_edges
 from kernels_ti.errors import OptionError, vertices_text
 from kernels_ti.graph import Graph, IntArray
@@ -54,47 +54,14 @@ def restricted(
     for v in wanted:
         if v in avoid:
             raise OptionError(f"the vertex {graph.names[v]} cannot be in both through and avoid")
-    if graph.multiplicity is not None or graph.loops is not None:
-        return _restricted_with_chords(graph, wanted, avoid, max_length)
-    if not wanted and not avoid:
+    if graph.is_simple and not wanted and not avoid:
         return Restricted(graph)
-    edges = graph.pairs()
-    avoided = np.zeros(graph.n, np.bool_)
-    avoided[list(avoid)] = True
-    edges = edges[~avoided[edges].any(axis=1)]
-    for _ in range(MOST_ROUNDS if wanted else 0):
-        before = len(edges)
-        if max_length is not None:
-            edges = _within(edges, wanted, max_length // 2, graph.n)
-        edges = _in_common_blocks(edges, wanted, graph.n)
-        if len(edges) == before:
-            break
-    left = Graph.from_edge_array(edges.reshape(-1, 2), n=graph.n)
-    left = Graph(left.row_ptr, left.col_idx, graph.vertex_names)
-    return _rooted(left, wanted)
-
-
-def _rooted(left: Graph, wanted: tuple[int, ...]) -> Restricted:
-    """Choose the root among the vertices that a cycle must pass."""
-    if not wanted:
-        return Restricted(left)
-    # A root with few neighbours gives few initial paths.
-    root = min(wanted, key=lambda v: (int(left.degrees[v]), v))
-    return Restricted(left, root, tuple(v for v in wanted if v != root))
-
-
-def _restricted_with_chords(
-    graph: Graph, wanted: tuple[int, ...], avoid: Sequence[int], max_length: int | None
-) -> Restricted:
-    """Do what `restricted` does for a directed graph or a multigraph.
-
-    Only vertices are removed: an edge that no cycle can follow may still be a chord. A vertex with a self-loop lies on
-    no cycle of two or more vertices.
-    """
     keep = np.ones(graph.n, np.bool_)
     keep[list(avoid)] = False
     if graph.loops is not None:
+        # A vertex with a self-loop lies on no cycle of two or more vertices.
         keep &= graph.loops == 0
+    # Only vertices are removed, with their edges: an edge that no cycle can follow may still be a chord.
     left = graph.among(keep)
     for _ in range(MOST_ROUNDS if wanted else 0):
         before = np.count_nonzero(keep)
@@ -108,7 +75,11 @@ def _restricted_with_chords(
         left = left.among(keep)
         if np.count_nonzero(keep) == before:
             break
-    return _rooted(left, wanted)
+    if not wanted:
+        return Restricted(left)
+    # A root with few neighbours gives few initial paths.
+    root = min(wanted, key=lambda v: (int(left.degrees[v]), v))
+    return Restricted(left, root, tuple(v for v in wanted if v != root))
 
 
 def restricted_cases(
@@ -170,12 +141,6 @@ def restricted_cases(
     return tuple(found) or (restricted(graph, avoid=range(graph.n)),)
 
 
-def _in_common_blocks(edges: IntArray, wanted: tuple[int, ...], n: int) -> IntArray:
-    """Keep the edges of the blocks in which all wanted vertices lie."""
-    edges, block = biconnected_edges(Graph.from_edge_array(edges.reshape(-1, 2), n=n))
-    return edges[_common(edges, block, wanted)[block]]
-
-
 def _common(edges: IntArray, block: IntArray, wanted: tuple[int, ...]) -> npt.NDArray[np.bool_]:
     """Say for each block whether all wanted vertices lie in it, shape (blocks,)."""
     keep = np.ones(int(block.max(initial=-1)) + 1, np.bool_)
@@ -186,24 +151,13 @@ def _common(edges: IntArray, block: IntArray, wanted: tuple[int, ...]) -> npt.ND
     return keep
 
 
-def _within(edges: IntArray, wanted: tuple[int, ...], radius: int, n: int) -> IntArray:
-    """Keep the edges whose ends are within distance `radius` of every wanted vertex."""
-    graph = Graph.from_edge_array(edges.reshape(-1, 2), n=n)
-    near = np.ones(n, np.bool_)
-    for v in wanted:
-        near &= _ball(graph, v, radius)
-    return edges[near[edges].all(axis=1)]
-
-
 def _ball(graph: Graph, centre: int, radius: int) -> npt.NDArray[np.bool_]:
     """Say for each vertex whether it is within distance `radius` of `centre`, shape (n,)."""
     inside = np.zeros(graph.n, np.bool_)
     inside[centre] = True
     border = np.array([centre])
     for _ in range(radius):
-        begin, count = graph.row_ptr[border], graph.degrees[border]
-        entry = np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
-        near = graph.col_idx[entry]
+        near = graph.col_idx[spans(graph.row_ptr[border], graph.degrees[border])]
         border = np.unique(near[~inside[near]])
         if not len(border):
             break

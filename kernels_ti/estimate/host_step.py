@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.adjacency import spans
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.graph import IntArray
 from kernels_ti.state import STATE_WORD_BITS, Frames, Rows, populations, wide_words
@@ -322,7 +323,7 @@ class _Lanes:
         lane_before = np.cumsum(lanes_of_block) - lanes_of_block
         order = np.argsort(block, kind="stable")
         rank = np.empty(len(vertex), np.int64)
-        rank[order] = np.arange(len(vertex)) - np.repeat(np.cumsum(frames) - frames, frames)
+        rank[order] = spans(np.zeros_like(frames), frames)
         self._place = (lane_before[block] + rank // width) * width + rank % width
         self._lanes = int(lanes_of_block.sum())
         self._size = int(blocks._size_at[starts].max())
@@ -332,12 +333,12 @@ class _Lanes:
         first = blocks._first_of_other[np.repeat(starts, lanes_of_block)]
         sizes = blocks._size_at[first]
         lane = np.repeat(np.arange(self._lanes), sizes)
-        label = _counted(sizes)
+        label = spans(np.zeros_like(sizes), sizes)
         row = first[lane] + label
         degree = (group.row_ptr[row + 1] - group.row_ptr[row]).astype(np.int64)
         # A graph that is not split into blocks may have vertices without a neighbour.
         lane, label, row, degree = (each[degree > 0] for each in (lane, label, row, degree))
-        entry = np.repeat(group.row_ptr[row].astype(np.int64), degree) + _counted(degree)
+        entry = spans(group.row_ptr[row].astype(np.int64), degree)
         shift = np.repeat(lane * self._size - first[lane], degree)
         self._neighbour = group.neighbour[entry] + shift
         self._segment = np.cumsum(degree) - degree
@@ -366,10 +367,3 @@ class _Lanes:
         everywhere = np.zeros_like(lanes)
         everywhere[self._vertex] = touched
         return everywhere
-
-
-def _counted(sizes: IntArray) -> IntArray:
-    """Return 0, 1, .. up to each size, one run behind the other."""
-    ends = np.cumsum(sizes)
-    counted: IntArray = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes)
-    return counted

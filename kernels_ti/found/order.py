@@ -11,6 +11,7 @@ from contextlib import nullcontext
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.adjacency import spans
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import GraphError
@@ -151,9 +152,8 @@ class CycleWalker:
 
 def _onward_by_neighbours(graph: Graph, here: IntArray, waiting: Rows) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     degrees = graph.degrees[here]
-    ends = np.cumsum(degrees)
     of_cycle = np.repeat(np.arange(len(here)), degrees)
-    neighbour = graph.col_idx[np.repeat(graph.row_ptr[here] - ends + degrees, degrees) + np.arange(len(of_cycle))]
+    neighbour = graph.col_idx[spans(graph.row_ptr[here], degrees)]
     waits = (waiting[neighbour >> 6, of_cycle] >> (neighbour & 63).astype(np.uint64)) & _ONE != 0
     of_cycle, neighbour = of_cycle[waits], neighbour[waits]
     # Neighbours ascend, so the first one is the smallest. Without one, the traversal stays at its vertex.

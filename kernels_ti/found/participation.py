@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.adjacency import spans
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import OptionError, quantity, vertices_text
@@ -226,7 +227,7 @@ class Counter:
         before = participants.pointer[pieces[:, 2]]
         sizes = participants.pointer[pieces[:, 2] + 1] - before
         piece = np.repeat(np.arange(len(pieces)), sizes)
-        which = np.arange(len(piece)) + (before - (np.cumsum(sizes) - sizes))[piece]
+        which = spans(before, sizes)
         for start in range(0, len(piece), at_once):
             some, of_piece = which[start : start + at_once], pieces[piece[start : start + at_once]]
             counts = blocks.scratch("counts", len(some), np.int32)
@@ -305,10 +306,10 @@ def _bundled(
     bundles = -(-size // bits)
     first_bundle = np.cumsum(bundles) - bundles
     slots = np.full(int(bundles.sum()) * bits, -1, np.int32)
-    slots[np.repeat(first_bundle * bits - start, size) + np.arange(len(order))] = order + first_cycle
+    slots[spans(first_bundle * bits, size)] = order + first_cycle
     pieces = -(-bundles // most)
     kind = np.repeat(np.arange(len(start)), pieces)
-    begin = (np.arange(len(kind)) - np.repeat(np.cumsum(pieces) - pieces, pieces)) * most
+    begin = spans(np.zeros_like(pieces), pieces) * most
     end = np.minimum(begin + most, bundles[kind])
     block = np.searchsorted(participants.starts, first_rows[start])[kind]
     table = np.column_stack((first_bundle[kind] + begin, first_bundle[kind] + end, block, lengths[start][kind]))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.adjacency import spans
 from kernels_ti.errors import GraphError
 from kernels_ti.graph import Graph, IntArray
 
@@ -115,11 +116,6 @@ class ManyGraphs:
         forward = starts < ends
         edges = np.column_stack((starts[forward], ends[forward])).astype(np.int32)
         return cls(running(sizes), running(counts), edges)
-
-
-def spans(starts: IntArray, lengths: IntArray) -> IntArray:
-    """Return the numbers of all ranges ``starts[i]`` to ``starts[i] + lengths[i]``, one range after another."""
-    return np.repeat(starts - running(lengths)[:-1], lengths) + np.arange(lengths.sum())
 
 
 def running(counts: IntArray) -> IntArray:

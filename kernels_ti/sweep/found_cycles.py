@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.adjacency import spans
 from kernels_ti.found.spare import HELD_BY_US
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
-from kernels_ti.graph import IntArray
 from kernels_ti.state import Rows
 
 CHUNKS_PER_WORKER = 32
@@ -114,14 +114,6 @@ def close_gaps(rows: Rows, counts: npt.NDArray[np.int32], chunk: int) -> None:
     total = int(counts.sum())
     starts = np.arange(len(counts)) * chunk
     ends = starts + counts
-    rows[_ranges(np.minimum(ends, total), np.minimum(starts + chunk, total))] = rows[
-        _ranges(np.maximum(starts, total), np.maximum(ends, total))
-    ]
-
-
-def _ranges(first: IntArray, last: IntArray) -> IntArray:
-    """Return the numbers of several ranges, each without its last, one range after another."""
-    sizes = last - first
-    ends = np.cumsum(sizes)
-    numbers: IntArray = np.arange(int(ends[-1])) + np.repeat(first - (ends - sizes), sizes)
-    return numbers
+    gaps, moved = np.minimum(ends, total), np.maximum(starts, total)
+    gap_sizes, sizes = np.minimum(starts + chunk, total) - gaps, np.maximum(ends, total) - moved
+    rows[spans(gaps, gap_sizes)] = rows[spans(moved, sizes)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.adjacency import spans
 from kernels_ti.boundary.spec.cells import DIGIT_BITS, TAKEN, WRITTEN
 from kernels_ti.boundary.values.saved import SavedStates
 
@@ -88,8 +89,7 @@ def states_by_length(rows: Words, words: int, ways: Words, digits: int, apart: i
 def _spread(low: Indices, numbers: Indices, apart: int) -> tuple[Indices, Indices]:
     """Return the row and the length of each number."""
     row = np.repeat(np.arange(len(low)), numbers)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(numbers) - numbers, numbers)
-    return row, low[row] + apart * place
+    return row, low[row] + apart * spans(np.zeros_like(numbers), numbers)
 
 
 def _carried(states: SavedStates) -> Words:
