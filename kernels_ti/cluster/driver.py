@@ -24,7 +24,7 @@ from kernels_ti.cluster.portions import frame_bytes, untouched
 from kernels_ti.cluster.roster import Roster, WorkerView
 from kernels_ti.cluster.watch import Watch
 from kernels_ti.cluster.work import chunks_of
-from kernels_ti.cluster.workers import Reply, Workers
+from kernels_ti.cluster.workers import DaskWorkers, Reply
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import ChordlessError, EngineError
@@ -62,7 +62,7 @@ class ClusterRun:
     def __init__(
         self,
         graph: Any,
-        workers: Workers,
+        workers: DaskWorkers,
         options: Options | None = None,
         state: RunState | None = None,
         *,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, fields
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 from kernels_ti.cluster.on_worker import Answer, Readiness
-
-Standing = Literal["preparing", "ready", "silent", "refused", "failing", "gone"]
 
 _MOST_FAILURES = 5  # a worker has two leases at a time
 
@@ -19,97 +17,92 @@ class WorkerView:
     """One worker, as its driver sees it."""
 
     address: str
-    device: str  # Arch and name of its device; "" until it is ready
-    standing: str  # ``searching``, ``idle``, ``preparing``, ``silent``, ``refused``, ``failing`` or ``gone``
-    paths: int  # Chordless paths that its answers counted
-    seconds: float  # Time that its leases took
-    leases: int  # Answers taken
-    transfer_seconds: float  # Time between giving its leases and taking their answers in which it did not search
-    bytes_sent: int  # Of the frames that it was sent
-    bytes_back: int  # Of the frames and cycles in its answers
-    share: float  # Of all counted paths, 0 to 1
-    memory_bytes: int  # Of its process at its last answer
-    failure: str  # Its last failure or refusal; "" if there is none
-    device_seconds: float  # To open its device
-    kernel_seconds: float  # To compile or load its kernels
-
-
-@dataclass
-class _Entry:
-    standing: Standing = "preparing"
-    device: str = ""
-    paths: int = 0
-    seconds: float = 0.0
-    leases: int = 0
-    transfer_seconds: float = 0.0
-    bytes_sent: int = 0
-    bytes_back: int = 0
-    memory_bytes: int = 0
-    failure: str = ""
-    failures: int = 0
-    device_seconds: float = 0.0
-    kernel_seconds: float = 0.0
+    device: str = ""  # Arch and name of its device; "" until it is ready
+    # ``searching``, ``idle``, ``preparing``, ``silent``, ``refused``, ``failing`` or ``gone``; in the roster ``ready``
+    # stands for the first two
+    standing: str = "preparing"
+    paths: int = 0  # Chordless paths that its answers counted
+    seconds: float = 0.0  # Time that its leases took
+    leases: int = 0  # Answers taken
+    transfer_seconds: float = 0.0  # Between giving its leases and taking their answers in which it did not search
+    bytes_sent: int = 0  # Of the frames that it was sent
+    bytes_back: int = 0  # Of the frames and cycles in its answers
+    share: float = 0.0  # Of all counted paths, 0 to 1
+    memory_bytes: int = 0  # Of its process at its last answer
+    failure: str = ""  # Its last failure or refusal; "" if there is none
+    device_seconds: float = 0.0  # To open its device
+    kernel_seconds: float = 0.0  # To compile or load its kernels
 
 
 class Roster:
     """The workers that were ever seen, by address."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, _Entry] = {}
+        self._entries: dict[str, WorkerView] = {}
+        self._failures: Counter[str] = Counter()
+
+    def _note(self, address: str, **changes: Any) -> None:
+        self._entries[address] = replace(self._entries[address], **changes)
 
     def new(self, here: Iterable[str]) -> list[str]:
         """Enter the workers that are here and were not; return their addresses."""
-        new = [address for address in here if self._standing(address) == "gone"]
+        new = [each for each in here if each not in self._entries or self._entries[each].standing == "gone"]
         for address in new:
-            entry = self._entries.setdefault(address, _Entry())
-            entry.standing, entry.failures = "preparing", 0
+            self._entries.setdefault(address, WorkerView(address))
+            self._note(address, standing="preparing")
+            self._failures[address] = 0
         return new
 
     def gone(self, here: Collection[str]) -> list[str]:
         """Mark the workers that are not here any more; return their addresses."""
         gone = [each for each, entry in self._entries.items() if entry.standing != "gone" and each not in here]
         for address in gone:
-            self._entries[address].standing = "gone"
+            self.forget(address)
         return gone
 
     def forget(self, address: str) -> None:
         """Treat a worker as if it had not been seen yet: it has to prepare itself again."""
-        self._entries[address].standing = "gone"
+        self._note(address, standing="gone")
 
     def ready(self, address: str, readiness: Readiness) -> None:
         """Note that a worker is prepared."""
-        entry = self._entries[address]
-        entry.standing, entry.device = "ready", readiness.device
-        entry.device_seconds, entry.kernel_seconds = readiness.device_seconds, readiness.kernel_seconds
+        self._note(
+            address,
+            standing="ready",
+            device=readiness.device,
+            device_seconds=readiness.device_seconds,
+            kernel_seconds=readiness.kernel_seconds,
+        )
 
     def refused(self, address: str, why: str) -> None:
         """Note that a worker cannot be used."""
-        entry = self._entries[address]
-        entry.standing, entry.failure = "refused", why
+        self._note(address, standing="refused", failure=why)
 
     def failed(self, address: str, why: str) -> None:
         """Note that a lease failed; a worker on which several fail is not used any more."""
-        entry = self._entries[address]
-        entry.failure, entry.failures = why, entry.failures + 1
-        if entry.failures >= _MOST_FAILURES:
-            entry.standing = "failing"
+        self._note(address, failure=why)
+        self._failures[address] += 1
+        if self._failures[address] >= _MOST_FAILURES:
+            self._note(address, standing="failing")
 
     def silent(self, address: str) -> None:
         """Note that a worker does not answer."""
-        entry = self._entries[address]
-        entry.standing, entry.failure = "silent", "it does not answer"
+        self._note(address, standing="silent", failure="it does not answer")
 
     def answered(self, address: str, answer: Answer, seconds: float, bytes_sent: int) -> None:
         """Add an answer to the account of a worker, `seconds` after its lease was given with so many bytes."""
         entry = self._entries[address]
-        entry.paths += sum(answer.paths_by_length.values())
-        entry.seconds += answer.seconds
-        entry.leases += 1
-        entry.transfer_seconds += max(seconds - answer.seconds, 0.0)
-        entry.bytes_sent += bytes_sent
-        entry.bytes_back += answer.nbytes
-        entry.failures = 0
-        entry.memory_bytes = answer.memory_bytes
+        self._note(
+            address,
+            paths=entry.paths + sum(answer.paths_by_length.values()),
+            seconds=entry.seconds + answer.seconds,
+            leases=entry.leases + 1,
+            transfer_seconds=entry.transfer_seconds + max(seconds - answer.seconds, 0.0),
+            bytes_sent=entry.bytes_sent + bytes_sent,
+            bytes_back=entry.bytes_back + answer.nbytes,
+            memory_bytes=answer.memory_bytes,
+        )
+        self._failures[address] = 0
 
     def usable(self) -> list[str]:
         """Return the workers that can have a lease."""
@@ -123,7 +116,7 @@ class Roster:
         """Whether some worker is ready, or may become so."""
         return any(entry.standing in ("ready", "preparing", "silent") for entry in self._entries.values())
 
-    def awaited(self) -> dict[str, Standing]:
+    def awaited(self) -> dict[str, str]:
         """Return the workers that may become ready, with their standing."""
         may = ("preparing", "silent")
         return {address: entry.standing for address, entry in self._entries.items() if entry.standing in may}
@@ -147,10 +140,5 @@ class Roster:
         for address, entry in self._entries.items():
             ready = "searching" if address in searching else "idle"
             standing = ready if entry.standing == "ready" else entry.standing
-            share = entry.paths / paths if paths else 0.0
-            known = {**vars(entry), "address": address, "standing": standing, "share": share}
-            views.append(WorkerView(**{item.name: known[item.name] for item in fields(WorkerView)}))
+            views.append(replace(entry, standing=standing, share=entry.paths / paths if paths else 0.0))
         return tuple(views)
-
-    def _standing(self, address: str) -> Standing:
-        return self._entries[address].standing if address in self._entries else "gone"

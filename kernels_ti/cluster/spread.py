@@ -12,7 +12,7 @@ from kernels_ti.cluster.leases import Pace, Request
 from kernels_ti.cluster.on_worker import Job, versions
 from kernels_ti.cluster.roster import Roster
 from kernels_ti.cluster.watch import Watch
-from kernels_ti.cluster.workers import Reply, Workers
+from kernels_ti.cluster.workers import DaskWorkers, Reply
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,12 @@ class Spread:
     """
 
     def __init__(
-        self, workers: Workers, function: Callable[..., Any], *, pace: Pace | None = None, tell: Callable[[str], None]
+        self,
+        workers: DaskWorkers,
+        function: Callable[..., Any],
+        *,
+        pace: Pace | None = None,
+        tell: Callable[[str], None],
     ) -> None:
         self._workers = workers
         self._function = function

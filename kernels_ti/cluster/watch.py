@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from kernels_ti.cluster.leases import Pace, Request
 from kernels_ti.cluster.on_worker import Job, Readiness
 from kernels_ti.cluster.roster import Roster
-from kernels_ti.cluster.workers import Reply, Workers
+from kernels_ti.cluster.workers import DaskWorkers, Reply
 from kernels_ti.errors import EngineError
 
 _LONGEST_WITHOUT_NEWS = 10.0
@@ -19,7 +19,7 @@ _WAIT_IN_SILENCE = 10.0  # then a line says for which worker the run waits
 class Watch:
     """Keeps the roster true, and lets new workers prepare themselves; `tell` hears a line of text when one is lost."""
 
-    def __init__(self, workers: Workers, roster: Roster, pace: Pace, job: Job, tell: Callable[[str], None]) -> None:
+    def __init__(self, workers: DaskWorkers, roster: Roster, pace: Pace, job: Job, tell: Callable[[str], None]) -> None:
         self._workers = workers
         self._roster = roster
         self._pace = pace

@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from pickle import dumps
-from typing import Any, Protocol
+from typing import Any
 
 from kernels_ti.cluster.on_worker import Job, lease, prepare, recall
 from kernels_ti.state import RunState
@@ -36,45 +36,9 @@ class Reply:
     """The end of a request to a worker."""
 
     address: str
-    number: int  # Of the lease or the call, or -1 for `Workers.prepare`
+    number: int  # Of the lease or the call, or -1 for `DaskWorkers.prepare`
     value: Any = None  # A Readiness, an Answer, or what a function returned
     error: BaseException | None = None  # Why there is no value
-
-
-class Workers(Protocol):
-    """The interface of a cluster. A worker has one request at a time, or two leases, one after the other."""
-
-    def threads(self) -> dict[str, int]:
-        """Return the workers that are there: addresses, and threads of each."""
-
-    def silence(self) -> float:
-        """Return the seconds since the scheduler last answered; infinite if it will not be asked again."""
-
-    def last_seen(self) -> dict[str, float]:
-        """Return when the scheduler last heard of each worker, on a clock of its own; empty if that is not known."""
-
-    def prepare(self, address: str, job: Job) -> None:
-        """Let a worker prepare itself for a search."""
-
-    def lease(self, address: str, key: str, number: int, state: RunState, seconds: float) -> None:
-        """Lease frames to a worker."""
-
-    def call(
-        self, address: str, key: str, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]
-    ) -> None:
-        """Let a worker call ``function(key, number, *arguments)``."""
-
-    def recall(self, address: str, key: str, number: int) -> None:
-        """Ask a worker to answer soon."""
-
-    def forget(self, address: str) -> None:
-        """Give up the requests to a worker; their replies never come."""
-
-    def replies(self, seconds: float) -> list[Reply]:
-        """Wait for replies, at most for `seconds`, and return them."""
-
-    def close(self) -> None:
-        """Let go of the cluster."""
 
 
 class _Asked:
@@ -113,7 +77,11 @@ _unpack_and_call.__module__ = "__main__"
 
 
 class DaskWorkers:
-    """The workers of a Dask cluster. Its client is not an asynchronous one, and stays open."""
+    """The workers of a Dask cluster. Its client is not an asynchronous one, and stays open.
+
+    A worker has one request at a time, or two leases, one after the other. The tests have another class with these
+    methods, whose workers misbehave on demand.
+    """
 
     def __init__(self, client: Any) -> None:
         self._client = client

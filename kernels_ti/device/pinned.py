@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import Protocol
 
 import numpy as np
 
@@ -29,23 +28,6 @@ PINNED_BYTES = (MOST_THREADS + SLOTS_UNDER_WAY) * SLOT_BYTES
 """Bytes of pinned memory that all slots take at the most."""
 
 
-class Slot(Protocol):
-    """The methods of a `cuda.PinnedSlot` that these copies call."""
-
-    @property
-    def values(self) -> np.ndarray:
-        """The memory, as bytes."""
-
-    def fill(self, source: int, size: int) -> None:
-        """Queue a copy from the device."""
-
-    def wait(self) -> None:
-        """Wait for it."""
-
-    def free(self) -> None:
-        """Give the memory back."""
-
-
 class PinnedCopies:
     """Copies to the host that are under way.
 
@@ -62,7 +44,7 @@ class PinnedCopies:
     def __init__(
         self,
         memory: int,
-        make_slot: Callable[[int], Slot] = cuda.PinnedSlot,
+        make_slot: Callable[[int], cuda.PinnedSlot] = cuda.PinnedSlot,
         copy_at_once: Callable[[int, np.ndarray], None] = cuda.download,
     ) -> None:
         self.memory = memory
@@ -70,8 +52,8 @@ class PinnedCopies:
         self._make_slot, self._copy_at_once = make_slot, copy_at_once
         self._slot_bytes = min(SLOT_BYTES, memory // 2)
         self._most = min(threads + SLOTS_UNDER_WAY, memory // max(self._slot_bytes, 1))
-        self._slots: list[Slot] = []
-        self._free: SimpleQueue[Slot] = SimpleQueue()
+        self._slots: list[cuda.PinnedSlot] = []
+        self._free: SimpleQueue[cuda.PinnedSlot] = SimpleQueue()
         self._threads = ThreadPoolExecutor(threads, "chordless copy")
         self._under_way: list[Future[None]] = []
 
@@ -127,7 +109,7 @@ class PinnedCopies:
             slot.free()
         self._slots = []
 
-    def _next_slot(self) -> Slot | None:
+    def _next_slot(self) -> cuda.PinnedSlot | None:
         """Return a slot that may be filled; None where there is no pinned memory."""
         if self._free.empty() and len(self._slots) < self._most:
             try:
@@ -137,7 +119,7 @@ class PinnedCopies:
                 self._most = len(self._slots)
         return self._free.get() if self._slots else None
 
-    def _empty(self, slot: Slot, part: np.ndarray) -> None:
+    def _empty(self, slot: cuda.PinnedSlot, part: np.ndarray) -> None:
         """Copy a slot into its part of an array."""
         try:
             slot.wait()

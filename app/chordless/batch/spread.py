@@ -27,7 +27,7 @@ from kernels_ti import EngineError
 from kernels_ti.cluster.connect import connected, started
 from kernels_ti.cluster.leases import Pace
 from kernels_ti.cluster.spread import Outcome, Spread
-from kernels_ti.cluster.workers import DaskWorkers, Workers
+from kernels_ti.cluster.workers import DaskWorkers
 
 GRAPHS_AT_ONCE = 2048
 """Small graphs that a worker counts together."""
@@ -60,7 +60,7 @@ class SpreadBatch(Batch):
         command: BatchCommand,
         channel: Channel,
         output: BatchFile,
-        reach: Callable[[], Workers],
+        reach: Callable[[], DaskWorkers],
         pace: Pace | None = None,
     ) -> None:
         super().__init__(command, channel, output)
@@ -187,7 +187,7 @@ def go_on_cluster(command: BatchCommand, channel: Channel, output: BatchFile) ->
     arch = arches.pop() if len(arches) == 1 else "auto"
     with ExitStack() as stack:
 
-        def reach() -> Workers:
+        def reach() -> DaskWorkers:
             local = started(command.cluster, command.gpus, arch=arch, threads=command.threads, tell=tell)
             workers = stack.enter_context(local)
             assert workers is not None

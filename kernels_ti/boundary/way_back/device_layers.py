@@ -16,14 +16,14 @@ from kernels_ti.boundary.values.saved import SavedLayer
 from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.keeping import Means
-from kernels_ti.boundary.way_back.kept_way import KeptWay
+from kernels_ti.boundary.way_back.kept_way import Kept, KeptWay
 from kernels_ti.errors import SizeError
 
 Words = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
-class KeptLayer:
+class KeptLayer(Kept):
     """The states before a step: rows of the state as a table has it, and its values."""
 
     place: int
@@ -37,15 +37,6 @@ class KeptLayer:
     def nbytes(self) -> int:
         """Bytes of the rows."""
         return 8 * self.size * self.cells
-
-    @property
-    def is_whole(self) -> bool:
-        """Kernels find again what the states become."""
-        return True
-
-    def thinned(self) -> KeptLayer:
-        """Return the same."""
-        return self
 
 
 class LayersTooLargeError(SizeError):

@@ -13,7 +13,7 @@ from kernels_ti.boundary.values.saved import SavedForward, SavedLayer
 from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.keeping import Means
-from kernels_ti.boundary.way_back.kept_way import KeptWay
+from kernels_ti.boundary.way_back.kept_way import Kept, KeptWay
 from kernels_ti.boundary.way_back.layers import Layer, Words, layer_of
 from kernels_ti.boundary.way_back.rule import Rule, Values
 from kernels_ti.boundary.way_back.walks import Walks, members_of
@@ -24,7 +24,7 @@ _BYTES_OF_A_STATE, _BYTES_OF_A_WORD = 150, 50
 
 
 @dataclass
-class _Kept:
+class _Kept(Kept):
     """The states before a step with their values; the layer itself only while every one is kept."""
 
     place: int

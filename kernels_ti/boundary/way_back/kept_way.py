@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.saved import SavedForward, SavedLayer
@@ -18,23 +18,24 @@ from kernels_ti.boundary.way_back.keeping import Means
 _FEWEST_LAYERS = 2
 
 
-class Kept(Protocol):
+class Kept(ABC):
     """A layer that is kept: the states before a step, with what is carried along for them."""
 
-    @property
-    def place(self) -> int:
-        """The step."""
+    place: int  # The step
 
     @property
+    @abstractmethod
     def nbytes(self) -> int:
         """Bytes that the layer takes."""
 
     @property
     def is_whole(self) -> bool:
         """Whether the way back needs no more than this."""
+        return True
 
     def thinned(self: K) -> K:
         """Return the layer without what only a way back over each single layer needs."""
+        return self
 
 
 K = TypeVar("K", bound=Kept)
