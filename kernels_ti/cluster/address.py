@@ -14,12 +14,8 @@ ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+")
 def check_cluster(where: str, gpus: Sequence[int] | None) -> None:
     """Raise OptionError unless `where` names a cluster.
 
-    Parameters
-    ----------
-    where : str
-        ``local``, ``local:N``, the address of a scheduler such as ``tcp://host:8786``, or a scheduler file ``*.json``.
-    gpus : sequence of int or None
-        Only for ``local`` without a number of workers.
+    That is ``local``, ``local:N``, the address of a scheduler such as ``tcp://host:8786``, or a scheduler file
+    ``*.json``. GPUs are only for ``local`` without a number of workers.
     """
     local = LOCAL.fullmatch(where)
     if not local and not ADDRESS.fullmatch(where) and not where.endswith(".json"):

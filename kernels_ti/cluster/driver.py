@@ -44,19 +44,10 @@ _OLD_ENOUGH = 0.3
 class ClusterRun:
     """The enumeration of one graph on the workers of a cluster, in slices; it is used like a `kernels_ti.run.Run`.
 
-    Raise GraphError if `graph` is no graph. Raise OptionError if the options cannot be combined with a cluster.
-
-    Parameters
-    ----------
-    state : RunState, optional
-        Resume from this state; see `kernels_ti.run.Run`. A run on one machine and a run on a cluster can each resume
-        the state of the other.
-    arch : str
-        Where each worker searches.
-    threads : int, optional
-        Threads of a worker on the CPU; by default as many as Dask gave it.
-    tell : callable, optional
-        Called with a line of text when a worker is lost, refused or fails.
+    It resumes from `state`, see there: a run on one machine and a run on a cluster can each resume the state of the
+    other. Each worker searches on `arch`, on the CPU with so many `threads`, by default as many as Dask gave it. `tell`
+    is called with a line of text when a worker is lost, refused or fails. A GraphError says that `graph` is no graph,
+    an OptionError that the options cannot be combined with a cluster.
     """
 
     def __init__(

@@ -16,12 +16,8 @@ _OF_THE_LOG = re.compile(rb"\[([A-Z] \d|Taichi|Quadrants)")
 def captured_output() -> Iterator[list[str]]:
     """Capture the log that is written to the standard output and error of the process.
 
-    Lines that are not of the log, such as those of another thread, are written once the block is left.
-
-    Yields
-    ------
-    list of str
-        Its only item is the log, once the block is left.
+    Lines that are not of the log, such as those of another thread, are written once the block is left. The only item of
+    the list is the log, from then on.
     """
     captured = [""]
     _flush()

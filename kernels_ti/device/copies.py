@@ -44,20 +44,11 @@ def download(arch: str, buffer: Any) -> np.ndarray:
 
 @contextmanager
 def copying(arch: str, memory: int) -> Iterator[Start]:
-    """Copy the beginnings of buffers into arrays of the host, several at once.
+    """Copy the beginnings of buffers into arrays of the host, several at once; an EngineError if the device has failed.
 
-    Raise EngineError if the device has failed.
-
-    Parameters
-    ----------
-    memory : int
-        Bytes of pinned memory that it may take on CUDA, which stay taken for the next time.
-
-    Yields
-    ------
-    callable
-        It takes a buffer and a contiguous array, and begins to fill the array. A buffer of bytes gives a number for
-        each byte. The buffer may be written to again at once. All arrays are full when the block is left.
+    This yields a function of a buffer and a contiguous array, which begins to fill the array. A buffer of bytes gives a
+    number for each byte. The buffer may be written to again at once. All arrays are full when the block is left. On
+    CUDA the copies may take `memory` bytes of pinned memory, which stay taken for the next time.
     """
     if arch != "cuda":
         yield lambda buffer, target: _fill(target, download(arch, buffer))

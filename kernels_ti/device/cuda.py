@@ -109,18 +109,9 @@ def download(source: int, target: np.ndarray) -> None:
 
 
 class PinnedSlot:
-    """A piece of pinned memory of the host, which the device writes without the help of a core.
+    """A piece of pinned memory of the host, `size` bytes, which the device writes without the help of a core.
 
-    Raise MemoryError if the system gives no pinned memory.
-
-    Parameters
-    ----------
-    size : int
-        Bytes.
-
-    Attributes
-    ----------
-    values : ndarray of uint8, shape (size,)
+    A MemoryError is raised if the system gives no pinned memory. `values` are the bytes.
     """
 
     def __init__(self, size: int) -> None:

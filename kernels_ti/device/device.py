@@ -216,18 +216,7 @@ def open_device(arch: str, *, threads: int | None = None) -> Device:
 
 @contextmanager
 def held_device(arch: str, *, threads: int | None = None) -> Iterator[Device]:
-    """Open an arch, and let no other thread open another one until the block is left.
-
-    Parameters
-    ----------
-    arch, threads
-        As for `open_device`.
-
-    Raises
-    ------
-    DeviceError, OptionError
-        As for `open_device`.
-    """
+    """Open an arch, and let no other thread open another one until the block is left; see `open_device`."""
     if arch not in ARCHES:
         raise OptionError(f"there is no arch {arch!r}: choose one of {', '.join(ARCHES)}")
     require_threads(threads)
@@ -334,12 +323,9 @@ owner.at_end(_close)
 
 
 def require_running(device: Device) -> None:
-    """Raise an error if another arch has been opened since this device, or the process has reset Taichi.
+    """Raise a DeviceError if another arch has been opened since this device, or the process has reset Taichi.
 
-    Raises
-    ------
-    DeviceError
-        Taichi has dropped the kernels and buffers of the device.
+    Taichi has dropped the kernels and buffers of the device then.
     """
     if device.arch == "reference":
         return

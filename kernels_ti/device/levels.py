@@ -32,14 +32,10 @@ ATTENDING = 300
 def opened_level(control: ti.template(), level, levels, parents, free, cycle_room):
     """Compute the work of a level in a launch queue from the counters of the level before it.
 
-    The first level expands `parents` records. A later one, up to `levels`, expands the children of the level
-    before it, and none once a level did not fit: a level fits when its children and itself share `free` places of the
-    arena, and its cycles the places of `cycle_room` that earlier levels left. The host judges by the same rule.
-
-    Returns
-    -------
-    int, int, int
-        Records that are ready, places left for cycles, cycles stored by the levels before.
+    The first level expands `parents` records. A later one, up to `levels`, expands the children of the level before it,
+    and none once a level did not fit: a level fits when its children and itself share `free` places of the arena, and
+    its cycles the places of `cycle_room` that earlier levels left. The host judges by the same rule. Returns the
+    records that are ready, the places left for cycles, and the cycles stored by the levels before.
     """
     ready, room, taken = parents, cycle_room, 0
     if level > 0:
@@ -134,27 +130,12 @@ def through_levels(
 ):  # fmt: skip
     """Go through the levels of a queue of the wave on CUDA, batch by batch, with all other thread blocks.
 
-    Parameters
-    ----------
-    expand : function
-        Expands a batch with all lanes of a warp. It takes the lane, the first record of the batch, its records for each
-        lane, the records of the level, the level, where records are read, where children are placed, the direction, the
-        places for children, the cycles stored by earlier levels, and then the arguments in `given`. It returns how many
-        cycles this lane has seen and not counted.
-    collect : bool
-        Whether `expand` counts all cycles itself.
-    most_batches : int
-        Largest number of records of a batch for each lane.
-    block_threads : int
-        Threads of a thread block.
-    thread : int
-        Number of this thread in the launch.
-    meeting : int
-        Thread blocks that take part; the others leave at once.
-    levels, parents, free, cycle_room : int
-        See `opened_level`.
-    from_start, to_start, direction : int
-        See `kernels_ti.wave.kernels.expand_kernel`.
+    `expand` expands a batch with all lanes of a warp. It takes the lane, the first record of the batch, its records for
+    each lane, at most `most_batches`, the records of the level, the level, where records are read, where children are
+    placed, the direction, the places for children, the cycles stored by earlier levels, and then the arguments in
+    `given`. It returns how many cycles this lane has seen and not counted: none with `collect`. `meeting` thread blocks
+    of `block_threads` take part; the others leave at once. `thread` is the number of this one in the launch. For the
+    places see `opened_level` and `kernels_ti.wave.kernels.expand_kernel`.
     """
     lane, speaks = thread & WARP - 1, thread & block_threads - 1 == 0
     threads = meeting * block_threads

@@ -64,14 +64,9 @@ def peak_memory() -> int:
 def search_budget(device: HasMemory, memory: int | None, *, begun: bool = False) -> int:
     """Return the bytes that blocks, stacks or arena, and found cycles may take together.
 
-    Raise OptionError if the process alone takes nearly as much.
-
-    Parameters
-    ----------
-    memory : int or None
-        Bytes that the user allows, see the module; None for a share of the free memory.
-    begun : bool
-        A part of the search is done: continue with little memory instead of raising an error.
+    The user allows `memory` bytes, see the module; None stands for a share of the free memory. An OptionError is raised
+    if the process alone takes nearly as much, unless a part of the search is done (`begun`): it goes on with little
+    memory.
     """
     if memory is None:
         free = device.free_memory() or device.memory or UNKNOWN_DEVICE_MEMORY
@@ -82,14 +77,9 @@ def search_budget(device: HasMemory, memory: int | None, *, begun: bool = False)
 
 
 def host_budget(memory: int | None) -> int:
-    """Return the bytes that a count on the host may take for its states.
+    """Return the bytes that a count on the host may take for its states, of the `memory` that the whole process may.
 
-    Raise OptionError if the process alone takes nearly as much.
-
-    Parameters
-    ----------
-    memory : int or None
-        Bytes that the user allows for the whole process; None for a share of the free memory.
+    None stands for a share of the free memory. An OptionError is raised if the process alone takes nearly as much.
     """
     if memory is None:
         return max(_free_host_memory() // SHARE_OF_FREE, LEAST)

@@ -58,11 +58,8 @@ def own() -> None:
 def call(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Carry out `work` on the thread that owns Taichi; return what it returns, raise what it raises.
 
-    Raises
-    ------
-    DeviceError
-        In a process forked after Taichi was used, while the interpreter shuts down, and where another thread has
-        made itself the owner.
+    A DeviceError is raised in a process forked after Taichi was used, while the interpreter shuts down, and where
+    another thread has made itself the owner.
     """
     if is_owner():
         _free_dropped()

@@ -29,16 +29,10 @@ PINNED_BYTES = (MOST_THREADS + SLOTS_UNDER_WAY) * SLOT_BYTES
 
 
 class PinnedCopies:
-    """Copies to the host that are under way.
+    """Copies to the host that are under way, through at most `memory` bytes of pinned memory.
 
-    Parameters
-    ----------
-    memory : int
-        Bytes of pinned memory at the most. Slots are taken from the system when they are first needed.
-    make_slot : callable, optional
-        Makes a slot of some bytes, or raises MemoryError.
-    copy_at_once : callable, optional
-        Copies without pinned memory: used where the system gives none.
+    Slots are taken from the system when they are first needed: `make_slot` makes one of some bytes, or raises
+    MemoryError. Where the system gives none, `copy_at_once` copies without pinned memory.
     """
 
     def __init__(
@@ -66,12 +60,8 @@ class PinnedCopies:
         """Begin to fill a contiguous array from an address of the device; `finish` says when it is full.
 
         Earlier orders to the device are carried out before. Later ones are carried out after it has sent these bytes,
-        so the buffer may be written to again. Raise EngineError if the device has failed.
-
-        Parameters
-        ----------
-        widen : bool
-            The device has a byte for each number of the array.
+        so the buffer may be written to again. With `widen` the device has a byte for each number of the array. An
+        EngineError is raised if the device has failed.
         """
         left = target.reshape(-1) if widen else target.reshape(-1).view(np.uint8)
         while len(left):

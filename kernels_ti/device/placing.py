@@ -110,13 +110,9 @@ def summed_up(amounts, item, sums: ti.template()):
 def placed_together(control: ti.template(), level, opened, closing, item):
     """Reserve places for the children and cycles of a whole group of work items with one atomic for each.
 
-    One atomic for each work item would be the slowest part of a launch, because all use the same address.
-    Every item of the group must take part. Up to 255 children and cycles of an item share a word.
-
-    Returns
-    -------
-    int, int
-        First place for the item's children, and for its cycles.
+    One atomic for each work item would be the slowest part of a launch, because all use the same address. Every item of
+    the group must take part. Up to 255 children and cycles of an item share a word. Returns the first place for the
+    item's children, and for its cycles.
     """
     # One cell for each item, one for each row, and the first places of the group.
     sums = ti.simt.block.SharedArray((GROUP + GROUP_SIDE + 2,), ti.u32)
@@ -145,10 +141,7 @@ def rank_of(mask, lane):
 def placed_by_warp(control: ti.template(), cell, amount, lane):
     """Reserve places for all lanes of a warp with one atomic.
 
-    Returns
-    -------
-    int, int, int
-        First place of the warp; places of the lanes before this one; places of all lanes.
+    Returns the first place of the warp, the places of the lanes before this one, and those of all lanes.
     """
     upto = amount
     for i in ti.static(range(5)):

@@ -138,21 +138,11 @@ def _generator_after(state: int, rounds: int) -> int:
 
 
 def failures(bits: int, buffer: Any, download: Any) -> tuple[list[str], int]:
-    """Run the self-test on the device that is open.
+    """Run the self-test on the device that is open, whose words have so many bits.
 
-    Parameters
-    ----------
-    bits : int
-        Bits in a word.
-    buffer, download : callable
-        Copy an array to the device and back, see `kernels_ti.device.device.Device`.
-
-    Returns
-    -------
-    failures : list of str
-        One text for each failed check; empty if the device passes.
-    loop_rounds : int
-        Loop rounds that a work item may make in all; `LONG_LOOP` stands for no limit.
+    `buffer` and `download` copy an array to the device and back, see `kernels_ti.device.device.Device`. Returns one
+    text for each failed check, none if the device passes; and the loop rounds that a work item may make in all, of
+    which `LONG_LOOP` stands for no limit.
     """
     word = np.uint64 if bits == 64 else np.uint32
     masks = [1 << b for b in range(bits)] + [(1 << b) - 1 for b in range(1, bits + 1)]

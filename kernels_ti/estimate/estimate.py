@@ -50,21 +50,11 @@ GROWTH = 1.16
 
 
 def seed_weights(groups: list[BlockGroup], max_length: int) -> list[Floats]:
-    """Estimate the share of the search below each seed.
+    """Estimate the share of the search below each seed, above 0; over all groups the sum is 1.
 
     One small random walk through each group, without the certificate, gives the estimate; the same blocks always give
     the same result. If there are few pairs, or the bit rows of a group are too large, a seed's number of pairs is its
-    weight.
-
-    Parameters
-    ----------
-    max_length : int
-        Vertices of the longest cycle that is wanted.
-
-    Returns
-    -------
-    list of ndarray of float64, shape (seeds,)
-        All above 0; over all groups their sum is 1.
+    weight. The longest cycle that is wanted has `max_length` vertices.
     """
     pairs = sum(int(group.pairs_of_seed.sum()) for group in groups)
     if pairs <= FEW_PAIRS:
@@ -173,15 +163,9 @@ class Estimator:
     """Estimates the number of paths and cycles of a graph; more time gives a better estimate.
 
     Each random walk is unbiased, and so is their mean, see `kernels_ti.estimate.random_walk`. The first walks grow in
-    size. Then several walks have the same size, and their differences give the spread. Raise SizeError if the bit rows
-    of a block are too large for the host.
-
-    Parameters
-    ----------
-    graph : Graph or SearchSpace
-        A graph stands for the search of all its cycles.
-    seed : int
-        Of the random numbers.
+    size. Then several walks have the same size, and their differences give the spread. A graph stands for the search of
+    all its cycles; `seed` is that of the random numbers. A SizeError says that the bit rows of a block are too large
+    for the host.
     """
 
     def __init__(self, graph: Graph | SearchSpace, *, seed: int = 0) -> None:
@@ -229,12 +213,8 @@ class Estimator:
 
         A random walk that has begun is finished: giving up long walks would bias the estimate towards short ones. So
         none begins that is expected to take longer than the time left. Only the first walk is broken off when the time
-        is over; it then gives lower bounds.
-
-        Returns
-        -------
-        bool
-            Whether a walk has reached its end, or the estimate is exact. If not, only a longer probe gets further.
+        is over; it then gives lower bounds. Returns whether a walk has reached its end, or the estimate is exact. If
+        not, only a longer probe gets further.
         """
         deadline, has_walked = time.perf_counter() + seconds, False
         while not self.exact and (began := time.perf_counter()) < deadline:
@@ -261,19 +241,9 @@ class Estimator:
         return int(min(self._size, seconds / (_LONGER_THAN_THE_LAST * self._seconds_to_a_path)))
 
     def add_walk(self, size: int, *, deadline: float = math.inf) -> bool:
-        """Make one random walk through a batch of blocks.
+        """Make one random walk through a batch of blocks; return whether it reached its end.
 
-        Parameters
-        ----------
-        size : int
-            Paths of a level that are kept.
-        deadline : float
-            Reading of `time.perf_counter` after which the walk is broken off.
-
-        Returns
-        -------
-        bool
-            Whether the walk reached its end.
+        It keeps `size` paths of a level, and is broken off at the reading `deadline` of `time.perf_counter`.
         """
         probability = self._draw_batch()
         paths, certain_paths, complete = 0.0, 0, True
@@ -389,14 +359,8 @@ def spread(values: list[float], share: Floats, certain: int) -> tuple[float, flo
     """Return the mean of some samples, and an interval that holds the truth with a probability of 90 %.
 
     Sums over a tree vary by factors rather than by amounts. So the interval is that for the mean of a log-normal
-    distribution (Cox's method: Zhou and Gao 1997).
-
-    Parameters
-    ----------
-    share : ndarray of float64, shape (k,)
-        Weight of each; their sum is 1.
-    certain : int
-        The number already found, a certain lower bound.
+    distribution (Cox's method: Zhou and Gao 1997). `share` is the weight of each sample; their sum is 1. `certain` has
+    been found already, a certain lower bound.
     """
     mean = float(share @ values)
     low, high = 0.0, math.inf

@@ -26,16 +26,8 @@ def turn(
     """Transpose some bundles; one work item takes one word of the cycles of one bundle.
 
     The bits of a square of words are exchanged across its diagonal: first halves, then quarters, down to single bits
-    (Warren, *Hacker's Delight*, 7-3).
-
-    Parameters
-    ----------
-    slots : shape (at least (first_bundle + bundles) * bits,)
-        The cycles of each bundle, -1 where there is none.
-    stride : int
-        Words from one label to the next in `turned`, at least `bundles`.
-    turned : shape (at least words * bits * stride,)
-        Written: bit i of word ``label * stride + b`` says whether cycle i of bundle ``first_bundle + b`` has the label.
+    (Warren, *Hacker's Delight*, 7-3). `slots` has the cycles of each bundle, -1 where there is none. Bit i of word
+    ``label * stride + b`` of `turned` then says whether cycle i of bundle ``first_bundle + b`` has the label.
     """
     for item in range(bundles * words):
         bundle = item % bundles
@@ -75,14 +67,7 @@ def tally(
 ):
     """Count the cycles through both of two labels, which are equal for a vertex; one work item takes a few bundles.
 
-    Parameters
-    ----------
-    turned, stride
-        See `turn`.
-    begins, ends, labels, others : shape (at least items,)
-        The first bundle of each work item, one past its last, and its two labels.
-    counts : shape (at least items,)
-        Written.
+    Each has its first bundle of those that `turn` made, one past its last, and its two labels.
     """
     for item in range(items):
         one, other = labels[item] * stride, others[item] * stride

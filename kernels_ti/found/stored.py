@@ -75,12 +75,8 @@ def block_bytes(group: BlockGroup) -> int:
 class ResidentTables:
     """The tables of `kernels_ti.found.row_tables.RowTables` in the memory of a device.
 
-    Attributes
-    ----------
-    row : vector type
-        Of a bit row over all vertices of the graph.
-    arguments : (buffer, int, buffer)
-        The arguments for `kernels_ti.found.vertex_rows.relabel_by_tables`, in their order.
+    `row` is the vector type of a bit row over all vertices of the graph, `arguments` are those for
+    `kernels_ti.found.vertex_rows.relabel_by_tables`, in their order.
     """
 
     def __init__(self, device: Device, tables: RowTables, word_bits: int) -> None:

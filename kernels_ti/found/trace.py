@@ -20,13 +20,7 @@ def measure(
 ):
     """Write the number of vertices of each cycle and the first row of its block; one work item takes one cycle.
 
-    Parameters
-    ----------
-    cycles : ndarray
-        Word w of cycle i lies at ``i * cycle_stride + w * word_stride``; after the words comes the first row
-        of the block.
-    lengths, first_rows : shape (at least count,)
-        Written, of cycle ``first_cycle + i``.
+    For the place of a cycle in its buffer see `kernels_ti.found.stored.StoredCycles`, here and below.
     """
     for i in range(count):
         at = (first_cycle + i) * cycle_stride
@@ -53,20 +47,12 @@ def trace(
     offsets: array(ti.i32, 1),
     vertices: array(ti.i32, 1),
 ):
-    """Write the vertices of each cycle in cycle order; one work item takes one cycle.
+    """Write the vertices of each cycle in cycle order, from its place in `offsets` on; one work item takes one cycle.
 
     It starts at the smallest vertex of the input graph and goes to its smaller neighbour first. Each vertex of an
     induced cycle has exactly two neighbours among the members, so the next vertex is the neighbour that is not the
-    vertex before. It reads the members, the adjacency and `offsets`, and writes its part of `vertices`.
-
-    Parameters
-    ----------
-    rows : ndarray
-        Adjacency bit rows. They are used for a vertex with more neighbours than words, its CSR neighbours otherwise.
-    offsets : shape (at least count + 1,)
-        Where in `vertices` each cycle begins.
-    vertices : ndarray of int32
-        Written: vertices of the input graph.
+    vertex before. The neighbours of a vertex with more of them than words are read from the bit rows, else from the CSR
+    arrays.
     """
     for i in range(count):
         at = (first_cycle + i) * cycle_stride
@@ -125,12 +111,8 @@ def relabel(
 ):
     """Turn the labels of each cycle's block into vertices of the graph; one work item takes one cycle.
 
-    Parameters
-    ----------
-    row_words : int
-        Words to a bit row over all vertices of the graph.
-    members : shape (at least count * row_words,)
-        Written: bit ``v % bits`` of word ``v // bits`` of row i is set when vertex v lies on the cycle.
+    Bit ``v % bits`` of word ``v // bits`` of row i of `members`, of `row_words` words, is set when vertex v lies on the
+    cycle.
     """
     for i in range(count):
         at = (first_cycle + i) * cycle_stride

@@ -24,22 +24,11 @@ def relabel_by_tables(
     tables: array(ndim=1),
     members: array(ndim=1),
 ):
-    """Turn the labels of each cycle's block into vertices of the graph; one work item takes one cycle.
+    """Do what `kernels_ti.found.trace.relabel` does, a byte of the labels at a time; one work item takes one cycle.
 
-    It reads the words of the cycle and, for each byte of them, a row of the tables. It writes a row of `members`.
-
-    Parameters
-    ----------
-    row : template
-        Vector type of a bit row over all vertices of the graph.
-    first_table : shape (rows,)
-        At the first row of each block the number of its first table.
-    label_bytes : int
-        Bytes of the labels of the largest block: the bytes above are zero.
-    tables : ndarray
-        See `kernels_ti.found.row_tables.RowTables`.
-    members : shape (at least count * words of a row,)
-        Written: bit ``v % bits`` of word ``v // bits`` of row i is set when vertex v lies on the cycle.
+    `row` is the vector type of a bit row over all vertices of the graph; for the tables see
+    `kernels_ti.found.row_tables.RowTables`. `first_table` has at the first row of each block the number of its first
+    table, and `label_bytes` are the bytes of the labels of the largest block: those above are zero.
     """
     bits = ti.static(bits_of(row))
     for i in range(count):
@@ -102,27 +91,14 @@ def trace_rows(
 ):
     """Write the vertices of each cycle in cycle order; one work item takes one cycle.
 
-    It starts at the smallest vertex and goes both ways round at once: the smaller neighbour comes second, the other
-    one last. Two short chains of steps that do not wait for each other are faster than a long one. On each side exactly
-    one neighbour is left to go to, and the two sides are adjacent at the end alone: otherwise the row is no chordless
-    cycle.
+    It starts at the smallest vertex and goes both ways round at once: the smaller neighbour comes second, the other one
+    last. Two short chains of steps that do not wait for each other are faster than a long one. On each side exactly one
+    neighbour is left to go to, and the two sides are adjacent at the end alone: otherwise the row is no chordless
+    cycle, 1 is written to `wrong`, and the vertices of that row are undefined.
 
-    Parameters
-    ----------
-    row : template
-        Vector type of a bit row over all vertices of the graph.
-    in_bytes : template
-        Whether `vertices` are bytes; not on Vulkan.
-    members : shape (at least count * words of a row,)
-        The vertices of each cycle as a bit row.
-    adjacency : shape (vertices * words of a row,)
-        The neighbours of each vertex as a bit row.
-    offsets : shape (at least count + 1,)
-        Where in `vertices` each cycle begins; there is room for as many vertices as its row has.
-    vertices : ndarray of int32 or uint8
-        Written: vertices of the graph.
-    wrong : shape (1,)
-        Written: 1 if some row is not a chordless cycle. The vertices of that row are undefined then.
+    `row` is the vector type of a bit row over all vertices of the graph, as which `members` has each cycle and
+    `adjacency` the neighbours of each vertex. Cycle i goes to its place in `offsets`, where there is room for as many
+    vertices as its row has. With `in_bytes`, not on Vulkan, vertices are bytes.
     """
     for i in range(count):
         near, far = offsets[i], offsets[i + 1] - 1

@@ -125,13 +125,8 @@ def lay_rows(
 ):
     """Make the adjacency bit rows of many graphs; one work item makes those of one graph.
 
-    Parameters
-    ----------
-    first_vertex, first_edge : shape (graphs + 1,)
-    edges : shape (2 * edges,)
-        Both ends of each edge, numbered within the graph.
-    rows : shape (vertices * W,)
-        Written: row v of graph g begins at word ``(first_vertex[g] + v) * W``.
+    `edges` has both ends of each edge, numbered within the graph. Row v of graph g begins at word
+    ``(first_vertex[g] + v) * W`` of `rows`.
     """
     bits = ti.static(bits_of(words))
     for graph in range(graphs):
@@ -171,28 +166,14 @@ def sweep_many(
 ):
     """Search many graphs for one slice: every slot makes at most `budget` steps.
 
-    On a CPU one work item in 512 has a slot, and takes graphs from the queue until its steps are used up.
-    Elsewhere every work item has one, with the graph that the host put there, and stops when that is done.
+    On a CPU one work item in 512 has a slot, and takes graphs from the `queue` until its steps are used up. Elsewhere
+    every work item has one, with the graph that the host put there, and stops when that is done.
 
-    Parameters
-    ----------
-    rows, first_vertex
-        As `lay_rows` made them.
-    queue : shape (1,)
-        The next graph to take, on a CPU.
-    cells : shape (SLOT_CELLS * slots,)
-    stack : shape (size * slots,)
-        `size` words to a slot, see `slot_words`.
-    patience : int
-        Steps without a cycle after which the certificate is asked for.
-    most_steps : int
-        Steps after which a graph is given up.
-    max_length : int
-        Vertices of the longest cycle that is wanted, at least 3.
-    cycles_by_length : shape (vertices + graphs,)
-        Added to: for graph g the cycles of k vertices at ``first_vertex[g] + g + k``.
-    outcome : shape (graphs,)
-        Written when a graph is finished or given up.
+    `rows` and `first_vertex` are as `lay_rows` made them. `cells` has `SLOT_CELLS` for each slot, `stack` the `size`
+    words of `slot_words`. After `patience` steps without a cycle the certificate is asked for; after `most_steps` a
+    graph is given up. The longest cycle that is wanted has `max_length` vertices, at least 3. To cell
+    ``first_vertex[g] + g + k`` of `cycles_by_length` the cycles of k vertices of graph g are added. `outcome` is
+    written when a graph is finished or given up.
     """
     bits = ti.static(bits_of(words))
     stride = ti.static(ITERATIONS_PER_WORKER if on_cpu else 1)

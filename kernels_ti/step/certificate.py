@@ -16,34 +16,13 @@ def reachable_extensions(
     words: ti.template(), required: ti.template(), rows: ti.template(), first_row, path, allowed, waiting, extensions,
     rounds,
 ):  # fmt: skip
-    """Keep the extensions that the waiting end reaches, by a flood in rounds.
+    """Keep the extensions that the waiting end reaches, with at most `rounds` vertices between, by a flood in rounds.
 
-    Parameters
-    ----------
-    words : template
-        Vector type of a bit row.
-    required : bool
-        Keep only those with which the path can still come to all required vertices, as far as the flood tells. It
-        then goes on until it has come to these vertices as well.
-    rows : ndarray
-        Adjacency bit rows, row-major.
-    first_row : int
-        First row of the path's block.
-    path : bit row
-        Members of the path; read with `required` only.
-    allowed : bit row
-        Vertices that may still join once the path has been extended.
-    waiting : bit row
-        Allowed neighbours of the waiting end.
-    extensions : bit row
-        The extensions in question.
-    rounds : int
-        The most vertices that may lie between an extension and the waiting end, at least 1.
-
-    Returns
-    -------
-    bit row
-        The subset of `extensions` from which the waiting end can be reached.
+    `words` is the vector type of a bit row, `rows` the adjacency, row by row, `first_row` that of the path's block.
+    `allowed` are the vertices that may still join once the path has been extended, `waiting` the neighbours of the
+    waiting end among them. With `required` only those extensions are kept with which the path, whose members are
+    `path`, can still come to all required vertices, as far as the flood tells; it then goes on until it has come to
+    these as well.
     """
     bits = ti.static(bits_of(words))
     wanted = extensions
@@ -83,26 +62,11 @@ def reachable_extensions(
 
 @ti.func
 def flooded(words: ti.template(), near, fresh, unseen, missing):
-    """Let a flood come to the neighbours of a vertex.
+    """Let a flood come to the neighbours `near` of a vertex, from which it has not gone on before.
 
-    Parameters
-    ----------
-    words : template
-        Vector type of a bit row.
-    near : bit row
-        Neighbours of the vertex.
-    fresh : bit row
-        Vertices that the flood has come to and not gone on from, without that one.
-    unseen : bit row
-        Allowed vertices that it has not come to.
-    missing : bit row
-        Extensions that it has not come to.
-
-    Returns
-    -------
-    bit row, bit row, bit row, int
-        The last three sets afterwards, and 1 if the flood is over: it misses no extension, or can come to no other
-        vertex.
+    `fresh` are the vertices that it has come to and not gone on from, `unseen` the allowed ones and `missing` the
+    extensions that it has not come to. Returns these three sets afterwards, and 1 if the flood is over: it misses no
+    extension, or can come to no other vertex.
     """
     bits = ti.static(bits_of(words))
     lost = word_of(0, bits)

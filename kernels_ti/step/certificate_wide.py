@@ -16,31 +16,13 @@ def reachable_extensions_wide(
     neighbour: ti.template(), first_row, sets: ti.template(), stride, allowed_at, waiting_at, extensions_at, kept_at,
     seen_at, path: ti.template(), path_stride, path_at, fifo: ti.template(), fifo_stride, fifo_at, rounds,
 ):  # fmt: skip
-    """Keep the extensions that the waiting end reaches.
+    """Keep the extensions that the waiting end reaches, with at most `rounds` vertices between; return their number.
 
-    Parameters
-    ----------
-    bits, words : int
-        Bits to a word, words to a bit row.
-    required : bool
-        Keep only those with which the path can still come to all required vertices, as far as the flood tells. It
-        then goes as far as it can, else it ends as soon as it has come to all extensions.
-    rows, row_ptr, neighbour, first_row
-        The blocks, see `kernels_ti.blocks.block_group.BlockGroup`, and the first row of the path's block.
-    sets : ndarray
-        Word w of a set is ``sets[..._at + w * stride]``. The sets `allowed`, `waiting` and `extensions` are read,
-        `kept` (the result) and `seen` are written.
-    path : ndarray
-        Word w of the path's members is ``path[path_at + w * path_stride]``; read with `required` only.
-    fifo : ndarray
-        Written: entry k of the flood's queue is ``fifo[fifo_at + k * fifo_stride]``.
-    rounds : int
-        The most vertices that may lie between an extension and the waiting end, at least 1.
-
-    Returns
-    -------
-    int
-        How many extensions are kept.
+    Word w of a set is ``sets[..._at + w * stride]``: `allowed`, `waiting` and `extensions` are read, `kept`, the
+    result, and `seen` are written. The blocks are those of `kernels_ti.blocks.block_group.BlockGroup`. Entry k of the
+    flood's queue is written to ``fifo[fifo_at + k * fifo_stride]``. With `required` the members of the path, word w at
+    ``path[path_at + w * path_stride]``, count as in `kernels_ti.step.certificate.reachable_extensions`, and the flood
+    goes as far as it can, else it ends as soon as it has come to all extensions.
     """
     missing, head, tail = ti.static(1 if required else 0), 0, 0
     for w in range(words):

@@ -18,33 +18,19 @@ from kernels_ti.taichi_door import ti
 
 @ti.func
 def parted(near_last, near_other):
-    """Part the free neighbours of both ends of a path, one word of each.
+    """Part the free neighbours of both ends of a path, one word of each, the end that joined last first.
 
-    Parameters
-    ----------
-    near_last, near_other : word
-        Vertices that may join and are neighbours of the end that joined last, and of the other end.
-
-    Returns
-    -------
-    word, word, word
-        Those adjacent to both ends, to the last alone, and to the other alone.
+    Returns those adjacent to both ends, to the last alone, and to the other alone.
     """
     return near_last & near_other, near_last & ~near_other, near_other & ~near_last
 
 
 @ti.func
 def tried(two_ended, room, of_last, of_other):
-    """Count the extensions by which a path grows: none if an end has none.
+    """Count the extensions by which a path grows, from those at both ends: none if an end has none.
 
-    Parameters
-    ----------
-    two_ended : int
-        0 for the expansion of the paper, which extends the last end whatever there is at the other.
-    room : int
-        1 if cycles that are longer by two vertices than the path are still wanted.
-    of_last, of_other : int
-        Extensions at both ends.
+    The expansion of the paper, with `two_ended` 0, extends the last end whatever there is at the other. `room` is 1 if
+    cycles that are longer by two vertices than the path are still wanted.
     """
     opened = of_last
     if two_ended == 1:
@@ -72,23 +58,9 @@ def other_grows(two_ended, of_last, of_other):
 def choice_of_end(words: ti.template(), two_ended, room, near_last, near_other):
     """Look at a path in registers: who closes it, at which end it grows, and by which vertices.
 
-    Parameters
-    ----------
-    words : template
-        Vector type of a bit row.
-    two_ended, room : int
-        See `tried`.
-    near_last, near_other : bit row
-        Vertices that may join and are neighbours of the end that joined last, and of the other end.
-
-    Returns
-    -------
-    closers : bit row
-        Vertices that close a cycle.
-    only_last, only_other : bit row
-        Vertices that extend the path at the last end, and at the other.
-    closing, opened, swapped : int
-        How many closers there are, how many extensions are tried, and 1 if the other end is the one that grows.
+    `near_last` and `near_other` are the vertices that may join and are neighbours of the end that joined last, and of
+    the other end; for the numbers see `tried`. Returns the bit rows of the closers and of the extensions at the last
+    end and at the other, how many closers there are, how many extensions are tried, and 1 if the other end grows.
     """
     bits = ti.static(bits_of(words))
     closers, only_last, only_other = words(0), words(0), words(0)
@@ -109,27 +81,10 @@ def choice_of_end_wide(
 ):  # fmt: skip
     """Look at a path in memory: how many vertices close it, at which end it grows, and by how many vertices.
 
-    Parameters
-    ----------
-    bits, words : int
-        Bits to a word, words to a bit row.
-    two_ended, room : int
-        See `tried`.
-    rows : ndarray
-        Adjacency bit rows, row-major.
-    last : int
-        Row of the end that joined last.
-    near_other : ndarray
-        The neighbours of the other end are its words from `other_at` on.
-    allowed : ndarray
-        Word w of the vertices that may join is ``allowed[allowed_at + w * stride]``.
-    chorded, ends
-        See `kernels_ti.step.chords.open_word`.
-
-    Returns
-    -------
-    closing, opened, swapped : int
-        How many vertices close the path, how many extensions are tried, and 1 if the other end is the one that grows.
+    Row `last` of `rows` is the end that joined last; the neighbours of the other end are the words of `near_other` from
+    `other_at` on. Word w of the vertices that may join is ``allowed[allowed_at + w * stride]``. For `two_ended` and
+    `room` see `tried`, for `chorded` and `ends` `kernels_ti.step.chords.open_word`. Returns how many vertices close the
+    path, how many extensions are tried, and 1 if the other end grows.
     """
     closing, of_last, of_other = 0, 0, 0
     for w in range(words):

@@ -21,16 +21,9 @@ def rows_of_ends(chorded: ti.template(), first_row: ti.template()):
 
 @ti.func
 def open_word(chorded: ti.template(), rows: ti.template(), words, ends, v, w, allowed):
-    """Word `w` of the vertices that may still join a path of which row `v` has become an end.
+    """Word `w` of the vertices that may join a path of which row `v` has become an end, of those `allowed` before.
 
-    Parameters
-    ----------
-    chorded : bool
-        Whether rows have chords.
-    ends : int
-        See `rows_of_ends`.
-    allowed : word
-        The vertices that might join before.
+    `ends` is the result of `rows_of_ends`; without chords all are left.
     """
     free = allowed
     if ti.static(chorded):

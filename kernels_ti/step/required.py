@@ -26,17 +26,8 @@ def passing(bits: ti.template(), count, lacking, labels):
 def completing(words: ti.template(), rows: ti.template(), had, labels):
     """Keep the labels that leave no required vertex out.
 
-    Parameters
-    ----------
-    had : bit row
-        Vertices that the path has, or that may still join.
-    labels : bit row
-        By which the path might be extended, or closed.
-
-    Returns
-    -------
-    bit row
-        All labels where `had` has all required vertices; where it lacks one, that one, if it is among them.
+    `had` are the vertices that the path has, or that may still join. Where they have all required ones, all labels are
+    kept; where they lack one, that one, if it is among the labels.
     """
     bits = ti.static(bits_of(words))
     lacking = words(0)

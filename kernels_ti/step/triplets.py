@@ -12,22 +12,11 @@ from kernels_ti.taichi_door import ti
 
 @ti.func
 def triplets(row_u, row_x, after_u, after_x):
-    """Tell the triangles of a seed from its triplets, one word of each bit row.
+    """Tell the triangles of a seed from its triplets, one word of each bit row: Algorithm 3 of Jradi et al.
 
-    Algorithm 3 of Jradi et al.
-
-    Parameters
-    ----------
-    row_u, row_x : word
-        Neighbours of the root u and of x.
-    after_u, after_x : word
-        Vertices that come after u, and after x.
-
-    Returns
-    -------
-    triangles, extensions, allowed, waiting : word
-        Vertices y that make a triangle, those that make a triplet, the vertices that may join the path <x, u, y>, and
-        the neighbours of x among them.
+    From the neighbours of the root u and of x, and the vertices that come after u and after x, this returns the
+    vertices y that make a triangle, those that make a triplet, the vertices that may join the path <x, u, y>, and the
+    neighbours of x among them.
     """
     pairs, allowed = row_u & after_x, after_u & ~row_u
     return pairs & row_x, pairs & ~row_x, allowed, row_x & allowed
@@ -37,25 +26,10 @@ def triplets(row_u, row_x, after_u, after_x):
 def triplets_of_seed(
     bits: ti.template(), chorded: ti.template(), rows: ti.template(), words, first_row: ti.template(), first, u, x, w
 ):  # fmt: skip
-    """Read word `w` of the rows of a seed and tell its triangles from its triplets.
+    """Read word `w` of the rows u and x of a seed; return what `triplets` does, and the seed's vertices as a word.
 
-    Parameters
-    ----------
-    chorded : bool
-        Whether rows have chords, see `kernels_ti.step.chords`; `first_row` is for this alone.
-    rows : ndarray
-        Adjacency bit rows of `words` words, row-major.
-    first : int
-        First row of the block.
-    u, x : int
-        Rows of the seed's vertices, which are ordered by their labels.
-
-    Returns
-    -------
-    triangles, extensions, allowed, waiting : word
-        See `triplets`.
-    members : word
-        The two vertices of the seed.
+    `first` is the first row of the block, whose rows are ordered by their labels. With `chorded` rows have chords, see
+    `kernels_ti.step.chords`, for which alone `first_row` is needed.
     """
     none = word_of(0, bits)
     triangles, extensions, allowed, waiting, members = none, none, none, none, none

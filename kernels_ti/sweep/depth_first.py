@@ -140,36 +140,18 @@ def search_depth_first(
 ):  # fmt: skip
     """Expand up to `turns` paths depth first, beginning with the frame in registers.
 
-    Algorithm 4 of Jradi et al. for one path after another, at the end with fewer extensions.
+    Algorithm 4 of Jradi et al. for one path after another, at the end with fewer extensions. It stops early when no
+    frame is left, when local memory is full of frames, when the next cycles might not fit, or when the vertices that a
+    path can still use fit into one word.
 
-    It stops early when no frame is left, when local memory is full of frames, when the next cycles might not fit, or
-    when the vertices that a path can still use fit into one word.
-
-    Parameters
-    ----------
-    words, collect, over_graph, required, pruned, rows, patience, max_length, least_length, paths_by_length, \
-    cycles_by_length, cycles
-        As in `kernels_ti.sweep.kernel.sweep`; `counters` is where this worker's begin.
-    kept : template
-        Vector type of `members`.
-    chorded, first_row, ends
-        Whether rows have chords, and what is needed then, see `kernels_ti.step.chords`.
-    compacting : bool
-        Whether to stop at frames that need bits for 64 vertices or fewer, once `pause` paths have been expanded.
-    first : int
-        First row of the paths' block in `rows`.
-    block, singles, singles_at
-        First row of that block in its group, and see `joined`; used with `collect` only.
-    top : list of vectors
-        The ancestors of the frame in registers that have extensions left: `height` of at most `frames`.
-    allowed, waiting, extensions, members, weight, last
-        The frame in registers, with at least one extension. `active` becomes 0 when the last frame is used up.
-    turns : int
-        Counted down; what is left was not used.
-    barren : int
-        Paths since the last cycle.
-    found, cycles_end : int
-        Where the next cycle is written, and the last place from which a step can begin.
+    Arguments that `kernels_ti.sweep.kernel.sweep` has too are explained there. `kept` is the vector type of `members`,
+    `counters` where the counters of this worker begin, `first` the first row of the paths' block in `rows`, `block`
+    that in its group; for `singles` see `joined`, for `chorded`, `first_row` and `ends` `kernels_ti.step.chords`. `top`
+    has the ancestors of the frame in registers that have extensions left, `height` of at most `frames`. The frame in
+    registers has an extension at first; `active` becomes 0 when the last frame is used up. `turns` is counted down, and
+    what is left was not used. `barren` counts the paths since the last cycle. With `compacting` the search stops at
+    frames that need bits for 64 vertices or fewer, once `pause` paths have been expanded. The next cycle is written to
+    place `found`, and no step begins beyond `cycles_end`.
     """
     bits = ti.static(bits_of(words))
     while turns > 0:

@@ -22,27 +22,12 @@ fit."""
 
 
 class FoundCycles:
-    """The buffer of the workers, in chunks. A worker fills one chunk after another.
+    """The buffer of the workers, in chunks, with room for `per_worker` times their number of cycles; 0 only counts.
 
-    No worker waits for a slower one while there are chunks left. The slice ends when there are none.
-
-    Parameters
-    ----------
-    per_worker : int
-        Cycles for which there is room, divided by the number of workers; 0 for a search that only counts.
-    most_closers : int
-        The most cycles that one step can close.
-    over_graph : bool
-        The workers write bit rows over the graph.
-
-    Attributes
-    ----------
-    buffer : ndarray of uint64, shape (chunks * chunk * width,)
-        Members of each cycle, and the first row of its block; with `over_graph` the bit row alone.
-    counts : ndarray of int32, shape (chunks,)
-        Cycles in each chunk; the kernel writes them.
-    chunk : int
-        Cycles for which a chunk has room.
+    A worker fills one chunk after another, so that no worker waits for a slower one while there are chunks left. The
+    slice ends when there are none. One step closes at most `most_closers` cycles. `buffer` has the members of each
+    cycle and the first row of its block; with `over_graph` a bit row over the graph alone. The kernel writes to
+    `counts` how many of the `chunk` places of each chunk are taken.
     """
 
     def __init__(
@@ -102,14 +87,7 @@ class FoundCycles:
 def close_gaps(rows: Rows, counts: npt.NDArray[np.int32], chunk: int) -> None:
     """Move rows from the end into the gaps before them, so that all rows lie together at the beginning.
 
-    Parameters
-    ----------
-    rows : ndarray, shape (at least chunks * chunk, width)
-        Chunk c begins at row ``c * chunk``; changed.
-    counts : ndarray of int32, shape (chunks,)
-        Rows in each chunk, which lie at its beginning.
-    chunk : int
-        Rows for which a chunk has room.
+    Chunk c has room for `chunk` rows and begins at row ``c * chunk`` with the ``counts[c]`` rows that it has.
     """
     total = int(counts.sum())
     starts = np.arange(len(counts)) * chunk

@@ -26,22 +26,9 @@ def frame_words(words: int, member_words: int) -> int:
 
 
 def packed(frames: Frames, rows: Rows, collect: bool) -> Rows:
-    """Return frames as rows of a stack.
+    """Return frames as rows of a stack, shape (k, frame words), with the neighbours of their waiting ends from `rows`.
 
-    Raise ValueError if members are wanted and the frames have none.
-
-    Parameters
-    ----------
-    frames : Frames
-        With members if `collect`.
-    rows : ndarray of uint64, shape (rows, W)
-        The adjacency bit rows of the group, from which the neighbours of the waiting ends are read.
-    collect : bool
-        Whether the rows have room for members.
-
-    Returns
-    -------
-    ndarray of uint64, shape (k, frame words)
+    A ValueError is raised if members are wanted, with `collect`, and the frames have none.
     """
     parts = [frames.allowed, rows[frames.end] & frames.allowed, frames.extensions]
     if collect:
@@ -87,23 +74,9 @@ def share_of(stacked: Rows, words: int) -> float:
 class FramePool:
     """Frames of an earlier search, which the workers take before any seed.
 
-    Parameters
-    ----------
-    frames : iterable of Frames
-        Read at once. The pieces stay as they are until the workers take them.
-    rows : ndarray of uint64, shape (rows, W)
-        The adjacency bit rows of the group.
-    collect : bool
-        Whether cycles are wanted, so that frames need members.
-    most : int
-        The most frames that are laid out for the workers at a time, at least 1.
-
-    Attributes
-    ----------
-    stacked : ndarray of uint64, shape (size * frame words,)
-        Frames laid out for the workers, one after another; one word if there is none.
-    size : int
-        Frames laid out.
+    They are read at once. At most `most` frames are laid out for the workers at a time: `size` of them in `stacked`,
+    one after another, which has one word if there is none. `rows` are the adjacency bit rows of the group. With
+    `collect` frames need members.
     """
 
     def __init__(self, frames: Iterable[Frames], rows: Rows, collect: bool, most: int) -> None:

@@ -184,53 +184,29 @@ def sweep(
 ):
     """Drain seeds depth first for one slice of the search.
 
-    One work item in 512 is a worker. It makes at most `budget` steps; a step expands one path. It first empties
-    its own stack, then takes items from the queue. It stops early when no chunk is left for the cycles of a worker, or
-    when another worker has ended and it has frames that it could give away. It reads the bit rows, the seeds and its
-    stack. It writes its stack, its own cells of the counters, and the chunks of cycles that it takes: first the one
-    with its own number.
+    One work item in 512 is a worker. It makes at most `budget` steps; a step expands one path. It first empties its own
+    stack, then takes items from the queue. It stops early when no chunk is left for the cycles of a worker, or when
+    another worker has ended and it has frames that it could give away. It reads the bit rows, the seeds and its stack.
+    It writes its stack, its own cells of the counters, and the chunks of cycles that it takes: first the one with its
+    own number.
 
-    Parameters
-    ----------
-    over_graph : bool
-        Whether the members of paths and cycles are bit rows over the vertices of the graph, instead of the labels of
-        the block; not with `required` or `chorded`. The frames of the pool have labels.
-    required : bool
-        Whether cycles must pass certain vertices, see `kernels_ti.step.required`; only with `collect`.
-    chorded : bool
-        Whether rows have chords, see `kernels_ti.step.chords`.
-    pruned : bool
-        Whether paths are dropped that cannot become cycles of `least_length` vertices.
-    rows, first_row, neighbour, seed_entry, seed_root
-        The blocks, see `kernels_ti.blocks.block_group.BlockGroup`.
-    vertex_bits : shape (rows * W,)
-        With `over_graph`: for each row the bit row over the graph that holds its vertex alone.
-    block_size : shape (rows,)
-        At the first row of each block its number of vertices.
-    seed_weight : shape (seeds,)
-        Share of the whole search behind each seed.
-    pool : shape (at least pooled * frame words,)
-        Frames to begin with: items 0 to `pooled` of the queue. Item ``pooled + k`` is seed ``first_seed + k``.
-    last_item : int
-        One past the last item of the queue.
-    queue : shape (4,)
-        The next item to take, how many workers found no item, the next chunk to take, and whether a worker has ended.
-    stack : shape (workers * stack_words,)
-        Frames, and behind them the table of `kernels_ti.sweep.compact`.
-    depth_of : shape (workers,)
-        Frames on each stack.
-    patience : int
-        Paths without a cycle after which a worker asks for the certificate.
-    max_length : int
-        Vertices of the longest cycle that is wanted or possible.
-    most_closers : int
-        The most cycles that one step can close: the largest degree.
-    paths_by_length, cycles_by_length : shape (workers * (max_length + 2),)
-        Added to.
-    cycles : shape (chunks * cycles_per_chunk * (W + 1),), or W words for each cycle with `over_graph`
-        Members of each cycle, and without `over_graph` the first row of its block; touched with `collect` only.
-    cycle_count : shape (chunks,)
-        Written, for each chunk that a worker took: the cycles in it.
+    `rows`, `first_row`, `neighbour`, `seed_entry` and `seed_root` are those of
+    `kernels_ti.blocks.block_group.BlockGroup`; `block_size` has at the first row of each block its number of vertices,
+    `seed_weight` the share of the whole search behind each seed. Items 0 to `pooled` of the queue are the frames of
+    `pool`, item ``pooled + k`` is seed ``first_seed + k``, `last_item` is one past the last. For the cells of `queue`
+    see `NEXT_ITEM` and those beside it. `stack` has `stack_words` for each worker: `depth_of` frames, and at the end
+    the table of `kernels_ti.sweep.compact`.
+
+    With `required` cycles must pass certain vertices (`kernels_ti.step.required`; only with `collect`), with `chorded`
+    rows have chords (`kernels_ti.step.chords`), with `pruned` paths are dropped that cannot become cycles of
+    `least_length` vertices. With `over_graph`, not with the first two, members of paths and cycles are bit rows over
+    the graph instead of labels of the block; `vertex_bits` has for each row the one that holds its vertex alone, and
+    the frames of the pool have labels. After `patience` paths without a cycle a worker asks for the certificate.
+
+    No wanted cycle has more than `max_length` vertices, and no step closes more than `most_closers` cycles. To
+    `paths_by_length` and `cycles_by_length`, ``max_length + 2`` cells for each worker, is added. With `collect` the
+    members of each cycle go to `cycles`, and without `over_graph` the first row of its block; `cycle_count` gets the
+    cycles of each chunk that a worker took, of `cycles_per_chunk` places.
     """
     compacting = ti.static(words.n > 1 and not required and not chorded)
     member_words = ti.static(words.n if collect else 0)

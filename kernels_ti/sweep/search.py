@@ -60,34 +60,16 @@ _compiled: set[tuple[object, ...]] = set()
 
 
 class SweepSearch:
-    """Stage 2 depth first on the CPU, every worker with a private stack.
+    """Stage 2 depth first on the CPU, every worker with a private stack; a SizeError if not even one has room.
 
-    Raise SizeError if not even one worker has room.
+    It begins with the frames of `start`, which have members with `collect`, then with its next seed. `collect` keeps
+    the cycles for `take_cycles` or `take_rows`; the longest that is wanted has `max_length` vertices, at least 4.
+    `seed_weight` is the share of the whole search behind each seed. Stacks, found cycles and the pool of frames may
+    take `memory` bytes; fewer workers take less. `pruned` drops paths that cannot become cycles of `least_length`
+    vertices, which may be set between two slices; none is dropped where bit rows are wide.
 
-    Parameters
-    ----------
-    blocks : ResidentBlocks
-        On the CPU.
-    max_length : int
-        Vertices of the longest cycle that is wanted, at least 4.
-    collect : bool
-        Keep the cycles for `take_cycles` or `take_rows`.
-    start : GroupState
-        Where to begin: with its frames, then with its next seed. With `collect` the frames have members.
-    seed_weight : ndarray of float64, shape (seeds,)
-        Share of the whole search behind each seed.
-    memory : int
-        Bytes that stacks, found cycles and the pool of frames may take; fewer workers take less.
-    pruned : bool
-        Drop paths that cannot become cycles of `least_length` vertices; none is dropped where bit rows are wide.
-
-    Attributes
-    ----------
-    least_length : int
-        May be set between two slices.
-    compiling : bool
-        Whether the next slice compiles kernels and does nothing else, because this process has no kernels of this kind
-        yet: the first one, and one of a long search, see `THOROUGH_SECONDS`.
+    `compiling` says that the next slice compiles kernels and does nothing else, because this process has no kernels of
+    this kind yet: the first one, and one of a long search, see `THOROUGH_SECONDS`.
     """
 
     def __init__(
@@ -144,13 +126,7 @@ class SweepSearch:
         self._budget = WIDE_FIRST_BUDGET if self._wide else FIRST_BUDGET
 
     def restart(self, start: GroupState) -> None:
-        """Drop what waits, and search something else in the same blocks with the same buffers.
-
-        Parameters
-        ----------
-        start : GroupState
-            As for a new search; the cycles found before have been taken.
-        """
+        """Search something else in the same blocks with the same buffers; the cycles found before have been taken."""
         group = self.blocks.group
         rows = self.blocks.rows[: group.end_rows * group.words].reshape(-1, group.words)
         self.totals = Totals()

@@ -31,21 +31,10 @@ _compiled: set[Any] = set()
 
 
 class SurveySearch:
-    """Stage 1 on the CPU, over all groups of blocks.
+    """Stage 1 on the CPU, over all groups of blocks, of which earlier searches have counted the first `surveyed` seeds.
 
-    Parameters
-    ----------
-    surveyed : list of int
-        For each group the number of seeds that an earlier search has counted, from the first on.
-    max_length : int
-        Vertices of the longest cycle that is wanted; up to 3 there are no triplets to count.
-    collect : bool
-        Keep the triangles for `take_cycles` or `take_rows`.
-
-    Attributes
-    ----------
-    compiling : bool
-        Whether the next slice compiles kernels and does nothing else.
+    With a `max_length` of up to 3 there are no triplets to count. `collect` keeps the triangles for `take_cycles` or
+    `take_rows`. `compiling` says that the next slice compiles kernels and does nothing else.
     """
 
     def __init__(self, blocks: list[ResidentBlocks], surveyed: list[int], max_length: int, collect: bool) -> None:

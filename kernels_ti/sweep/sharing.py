@@ -16,16 +16,8 @@ def share_frames(stacks: Rows, depth_of: npt.NDArray[np.int32], words: int) -> N
     """Give every worker without a frame each second frame of the stack with the most work below it.
 
     A path near the bottom of a stack has far more work below it than one near the top. Each second frame is about half
-    of the work.
-
-    Parameters
-    ----------
-    stacks : ndarray of uint64, shape (workers, most frames, frame words)
-        The stack of each worker, its oldest frame first; changed.
-    depth_of : ndarray of int32, shape (workers,)
-        Frames on each stack; changed.
-    words : int
-        Words of a bit row.
+    of the work. `stacks`, shape (workers, most frames, frame words), has for each worker its `depth_of` frames, the
+    oldest first; both are changed. A bit row has `words` words.
     """
     left = np.full(len(depth_of), _INDIVISIBLE)
     for worker in np.flatnonzero(depth_of > 1).tolist():

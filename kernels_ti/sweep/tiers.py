@@ -10,12 +10,7 @@ from kernels_ti.taichi_door import kernel
 class Tiered:
     """A kernel that is compiled at the first launch of each of its tiers. Both compute the same.
 
-    Used as a decorator in place of `kernels_ti.taichi_door.kernel`.
-
-    Parameters
-    ----------
-    function : callable
-        What that takes.
+    It decorates a function in place of `kernels_ti.taichi_door.kernel`.
     """
 
     def __init__(self, function: Callable[..., None]) -> None:

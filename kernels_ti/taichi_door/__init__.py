@@ -270,16 +270,10 @@ def _started_runtime() -> Any:
 
 
 def start(arch: str, *, log: bool = False, **options: Any) -> None:
-    """Start a runtime of our own. There must not be one of somebody else.
+    """Start a runtime of our own on ``cpu``, ``cuda`` or ``vulkan``. There must not be one of somebody else.
 
-    Parameters
-    ----------
-    arch : str
-        ``cpu``, ``cuda`` or ``vulkan``.
-    log : bool
-        Let it write all that it does to the standard output or error of the process.
-    **options
-        For `ti.init`.
+    With `log` it writes all that it does to the standard output or error of the process. The other options are for
+    `ti.init`.
     """
     global _runtime
     below = _imported()
@@ -334,17 +328,11 @@ def address(buffer: Any) -> int:
 
 
 def graph_of_launches(kernel: Any, launches: Sequence[Sequence[Any]], examples: Sequence[Any]) -> Any:
-    """Return a graph of launches of one kernel.
+    """Return a graph of launches of one kernel, each given by its arguments, which are symbols of the graph.
 
     The builder of the library below compiles for buffers of its own class, which are freed in whatever thread collects
-    them: on CUDA the process dies in a thread without a context. See `buffer_class`.
-
-    Parameters
-    ----------
-    launches : sequence of sequence of graph.Arg
-        The arguments of each launch, by symbols of the graph.
-    examples : sequence
-        An argument for each symbol, of its type, for which the kernel is compiled.
+    them: on CUDA the process dies in a thread without a context. See `buffer_class`. The kernel is compiled for
+    `examples`, an argument for each symbol, of its type.
     """
     primal = kernel._primal
     compiled = primal.compiled_kernels[primal.ensure_compiled(*examples)]
@@ -365,12 +353,8 @@ def buffer_class(drop: Callable[[Callable[[], None]], None]) -> Any:
 
     The class of the library below frees a buffer in whatever thread drops the last reference to it, and in whatever
     runtime there is then. On CUDA the process dies in a thread without a context; in a later runtime another buffer may
-    live at the address.
-
-    Parameters
-    ----------
-    drop : callable
-        Is given a function that frees a buffer, and calls it on the thread that owns the runtime.
+    live at the address. `drop` is given a function that frees a buffer, and calls it on the thread that owns the
+    runtime.
     """
     base: type[Any] = _private("lang._ndarray").ScalarNdarray
     is_taichi = library().package == "taichi"

@@ -22,13 +22,8 @@ _LARGEST_ARRAY = (1 << 31) - 1
 class Kernel:
     """A kernel of Taichi, which is launched with whole numbers and with flat arrays of numpy or of the device.
 
-    Arrays of other kinds go Taichi's own way, which takes them or says what is wrong. A number that is not whole is a
-    ``TypeError``.
-
-    Parameters
-    ----------
-    function : callable
-        What ``ti.kernel`` takes.
+    It is made of what ``ti.kernel`` takes. Arrays of other kinds go Taichi's own way, which takes them or says what is
+    wrong. A number that is not whole is a ``TypeError``.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

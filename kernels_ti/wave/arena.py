@@ -31,18 +31,8 @@ def sibling_order(
 ) -> npt.NDArray[np.intp]:
     """Return an order of records in which siblings are side by side, with ascending labels.
 
-    Parameters
-    ----------
-    path : ndarray of uint64, shape (records, words)
-        What siblings have in common.
-    other, last : ndarray of int32, shape (records,)
-        The end that waits, which they have in common too, and the one by which they differ.
-
-    Returns
-    -------
-    ndarray of int, shape (records,)
-        Records in an order by a hash of what they have in common: others may stand between siblings if two hashes
-        are the same.
+    Siblings have `path`, shape (records, words), in common, and `other`, the end that waits; they differ by `last`. The
+    order is by a hash of what they have in common: others may stand between siblings if two hashes are the same.
     """
     key = np.zeros(len(path), np.uint64)
     for word in (other.astype(np.uint64), *path.T):
@@ -63,25 +53,10 @@ class Segment:
 class Arena:
     """Places for records; those of even length fill it from the left, those of odd length from the right.
 
-    Raise EngineError if the device has no room for a few records.
-
-    Parameters
-    ----------
-    collect : bool
-        Records have members.
-    memory : int
-        The most bytes that it may ever take; it takes less if the device has less.
-    first : int
-        Bytes that it takes at first, because a large buffer takes time to make.
-
-    Attributes
-    ----------
-    allowed, ends, members : buffer
-        Word w of place p at ``w * capacity + p``.
-    capacity : int
-        Number of places.
-    segments : list of Segment
-        What is in it, by length, the deepest last.
+    With `collect` records have members. It takes `first` bytes at first, because a large buffer takes time to make, and
+    never more than `memory`; less if the device has less. An EngineError is raised if the device has no room for a few
+    records. Word w of place p, of `capacity`, lies at ``w * capacity + p`` of `allowed`, `ends` and `members`.
+    `segments` are the records in it by length, the deepest last.
     """
 
     def __init__(self, blocks: ResidentBlocks, collect: bool, memory: int, first: int) -> None:
@@ -225,13 +200,7 @@ class Arena:
         return bits
 
     def load(self, frames: Frames) -> None:
-        """Put frames into the empty arena, a record for each extension.
-
-        Parameters
-        ----------
-        frames : Frames
-            With no more extensions than there are places.
-        """
+        """Put frames into the empty arena, a record for each extension; there are no more of these than places."""
         for length in np.unique(frames.length).tolist():
             chosen = frames[frames.length == length]
             step = max(self._piece * self._width // (STATE_WORD_BITS * chosen.extensions.shape[1]), 1)

@@ -19,25 +19,9 @@ HOST_CYCLE_BYTES = 4 << 30
 class FoundCycles:
     """A buffer for found cycles; without `collect` they are only counted and need no places.
 
-    Parameters
-    ----------
-    collect : bool
-        Store the cycles.
-    longest : int
-        Vertices of the longest cycle that can be stored.
-    memory : int
-        Bytes that they may take, if they are of use. There is always a place for one cycle.
-
-    Attributes
-    ----------
-    buffer : buffer
-        Word w of cycle k at ``w * capacity + k``; the last word is the first row of the cycle's block.
-    capacity : int
-        Places for cycles.
-    bytes : int
-        Bytes that they take.
-    count : int
-        Cycles stored since the last `take`.
+    The longest cycle that can be stored has `longest` vertices. The buffer takes up to `memory` bytes, `bytes` of them,
+    if they are of use. There is always a place for one cycle. Word w of cycle k lies at ``w * capacity + k``; the last
+    word is the first row of the cycle's block. `count` cycles are stored since the last `take`.
     """
 
     def __init__(self, blocks: ResidentBlocks, collect: bool, longest: int, memory: int) -> None:

@@ -31,22 +31,11 @@ def expand_kernel(
 ) -> Any:
     """Return stage 2 for one kind of record; many launches of it are queued in one `ti.graph`.
 
-    Parameters
-    ----------
-    words : vector type
-        See `kernels_ti.bits.vector_of`.
-    collect : bool
-        Records have members, and cycles are stored.
-    arch : str
-        What is open now.
-    bounded : bool
-        Some cycles are too long to be wanted.
-    required : bool
-        Cycles must pass certain vertices, see `kernels_ti.step.required`; only with `collect`.
-    resident : bool
-        There is but one block; see `kernels_ti.wave.warp_batch`.
-    pruned : bool
-        Paths that cannot become cycles of `least_length` vertices are dropped. No block has more than `most_vertices`.
+    `words` is a vector type of `kernels_ti.bits.vector_of`, `arch` is open now. With `collect` records have members,
+    and cycles are stored. With `bounded` some cycles are too long to be wanted. With `required`, and `collect`, cycles
+    must pass certain vertices, see `kernels_ti.step.required`. With `resident` there is but one block, see
+    `kernels_ti.wave.warp_batch`. With `pruned` paths that cannot become cycles of `least_length` vertices are dropped,
+    and no block has more than `most_vertices`.
     """
     first_corner, cells = cells_of_rows(words.n, resident), cells_of(words.n, resident, collect)
 

@@ -54,17 +54,12 @@ def opened_record(
 ):  # fmt: skip
     """Find the closers and extensions of the record at place `p`, given its ends and their rows.
 
-    It also tells whether a flood is still needed. A path with a single extension needs none: the parent's certificate
-    already connects both ends, and every connection between them begins with that extension. An initial triplet has no
-    parent, so it always needs the flood.
+    A path with a single extension needs no flood: the parent's certificate already connects both ends, and every
+    connection between them begins with that extension. An initial triplet has no parent, so it always needs the flood.
 
-    Returns
-    -------
-    closers, extensions, waiting, free_words, path : bit row
-        `waiting` are the neighbours of the end that is not extended, `free_words` the vertices that may join an
-        extended path; `path` is empty without `collect`.
-    other, unsure : int
-        The end that is not extended, and whether a flood is needed.
+    Returns the closers, the extensions, the neighbours of the end that is not extended, the vertices that may join an
+    extended path, the path, which is empty without `collect`, the end that is not extended, and whether a flood is
+    still needed.
     """
     bits = ti.static(bits_of(words))
     free_words, path, near_growing, near_other = words(0), words(0), words(0), words(0)
@@ -127,20 +122,12 @@ def expand_record(
     """Expand one path: find its closers and extensions, store the cycles and place the children.
 
     Algorithm 4 of Jradi et al. With `two_ended` the path grows at the end with fewer extensions, and only by those from
-    which it can still be closed. Work items from `ready` on have no path; they only take part in the placing.
+    which it can still be closed.
 
-    Parameters
-    ----------
-    item, ready : int
-        Number of the record in its level, and the records of the level.
-    level, length : int
-        Number of the level in the queue, and the vertices of each of its paths.
-    start, target, way : int
-        Record i lies at place ``start + way * i``; child i goes to place ``target - way * i`` if i is below `room`.
-    cycle_base : int
-        Place of the first cycle of the level in `cycles`.
-
-    The other parameters are those of `kernels_ti.wave.kernels.expand_kernel` and its kernel.
+    Record `item` of the `ready` records of its level, whose paths have `length` vertices, lies at place
+    ``start + way * item``; work items from `ready` on have no path and only take part in the placing. Child i goes to
+    place ``target - way * i`` if i is below `room`. The first cycle of the level goes to place `cycle_base`. The other
+    arguments are those of `kernels_ti.wave.kernels.expand_kernel` and its kernel.
     """
     closers, extensions, free_words, path = words(0), words(0), words(0), words(0)
     closing, opened, other, first = 0, 0, 0, 0

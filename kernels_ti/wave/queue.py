@@ -25,19 +25,10 @@ LAUNCHES = {"vulkan": 8, "cuda": 1}
 def made_graph(kernel: Any, word: Any, launches: Sequence[str] = ()) -> Any:
     """Return a graph of launches, which starts in a fraction of the time that a launch from Python takes.
 
-    It is compiled once, for as long as the device is open.
-
-    A graph takes buffers of a device only. On the CPU, where buffers are arrays, a launch costs little anyway.
-
-    Parameters
-    ----------
-    kernel : kernel
-        Its signature says which arguments the graph takes; they are given by name when it is started.
-    word : type
-        Of the words of a bit row: the element type of arrays for which the signature names none.
-    launches : sequence of str
-        Without any there is one launch. Otherwise there is one for each, whose argument `launch` the graph takes under
-        this name.
+    It is compiled once, for as long as the device is open. It takes the arguments of the kernel by name, and buffers of
+    a device only: on the CPU, where buffers are arrays, a launch costs little anyway. Arrays for which the signature
+    names no element type have `word`. There is one launch, or one for each of `launches`: the names under which the
+    graph takes the argument `launch` of each.
     """
     return resident.made_once((kernel, word, *launches), lambda: _compiled_graph(kernel, word, launches))
 
@@ -89,12 +80,8 @@ def launcher(kernel: Any, device: Device, word: Any) -> Callable[[dict[str, Any]
 class Queue:
     """Launches of one kernel for stage 2: on CUDA a single one goes through all levels, else each has a level.
 
-    Parameters
-    ----------
-    kernel : kernel
-        Takes `launch`, the number of the launch, `meeting`, `levels` and whatever `launch` of this class is given.
-    word : type
-        Of the words of a bit row.
+    The kernel takes `launch`, the number of the launch, `meeting`, `levels` and whatever the method `launch` is given;
+    `word` is the type of the words of a bit row.
     """
 
     def __init__(self, kernel: Any, device: Device, word: Any) -> None:
@@ -105,15 +92,7 @@ class Queue:
         self._graph: Any = None if device.arch == "cpu" else made_graph(kernel, word, self._launches)
 
     def launch(self, levels: int, arguments: dict[str, Any]) -> None:
-        """Queue the launches of some levels.
-
-        Parameters
-        ----------
-        levels : int
-            At most `kernels_ti.device.placing.MOST_LEVELS`.
-        arguments : dict
-            The other arguments of the kernel, by name.
-        """
+        """Queue the launches of some levels, at most `kernels_ti.device.placing.MOST_LEVELS`; arguments go by name."""
         launches, at_once = levels, len(self._launches)
         if self._device.arch == "cuda":
             self._meeting, launches = self._meeting or self._counted(arguments), 1

@@ -58,36 +58,16 @@ def _from_each_on(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 class WaveSearch:
-    """A search breadth first, as far as memory allows; see the module.
+    """A search breadth first, as far as memory allows; see the module. An EngineError says that there is too little.
 
-    Raise EngineError if the device has not enough memory.
+    `max_length` is the length of the longest cycle that is wanted; `collect` keeps the cycles for `take_cycles`.
+    Without `two_ended` it is the paper's own expansion: one end, no certificate. `start` is left to do. `seed_weight`
+    is the share of the whole search behind each seed; `weigh` returns better weights of all seeds, and is called once
+    if these are not all taken at once. The arena, the cycles and scratch memory may take `memory` bytes. `pruned` drops
+    paths that cannot become cycles of `least_length` vertices, which may be set between two slices.
 
-    Parameters
-    ----------
-    max_length : int
-        Vertices of the longest cycle that is wanted.
-    collect : bool
-        Keep the cycles for `take_cycles`.
-    two_ended : bool
-        False for the paper's own expansion: one end, no certificate.
-    start : GroupState
-        What is left to do.
-    seed_weight : ndarray of float64, shape (seeds,)
-        Share of the whole search behind each seed.
-    memory : int
-        Bytes for the arena, the cycles and scratch memory.
-    weigh : callable, optional
-        Returns better weights of all seeds. It is called once, if the seeds are not all taken at once.
-    pruned : bool
-        Drop paths that cannot become cycles of `least_length` vertices.
-
-    Attributes
-    ----------
-    least_length : int
-        May be set between two slices.
-    compiling : bool
-        Whether the next slice compiles kernels and does nothing else: the first one, if this process has no kernels of
-        this kind yet.
+    `compiling` says that the next slice compiles kernels and does nothing else: the first one, if this process has no
+    kernels of this kind yet.
     """
 
     def __init__(

@@ -16,18 +16,6 @@ class NarrowStage:
     """Stage 2 for one group of narrow blocks, with the interface of `kernels_ti.wave.stage_wide.WideStage`.
 
     It needs no scratch memory. Its slices are as large as there is room for.
-
-    Parameters
-    ----------
-    collect, bounded, pruned : bool
-        See `kernels_ti.wave.kernels.expand_kernel`.
-    memory : int
-        Not needed.
-
-    Attributes
-    ----------
-    kind : tuple
-        See there.
     """
 
     most_levels = MOST_LEVELS

@@ -31,27 +31,11 @@ LEAST_GROWTH, MOST_GROWTH = 4, 256
 
 
 class WideStage:
-    """Stage 2 for one group of wide blocks.
+    """Stage 2 for one group of wide blocks; for `collect` and `bounded` see `kernels_ti.wave.kernels.expand_kernel`.
 
-    Parameters
-    ----------
-    collect, bounded : bool
-        See `kernels_ti.wave.kernels.expand_kernel`.
-    pruned : bool
-        Not used: no path is dropped.
-    memory : int
-        Bytes of scratch memory that it may take, see `kernels_ti.wave.kernels_wide`.
-
-    Attributes
-    ----------
-    most_levels : int
-        Levels of a queue, at the most.
-    frontier : int
-        Records with which the search goes depth first.
-    bytes : int
-        Bytes of scratch memory on the device.
-    kind : tuple
-        What tells its compiled kernels from others on the same arch.
+    No path is dropped, whatever `pruned` says. It may take `memory` bytes of scratch memory, see
+    `kernels_ti.wave.kernels_wide`, and takes `bytes` of them. A queue has `most_levels` levels at the most, and with
+    `frontier` records the search goes depth first. `kind` tells its compiled kernels from others on the same arch.
     """
 
     frontier = WIDE_FRONTIER

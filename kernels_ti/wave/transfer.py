@@ -31,14 +31,8 @@ def transfer(
 ):
     """Copy records `out` of the arena to a buffer, or back; one work item copies one record.
 
-    Parameters
-    ----------
-    start, direction : int
-        Record i lies at place ``start + direction * i``.
-    rows : shape (at least count * words, twice that with `collect`,)
-        The words of `allowed`, then those of `members`, record by record.
-    pairs : shape (at least 2 * count,)
-        Both ends of each record.
+    Record i lies at place ``start + direction * i``. In `rows` are the words of `allowed`, then with `collect` those of
+    `members`, record by record, in `pairs` both ends of each.
     """
     width = (2 if ti.static(collect) else 1) * words
     for i in range(count):

@@ -23,17 +23,11 @@ def write_queue(
     write: ti.template(), given: ti.template(), pool: ti.template(), queue_at, queued, lane,
     control: ti.template(), counter,
 ):  # fmt: skip
-    """Write out all entries of the queue; all lanes of the warp take part.
+    """Write out all `queued` entries of the queue from cell `queue_at` of the pool on; all lanes of the warp take part.
 
-    Parameters
-    ----------
-    write : function
-        Takes the slot and the label of an entry, the place that it got, which may be beyond the room that there is, and
-        then the arguments in `given`.
-    pool, queue_at, queued : shared memory, int, int
-        The first cell of the queue, and its entries.
-    control, counter : ndarray, int
-        The counter from which the places are taken, see `kernels_ti.device.placing.placed`.
+    `write` takes the slot and the label of an entry, the place that it got, which may be beyond the room that there is,
+    and then the arguments in `given`. The places are taken from a `counter` of `control`, see
+    `kernels_ti.device.placing.placed`.
     """
     place = 0
     if lane == 0:
