@@ -8,13 +8,14 @@ import pytest
 from chordless import generate
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laid_out import block_batches
 from oracles import by_length, check_cycles, grid, networkx_cycles
 
 from kernels_ti import Device, Graph, Options, Run
 from kernels_ti.blocks import balls as balls_module
 from kernels_ti.blocks.balls import LARGEST_WHOLE, Sample, balls, batch_ends, choose_radius, worthwhile
 from kernels_ti.blocks.degree_labelling import degree_labelling, relabelled
-from kernels_ti.blocks.groups import BlockBatches, block_batches
+from kernels_ti.blocks.groups import BlockBatches
 from kernels_ti.reference.algorithm import canonical, chordless_cycles
 from kernels_ti.state import Layout
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laid_out import block_batches
 
 from kernels_ti import Graph
 from kernels_ti.blocks.biconnected import biconnected_edges
-from kernels_ti.blocks.groups import BlockGroup, block_batches
+from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.reference.algorithm import canonical, chordless_cycles
 from kernels_ti.state import Layout
 

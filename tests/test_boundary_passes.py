@@ -177,7 +177,7 @@ def test_a_count_on_cores_goes_on_in_passes(monkeypatch):
     graph = generate("grid:6x7")
     monkeypatch.setattr(parts, "LARGEST_BUFFER", 300)
     count = begun(graph)
-    while not count.makes_passes:
+    while count.passes is None:
         count.advance(0.0)
     count.advance(math.inf)
     assert count.cycles_by_length == in_python(graph)

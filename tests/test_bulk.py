@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laid_out import block_batches
 
 from kernels_ti import Graph
 from kernels_ti.blocks import biconnected, bulk, degree_labelling
-from kernels_ti.blocks.groups import block_batches
 from kernels_ti.state import Layout
 
 

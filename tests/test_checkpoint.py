@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from chordless.runs import checkpoint as checkpoint_module
 from chordless.runs.checkpoint import CHECKPOINT_FORMAT, Checkpoint, Sessions, open_checkpoint, write_checkpoint
+from laid_out import block_batches
 from oracles import grid
 
 from kernels_ti import EngineError
-from kernels_ti.blocks.groups import block_batches
 from kernels_ti.blocks.resumed import resumed_groups
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import CheckpointError

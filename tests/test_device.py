@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from laid_out import block_batches
 from oracles import grid
 from program import ENVIRONMENT, chordless
 from python_process import run_python
 
 from kernels_ti import Device, DeviceError, OptionError, Options, Run, SizeError, open_device
-from kernels_ti.blocks.groups import block_batches
 from kernels_ti.device import memory
 from kernels_ti.device.device import ARCHES
 from kernels_ti.device.machine import cores
@@ -181,7 +181,7 @@ def test_no_kernel_reads_or_writes_out_of_range() -> None:
 import networkx as nx
 import numpy as np
 from kernels_ti import Graph, count_cycles, enumerate_cycles
-from kernels_ti.blocks.groups import block_batches
+from laid_out import block_batches
 from kernels_ti.device.device import open_device
 from kernels_ti.reference.algorithm import chordless_cycles
 from kernels_ti.found.stored import ResidentBlocks

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laid_out import block_batches
 from oracles import disjoint_union, grid
 
 from kernels_ti import EngineError, Graph, Options, SizeError
-from kernels_ti.blocks.groups import BlockGroup, block_batches
+from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.estimate import estimate, host_step
 from kernels_ti.estimate.estimate import Estimator, seed_weights

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laid_out import block_batches
 from oracles import check_cycles, disjoint_union, grid
 from program import chordless
 
 from kernels_ti import Device, Graph, Options, Run
-from kernels_ti.blocks.groups import BlockGroup, block_batches
+from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import Begun
 from kernels_ti.estimate import parts as partition
 from kernels_ti.estimate.estimate import seed_weights

@@ -9,11 +9,11 @@ import networkx as nx
 import numpy as np
 import pytest
 from chordless import generate
+from laid_out import block_batches
 from oracles import grid
 
 from kernels_ti import Graph, OptionError, Options, Run, open_device
 from kernels_ti.blocks import biconnected, labelled
-from kernels_ti.blocks.groups import block_batches
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.estimate.device_choice import device_for

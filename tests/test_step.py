@@ -5,10 +5,11 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
+from laid_out import block_batches
 
 from kernels_ti import Device, Graph
 from kernels_ti.bits import LARGEST_UNROLLED, row_of, size_of, vector_of
-from kernels_ti.blocks.groups import BlockGroup, block_batches
+from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.estimate.host_step import HostBlocks, singles
 from kernels_ti.state import Frames, Layout, Rows, narrow_words, wide_words
 from kernels_ti.step.certificate import reachable_extensions

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laid_out import block_batches
 from oracles import grid, waiting_in
 
 from kernels_ti import Graph, SizeError, open_device
-from kernels_ti.blocks.groups import BlockGroup, block_batches
+from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.state import Frames, GroupState, Layout, Totals
 from kernels_ti.sweep import search as search_sweep

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from laid_out import block_batches
 from oracles import grid
 
 from kernels_ti import open_device
-from kernels_ti.blocks.groups import block_batches
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.state import GroupState, Layout
 from kernels_ti.sweep import search as search_sweep

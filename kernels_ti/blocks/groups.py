@@ -139,13 +139,6 @@ class LabelledBlocks:
         return BlockBatches(np.ones(1), layer.seed_words(word_bits), (groups,))
 
 
-def block_batches(
-    graph: Graph, layout: Layout, word_bits: int, *, root: int | None = None, required: Sequence[int] = ()
-) -> BlockBatches:
-    """Find the blocks of a graph and lay them out; see `LabelledBlocks` and its method `batches`."""
-    return LabelledBlocks(graph, root, required).batches(layout, word_bits)
-
-
 def _nested_groups(layer: Layer, layout: Layout, word_bits: int) -> list[BlockGroup]:
     """Group the blocks of a layer and the blocks nested in them."""
     layers = []

@@ -178,13 +178,11 @@ class BoundaryCount:
         return 1.0 if self.finished else self._share
 
     @property
-    def makes_passes(self) -> bool:
-        """Whether a block is counted in several passes, as its states do not fit with a number for each length."""
-        return isinstance(self._block, BlockInPasses)
-
-    @property
     def passes(self) -> tuple[int, int] | None:
-        """The number of the pass over a block, from 1, and that of all, 0 if not known yet; None in a single pass."""
+        """The number of the pass over a block, from 1, and that of all, 0 if not known yet; None in a single pass.
+
+        Several are made where its states do not fit with a number for each length.
+        """
         return self._block.passes if isinstance(self._block, BlockInPasses) else None
 
     @property

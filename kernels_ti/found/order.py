@@ -48,11 +48,6 @@ class CycleWalker:
         else:
             self.at_once = max(min(self.at_once, _NEIGHBOURS_AT_ONCE // max(graph.max_degree, 1)), 1)
 
-    @property
-    def has_bit_rows(self) -> bool:
-        """Whether a step reads bit rows of adjacency; otherwise it reads lists of neighbours."""
-        return self._adjacency is not None
-
     def order(self, rows: Rows) -> Cycles:
         """Put the vertices of bit rows, shape (k, ceil(n / 64)), in cycle order.
 

@@ -201,11 +201,6 @@ class SweepSearch:
         return len(self._depth_of)
 
     @property
-    def busy_workers(self) -> int:
-        """Number of workers with paths on their stacks."""
-        return int(np.count_nonzero(self._depth_of))
-
-    @property
     def device_bytes(self) -> int:
         """Bytes of the blocks, stacks, frames to begin with, counters and cycles."""
         own = (self._stack, self._pool.stacked, self._fifo, self._paths, self._cycles_found, self._found.buffer)
