@@ -130,7 +130,7 @@ def seconds_of_faster_search(space: SearchSpace, arch: str, watch: Watch, *, sha
             if (sought := time.perf_counter() - began) < _SECONDS_UNPROBED:
                 return False
             search.probe(lambda _, longest: share * longest > SECONDS_FOR_PREFIXES)
-            return sought > share * search.longest
+            return sought > share * search.most
 
         plan = plan_of(space, arch=arch, seconds=SECONDS_FOR_PREFIXES, enough=is_sought_enough)
         boundary = math.inf
@@ -147,14 +147,14 @@ def seconds_of_faster_search(space: SearchSpace, arch: str, watch: Watch, *, sha
 class SearchTime:
     """About how long a search takes, from random walks that are made as long as a question is open.
 
-    `seconds` is infinite if a moment is too short to tell, and `longest` is the most that it may be.
+    `seconds` is infinite if a moment is too short to tell; it may be up to `most`.
     """
 
     def __init__(self, space: SearchSpace, threads: int | None) -> None:
         self._threads = None if cuda_is_here() else threads or cores()
         self._left = _PROBING_SECONDS
         self._walks = 0
-        self.seconds, self._low, self.longest = math.inf, 0.0, math.inf
+        self.seconds, self._low, self.most = math.inf, 0.0, math.inf
         self._estimator: Estimator | None = None
         if space.batches().seed_words <= _MOST_SEED_WORDS:
             # A graph that is too large to be estimated has no estimator.
@@ -163,7 +163,7 @@ class SearchTime:
 
     def probe(self, is_open: Callable[[float, float], bool]) -> None:
         """Probe until a question about the shortest and the longest time is answered, or no time is left."""
-        while self._estimator is not None and self._left > 0 and is_open(self._low, self.longest):
+        while self._estimator is not None and self._left > 0 and is_open(self._low, self.most):
             began = time.perf_counter()
             try:
                 if self._walks < _SMALL_WALKS:
@@ -181,6 +181,6 @@ class SearchTime:
         if estimate.exact or estimate.walks:
             rate = usual_rate(words, self._threads)
             self.seconds = estimate.paths / rate
-            self._low, self.longest = estimate.paths_low / rate, estimate.paths_high / rate
+            self._low, self.most = estimate.paths_low / rate, estimate.paths_high / rate
         if estimate.exact:
             self._left = 0.0

@@ -8,6 +8,7 @@ import numpy as np
 
 from kernels_ti.adjacency import bits_of
 from kernels_ti.graph import Graph, IntArray
+from kernels_ti.reference.algorithm import rows_in_bits
 
 _CLOSE = 0.1
 """Probability of closing a path that could also grow: a small one gives long cycles."""
@@ -17,15 +18,17 @@ class CycleSampler:
     """Draws chordless cycles at random. It is plain Python, for graphs of some thousand vertices.
 
     The cycles are not drawn uniformly: each is met by a path that starts at a random vertex and grows by one vertex at
-    a time. The certificate of the search lets it grow only where a cycle can still be closed, so no path is given up.
+    a time. It grows only where its tail can still be reached, so in a simple graph no path is given up.
     """
 
     def __init__(self, graph: Graph, *, seed: int = 0) -> None:
-        self._graph = graph
         self._random = np.random.Generator(np.random.PCG64(seed))
-        self._rows = [_row(graph.neighbours(v).tolist()) for v in range(graph.n)]
+        without_loops = graph if graph.loops is None else graph.among(graph.loops == 0)
+        self._onward, self._back, self._adjacent = rows_in_bits(without_loops)
+        self._starts = [
+            u for u in range(graph.n) if self._back[u] and (self._onward[u] | self._back[u]).bit_count() > 1
+        ]
         self._all = (1 << graph.n) - 1
-        self._starts = [v for v in range(graph.n) if self._rows[v].bit_count() > 1]
 
     def draw(self, given_up: Callable[[], bool] = lambda: False) -> IntArray | None:
         """Return the vertices of a cycle in cycle order, shape (length,).
@@ -33,74 +36,36 @@ class CycleSampler:
         None if no cycle was met from the drawn start; another one may have one. Also None once `given_up`, which is
         called before each vertex, has returned True.
         """
-        cycle = self._draw_underlying(given_up)
-        return None if cycle is None or not self._is_cycle(cycle) else cycle
-
-    def _is_cycle(self, cycle: IntArray) -> bool:
-        """Return whether a chordless cycle of the underlying graph is one of the graph.
-
-        No pair of its vertices may have a second edge, its arcs must lead one way round, and no vertex has a self-loop.
-        """
-        graph = self._graph
-        if graph.is_simple:
-            return True
-        if graph.loops is not None and graph.loops[cycle].any():
-            return False
-        steps = list(zip(cycle.tolist(), np.roll(cycle, -1).tolist(), strict=True))
-        if graph.multiplicity is not None and graph.multiplicity[[self._entry(*step) for step in steps]].max() > 1:
-            return False
-        if not graph.directed:
-            return True
-        forward = {graph.has_edge(u, v) for u, v in steps}
-        backward = {graph.has_edge(v, u) for u, v in steps}
-        return len(forward) == len(backward) == 1 and forward != backward
-
-    def _entry(self, u: int, v: int) -> int:
-        """Return where the row of u has v."""
-        return int(self._graph.row_ptr[u] + np.searchsorted(self._graph.neighbours(u), v))
-
-    def _draw_underlying(self, given_up: Callable[[], bool]) -> IntArray | None:
         if not self._starts:
             return None
-        u = self._starts[int(self._random.integers(len(self._starts)))]
-        x = self._one_of(self._rows[u])
-        others = self._rows[u] & ~self._rows[x] & ~(1 << x)
-        if not others:
-            # All other neighbours of u are joined to x.
-            return np.array([u, x, self._one_of(self._rows[u] & ~(1 << x))], np.int64)
-        y = self._one_of(others)
-        forbidden = self._rows[u] | 1 << u
-        path = [u, x]
-        # From here on: `path` ends at x, the cycle is closed at y, and `forbidden` holds what may not join.
+        head = self._starts[int(self._random.integers(len(self._starts)))]
+        tail = self._one_of(self._back[head])
+        path, allowed = [tail, head], self._all & ~(1 << tail | 1 << head)
         while not given_up():
-            free_x, free_y = self._rows[x] & ~forbidden, self._rows[y] & ~forbidden
-            closers = free_x & free_y
-            after = forbidden | self._rows[x]
-            reached = self._flood(self._rows[y] & ~after, after)
-            growing = [v for v in bits_of(free_x & ~free_y) if self._rows[v] & reached]
+            onward, back = self._onward[head] & allowed, self._back[tail] & allowed
+            allowed &= ~self._adjacent[head]
+            reaching = self._reaching(back & allowed, allowed)
+            growing = [v for v in bits_of(onward & ~self._adjacent[tail]) if self._onward[v] & reaching]
+            closers = onward & back
             if closers and (not growing or self._random.random() < _CLOSE):
-                return np.array([*path, self._one_of(closers), y], np.int64)
+                return np.array([*path, self._one_of(closers)], np.int64)
             if not growing:
                 return None
-            x, forbidden = growing[int(self._random.integers(len(growing)))], after
-            path.append(x)
+            head = growing[int(self._random.integers(len(growing)))]
+            path.append(head)
         return None
 
-    def _flood(self, frontier: int, forbidden: int) -> int:
-        """Return all vertices that are joined to `frontier` by paths outside `forbidden`."""
-        free, reached = self._all & ~forbidden, frontier
+    def _reaching(self, frontier: int, allowed: int) -> int:
+        """Return all vertices from which a way through allowed ones leads to `frontier`."""
+        reaching = frontier
         while frontier:
             found = 0
             for v in bits_of(frontier):
-                found |= self._rows[v]
-            frontier = found & free & ~reached
-            reached |= frontier
-        return reached
+                found |= self._back[v]
+            frontier = found & allowed & ~reaching
+            reaching |= frontier
+        return reaching
 
     def _one_of(self, row: int) -> int:
         wanted = int(self._random.integers(row.bit_count()))
         return next(v for i, v in enumerate(bits_of(row)) if i == wanted)
-
-
-def _row(vertices: list[int]) -> int:
-    return sum(1 << v for v in vertices)

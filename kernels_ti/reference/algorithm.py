@@ -44,7 +44,7 @@ def expansions(
     Yields each path of two or more vertices, with bits for the vertices that close a cycle of at most `longest` with
     it. Those of two vertices are the seeds; the triangles belong to them.
     """
-    onward, back, adjacent = _rows(graph)
+    onward, back, adjacent = rows_in_bits(graph)
     later = (1 << graph.n) - 1
     for u in order if longest > 2 else ():
         later &= ~(1 << u)
@@ -78,7 +78,7 @@ def expansions(
                         fro ^= 1 << fro.bit_length() - 1
 
 
-def _rows(graph: Graph) -> tuple[list[int], list[int], list[int]]:
+def rows_in_bits(graph: Graph) -> tuple[list[int], list[int], list[int]]:
     """Return bits for each vertex: where a cycle may go on, from where it may come, and all neighbours."""
     onward, back, adjacent = ([0] * graph.n for _ in range(3))
     for u, v, way in zip(graph.row_of_entry.tolist(), graph.col_idx.tolist(), ways_of(graph).tolist(), strict=True):
