@@ -104,7 +104,7 @@ def test_a_sample_is_that_of_an_uninterrupted_one(device, memory):
         cycles, total = drawn(graph, planned, 30, 5, Means(memory, enough, device=device, keeping=keeping))
         return cycles.offsets.tolist(), cycles.vertices.tolist(), total
 
-    whole = work(None, lambda: False)
+    whole = work(Keeping(), lambda: False)
     assert whole[2] == 13_350
 
     found, sessions = in_sessions(work, random.Random(2))
@@ -131,7 +131,7 @@ def test_blocks_that_are_done_are_not_done_again():
         sampled,
     ):
         found, sessions = in_sessions(work, random.Random(4))
-        assert found == work(None, lambda: False)
+        assert found == work(Keeping(), lambda: False)
         assert sessions > 2
 
 

@@ -189,12 +189,12 @@ def annealed_blocks(
             report(0.0, 0, width)
         return too_late()
 
-    orders = None if keeping is None else keeping.orders
+    keeping = keeping or Keeping()
     along = set_up(
-        space, arch, "cycles", order=order, orders=orders, threads=threads, enough=enough, tell_width=tell_width
+        space, arch, "cycles", order=order, orders=keeping.orders, threads=threads, enough=enough, tell_width=tell_width
     )
     # The layers of kernels go on in kernels, also where a new search would be made in Python.
-    arch = "cpu" if keeping is not None and keeping.in_kernels and along.arch == "reference" else along.arch
+    arch = "cpu" if keeping.in_kernels and along.arch == "reference" else along.arch
     if too_late():
         raise GivenUp
     planned = planned_blocks(space, along.plan)
@@ -219,7 +219,7 @@ def ready_to_pick(
 
     For `orders`, `report` and `keeping` see `annealed_blocks`, for `answer` `in_time`.
     """
-    watch, memory = watch or Watch(), space.options.memory
+    watch, memory, keeping = watch or Watch(), space.options.memory, keeping or Keeping()
     with in_time(watch, answer) as too_late:
         planned, arch = annealed_blocks(
             space, arch, too_late, threads=threads, report=report, keeping=keeping, **orders

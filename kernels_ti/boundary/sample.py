@@ -24,7 +24,7 @@ from kernels_ti.boundary.values.saved import SavedForward, SavedResult
 from kernels_ti.boundary.way_back.blocks import PlannedBlocks
 from kernels_ti.boundary.way_back.device_ways import DeviceWays
 from kernels_ti.boundary.way_back.history import History
-from kernels_ti.boundary.way_back.keeping import Keeping, Means
+from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.boundary.way_back.walks import words_for
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
@@ -89,7 +89,7 @@ class Draws:
         means: Means | None = None,
     ) -> None:
         means = means or Means()
-        memory, keeping = means.memory, means.keeping or Keeping()
+        memory, keeping = means.memory, means.keeping
         self._graph, self.planned, self._k, self._seed, self._means = graph, planned, k, seed, means
         self._words = words_for(graph.n)
         self._round_bytes = None if memory is None else min(memory // _PART_FOR_ROUND, k * self._draw_bytes(1))

@@ -83,6 +83,30 @@ def rearranging_kernel(words: int, bits: int) -> Any:
             seen[w] = ends << ti.u64(1) | state[w] & lowest & ~ends
         return ti.i32((mixed(seen) >> ti.u64(32)) * ti.cast(buckets, ti.u64) >> ti.u64(32))
 
+    @ti.func
+    def deal(
+        count, groups: ti.template(), parts: ti.template(), queue: ti.template(), stride, rows: ti.template(),
+        masks: ti.template(), buckets, places: ti.template(), moved: ti.template(), moves: ti.template(),
+    ):  # fmt: skip
+        """Take groups of parts, and count the states of each by bucket, or move them to their places."""
+        group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
+        while group < count:
+            if ti.static(not moves):
+                for k in range(group * buckets, group * buckets + buckets):
+                    places[k] = 0
+            for part in range(groups[group], groups[group + 1]):
+                first = parts[part * PART]
+                for row in range(first, first + parts[part * PART + 1]):
+                    state = state_at(rows, row * stride)
+                    if state[0] != ti.u64(DEAD):
+                        bucket = group * buckets + bucket_of(state, masks, buckets)
+                        into = places[bucket]
+                        places[bucket] = into + 1
+                        if ti.static(moves):
+                            for k in range(stride):
+                                moved[into * stride + k] = rows[row * stride + k]
+            group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
+
     @kernel
     def rearrange(
         workers: ti.i32, parts: array(ti.i32, 1), count: ti.i32, groups: array(ti.i32, 1), queue: array(ti.i64, 1),
@@ -92,23 +116,11 @@ def rearranging_kernel(words: int, bits: int) -> Any:
         """Move the states of all parts to buckets, and write where each of these begins, and the end.
 
         One work item in 512 is a worker, which takes whole groups of parts: those from one entry of `groups` to the
-        next. It counts the states of a group by bucket. One work item makes places of these numbers, a cell for each
-        group and bucket. Then the workers move the rows there.
+        next. Between counting and moving one work item makes places of the numbers, a cell for each group and bucket.
         """
         for i in range(workers * ITERATIONS_PER_WORKER):
             if i % ITERATIONS_PER_WORKER == 0:
-                group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
-                while group < count:
-                    for k in range(group * buckets, group * buckets + buckets):
-                        places[k] = 0
-                    for part in range(groups[group], groups[group + 1]):
-                        first = parts[part * PART]
-                        for row in range(first, first + parts[part * PART + 1]):
-                            state = state_at(rows, row * stride)
-                            if state[0] != ti.u64(DEAD):
-                                bucket = group * buckets + bucket_of(state, masks, buckets)
-                                places[bucket] = places[bucket] + 1
-                    group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
+                deal(count, groups, parts, queue, stride, rows, masks, buckets, places, moved, False)
         for _ in range(1):
             queue[NEXT] = 0
             place = 0
@@ -121,18 +133,6 @@ def rearranging_kernel(words: int, bits: int) -> Any:
             begins[buckets] = place
         for i in range(workers * ITERATIONS_PER_WORKER):
             if i % ITERATIONS_PER_WORKER == 0:
-                group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
-                while group < count:
-                    for part in range(groups[group], groups[group + 1]):
-                        first = parts[part * PART]
-                        for row in range(first, first + parts[part * PART + 1]):
-                            state = state_at(rows, row * stride)
-                            if state[0] != ti.u64(DEAD):
-                                bucket = group * buckets + bucket_of(state, masks, buckets)
-                                into = places[bucket] * stride
-                                places[bucket] = places[bucket] + 1
-                                for k in range(stride):
-                                    moved[into + k] = rows[row * stride + k]
-                    group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
+                deal(count, groups, parts, queue, stride, rows, masks, buckets, places, moved, True)
 
     return rearrange

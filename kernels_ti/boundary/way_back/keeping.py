@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.saved import SavedForward, SavedPick, SavedResult
 from kernels_ti.device.device import Device
-
-Offer = Callable[[Callable[[], SavedForward], bool], None]
-"""A callback with two arguments: a function that returns the state between two vertices, and whether all vertices of
-the block have come. The function may be called until the next vertex has come."""
 
 
 class Keeping:
@@ -63,7 +59,10 @@ class Keeping:
         return forward
 
     def offer(self, forward: Callable[[], SavedForward], all_came: bool) -> None:
-        """Offer the state between two vertices; see `Offer`."""
+        """Offer the state between two vertices, or say that all of the block have come.
+
+        The function that returns it may be called until the next vertex has come.
+        """
         self._latest = [] if all_came else [forward]
         if self._keep is not None:
             orders, done = self.orders or (), self._done
@@ -92,12 +91,8 @@ class Means:
     report: Callable[[Step, int], None] = lambda step, states: None
     device: Device | None = None  # For blocks that are large enough; without one, numpy takes all
     device_memory: int | None = None  # Bytes of the device for tables and layers
-    keeping: Keeping | None = None  # It keeps the state between two vertices, and has that from which to go on
-
-    def offer(self, forward: Callable[[], SavedForward], all_came: bool) -> None:
-        """Offer the state between two vertices; see `Offer`."""
-        if self.keeping is not None:
-            self.keeping.offer(forward, all_came)
+    # It keeps the state between two vertices, and has that from which to go on
+    keeping: Keeping = field(default_factory=Keeping)
 
     def again(self, memory: int | None) -> Means:
         """Return the means to go a way again: it is not reported, and nothing is kept."""

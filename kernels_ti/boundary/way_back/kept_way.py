@@ -111,12 +111,12 @@ class KeptWay(ABC, Generic[K]):
         self._held = sum(layer.nbytes for layer in self.layers[:-1])
         while self.place < end:
             self._keep_if_due(budget)
-            means.offer(self._saved, False)
+            means.keeping.offer(self._saved, False)
             step = self._steps[self.place]
             self._come()
             self.most_states = max(self.most_states, self.states)
             means.report(step, self.states)
-        means.offer(self._saved, True)
+        means.keeping.offer(self._saved, True)
         self._rest()
 
     def _keep_if_due(self, budget: int | None) -> None:

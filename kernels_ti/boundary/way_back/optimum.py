@@ -6,7 +6,7 @@ See `kernels_ti.boundary.way_back.rule` for the values of ways.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.way_back.blocks import PlannedBlock, PlannedBlocks
 from kernels_ti.boundary.way_back.device_optimum import DeviceOptimum
 from kernels_ti.boundary.way_back.history import History
-from kernels_ti.boundary.way_back.keeping import Keeping, Means
+from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.boundary.way_back.layers import Layer, Words
 from kernels_ti.boundary.way_back.rule import NOTHING, Rule, Values
 from kernels_ti.errors import EngineError
@@ -47,8 +47,8 @@ def best_cycle(planned: PlannedBlocks, gains: Gains, means: Means | None = None,
 
     `GivenUpWithBestError` is raised if the search was given up after a cycle had been found.
     """
-    keeping = (means and means.keeping) or Keeping()
-    means = replace(means or Means(), keeping=keeping)
+    means = means or Means()
+    keeping = means.keeping
     sign = -1 if least else 1
     best, ways, cycle, states = NOTHING, 0, [], 0
     for ring in planned.rings:
@@ -104,9 +104,7 @@ def _found_in_python(block: PlannedBlock, rule: Rule, means: Means, saved: Saved
         history = History(block, means, saved, rule=rule)
     except GivenUp:
         # A way back along layers that were not kept takes as long as the way forward.
-        assert means.keeping is not None
-        keeping = means.keeping
-        if rule.best is None or (forward := keeping.latest()).between > 1:
+        if rule.best is None or (forward := means.keeping.latest()).between > 1:
             raise
         so_far = rule.again()
         history = History(block, Means(means.memory), forward, rule=so_far, steps=range(forward.place))
