@@ -24,12 +24,12 @@ from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import EngineError, OptionError, SizeError, quantity, time_is_up
-from kernels_ti.estimate.host_step import HostBlocks, labels_of, singles, unpacked
+from kernels_ti.estimate.host_step import HostBlocks, labels_of, unpacked
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.graph import Graph
 from kernels_ti.notebook import SHOWN, html_table, more_text
 from kernels_ti.options import Lengths, Options
-from kernels_ti.state import STATE_WORD_BITS, Frames, Layout, Rows, by_length, populations, scattered
+from kernels_ti.state import STATE_WORD_BITS, Frames, Layout, Rows, by_length, populations, scattered, singles
 from kernels_ti.symmetry.automorphisms import Automorphisms
 from kernels_ti.symmetry.representatives import frames_of, representatives
 from kernels_ti.watch import ProgressOption, Watch

@@ -172,6 +172,14 @@ def populations(rows: Rows, out: IntArray | None = None) -> IntArray:
     return sums
 
 
+def singles(labels: npt.NDArray[np.integer], words: int) -> Rows:
+    """Return for each label the bit row that holds it alone, shape (k, words)."""
+    rows = np.zeros((len(labels), words), np.uint64)
+    word, bit = np.divmod(labels, STATE_WORD_BITS)
+    rows[np.arange(len(labels)), word] = np.uint64(1) << bit.astype(np.uint64)
+    return rows
+
+
 def wide_words(rows: npt.NDArray[np.unsignedinteger]) -> Rows:
     """Return bit rows, shape (k, words) of 32 or 64 bits, in 64-bit words."""
     if rows.dtype == np.uint64:

@@ -10,8 +10,8 @@ from laid_out import block_batches
 from kernels_ti import Device, Graph
 from kernels_ti.bits import LARGEST_UNROLLED, row_of, size_of, vector_of
 from kernels_ti.blocks.groups import BlockGroup
-from kernels_ti.estimate.host_step import HostBlocks, singles
-from kernels_ti.state import Frames, Layout, Rows, narrow_words, wide_words
+from kernels_ti.estimate.host_step import HostBlocks
+from kernels_ti.state import Frames, Layout, Rows, narrow_words, singles, wide_words
 from kernels_ti.step.certificate import reachable_extensions
 from kernels_ti.step.certificate_wide import reachable_extensions_wide
 from kernels_ti.step.choice_of_end import choice_of_end, choice_of_end_wide, parted

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kernels_ti.adjacency import spans
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.graph import IntArray
-from kernels_ti.state import STATE_WORD_BITS, Frames, Rows, populations, wide_words
+from kernels_ti.state import STATE_WORD_BITS, Frames, Rows, populations, singles, wide_words
 
 _SEEDS_AT_ONCE = 1 << 14
 _NONE = np.zeros(0, np.int64)
@@ -41,13 +41,6 @@ def _packed(bits: npt.NDArray[np.uint8]) -> Rows:
 
 def _bytes_of(rows: Rows) -> npt.NDArray[np.uint8]:
     return np.ascontiguousarray(rows).view(np.uint8)
-
-
-def singles(labels: IntArray, words: int) -> Rows:
-    """Return for each label the bit row that holds it alone, shape (k, words)."""
-    rows = np.zeros((len(labels), words), np.uint64)
-    rows[np.arange(len(labels)), labels // STATE_WORD_BITS] = _bit(labels % STATE_WORD_BITS)
-    return rows
 
 
 def below(ends: IntArray, words: int) -> Rows:

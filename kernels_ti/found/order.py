@@ -17,7 +17,7 @@ from kernels_ti.device.machine import cores
 from kernels_ti.errors import GraphError
 from kernels_ti.found.direction import in_direction
 from kernels_ti.graph import Graph, IntArray
-from kernels_ti.state import STATE_WORD_BITS, Rows, populations
+from kernels_ti.state import STATE_WORD_BITS, Rows, populations, singles
 
 # Cycles that are traversed together, and the words of their bit rows: a step stays in the second-level cache.
 _CYCLES_AT_ONCE = 1 << 13
@@ -44,7 +44,8 @@ class CycleWalker:
         if self._words <= 2 * neighbours and 8 * self._words * graph.n <= _LARGEST_TABLE_BYTES:
             self._adjacency = _adjacency_rows(graph, self._words)
             if self._words <= _FEW_WORDS:
-                self._singles = _single_rows(self._words)
+                # Vertex v has column v.
+                self._singles = np.ascontiguousarray(singles(np.arange(STATE_WORD_BITS * self._words), self._words).T)
         else:
             self.at_once = max(min(self.at_once, _NEIGHBOURS_AT_ONCE // max(graph.max_degree, 1)), 1)
 
@@ -170,14 +171,6 @@ def _bit_index(powers: Rows) -> IntArray:
     """Return the exponents of powers of two; an arbitrary number from 0 to 63 for a 0."""
     # The exponent of a float64 is in its upper bits, with a bias of 1023.
     return ((powers.astype(np.float64).view(np.int64) >> 52) - 1023) & 63
-
-
-def _single_rows(words: int) -> Rows:
-    """Return the sets of one vertex as bits, shape (words, 64 words): vertex v has column v."""
-    v = np.arange(words * STATE_WORD_BITS)
-    rows = np.zeros((words, len(v)), np.uint64)
-    rows[v >> 6, v] = _ONE << (v & 63).astype(np.uint64)
-    return rows
 
 
 def _adjacency_rows(graph: Graph, words: int) -> Rows:

@@ -17,7 +17,7 @@ from kernels_ti.errors import EngineError
 from kernels_ti.found.row_tables import RowTables
 from kernels_ti.found.spare import SpareMemory
 from kernels_ti.graph import IntArray
-from kernels_ti.state import STATE_WORD_BITS, Rows, populations
+from kernels_ti.state import STATE_WORD_BITS, Rows, populations, singles
 
 TRACED_AT_ONCE = {"cpu": 1 << 21, "vulkan": 1 << 21, "cuda": 1 << 24}
 """Largest number of cycle vertices that one launch puts in order."""
@@ -169,10 +169,7 @@ class ResidentBlocks:
     @cached_property
     def vertex_bits(self) -> Rows:
         """For each row the bit row over the graph that holds its vertex alone, shape (rows * row_words,)."""
-        bits = np.zeros((self.group.rows, self.row_words), np.uint64)
-        word, shift = np.divmod(self.group.vertex_of_row, STATE_WORD_BITS)
-        bits[np.arange(len(bits)), word] = np.uint64(1) << shift.astype(np.uint64)
-        return bits.reshape(-1)
+        return singles(self.group.vertex_of_row, self.row_words).reshape(-1)
 
     @cached_property
     def _tables(self) -> ResidentTables | None:

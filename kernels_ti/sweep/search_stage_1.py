@@ -11,10 +11,10 @@ import numpy as np
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES
-from kernels_ti.estimate.host_step import HostBlocks, labels_of, singles
+from kernels_ti.estimate.host_step import HostBlocks, labels_of
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.found.to_host import cycles_of, rows_of
-from kernels_ti.state import Rows, Totals, populations
+from kernels_ti.state import Rows, Totals, populations, singles
 from kernels_ti.step.stage_1 import triplets_kernel
 
 SEEDS_AT_ONCE = 1 << 18

@@ -13,7 +13,7 @@ from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.made_ahead import made_ahead
 from kernels_ti.errors import EngineError, SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks
-from kernels_ti.state import STATE_WORD_BITS, Frames, narrow_words, wide_words
+from kernels_ti.state import STATE_WORD_BITS, Frames, narrow_words, singles, wide_words
 from kernels_ti.wave.transfer import transfer, transplant
 
 PIECE_BYTES = 2 << 20
@@ -194,10 +194,7 @@ class Arena:
     def _single(self, row: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
         """Bit rows of one label each, given by row numbers."""
         group = self.blocks.group
-        bits = np.zeros((len(row), -(-group.words * group.word_bits // STATE_WORD_BITS)), np.uint64)
-        word, bit = np.divmod(row - group.first_row_of_end[row], STATE_WORD_BITS)
-        bits[np.arange(len(row)), word] = np.uint64(1) << bit.astype(np.uint64)
-        return bits
+        return singles(row - group.first_row_of_end[row], -(-group.words * group.word_bits // STATE_WORD_BITS))
 
     def load(self, frames: Frames) -> None:
         """Put frames into the empty arena, a record for each extension; there are no more of these than places."""
