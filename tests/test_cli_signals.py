@@ -23,6 +23,7 @@ from program import (
     COUNT_KEYS,
     ENVIRONMENT,
     LONG,
+    ROOT,
     chordless,
     command,
     count,
@@ -42,6 +43,26 @@ def has_found_cycles(run):
     text = (run / "events.jsonl").read_text()
     events = [event_from_json(line) for line in text[: text.rfind("\n") + 1].splitlines()]
     return any(event.name == "progress" and event.cycles for event in events)
+
+
+@pytest.mark.parametrize("module", ["typing", "argparse", "chordless.cli", "kernels_ti"])
+def test_ctrl_c_while_modules_are_loaded_ends_in_one_line(module):
+    scripts = (ROOT / "pyproject.toml").read_text()
+    entry, function = re.search(r'^chordless = "(.+):(.+)"$', scripts, re.M).groups()
+    code = (
+        "import builtins, os, signal, sys\n"
+        "load = builtins.__import__\n"
+        "def loaded(name, *more):\n"
+        f"    name == {module!r} and os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return load(name, *more)\n"
+        f"sys.modules.pop({module!r}, None)\n"
+        "builtins.__import__ = loaded\n"
+        f"from {entry} import {function}\n"
+        f"sys.exit({function}())"
+    )
+    started = [sys.executable, "-c", code, "generate", "petersen"]
+    done = subprocess.run(started, capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "chordless: error: interrupted\n")
 
 
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -8,9 +8,11 @@ its rooms are the packages in here, none of which imports taichi itself.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # The program is not ready for Ctrl-C before `typing` is loaded.
 if TYPE_CHECKING:
+    from typing import Any
+
     import kernels_ti
     from chordless.graphs.generators import generate
     from chordless.graphs.public import load_graph, overlap_graph
