@@ -392,3 +392,30 @@ def test_what_only_a_search_does_is_refused_along_a_boundary(tmp_path):
         assert fails(
             done, 2, "petersen: a listing, a limit and the arches vulkan and reference are for the method search"
         )
+
+
+@pytest.mark.parametrize("content", ["", "\n", ">>graph6<<"])
+def test_a_filter_that_lets_nothing_through_leaves_no_graphs(tmp_path, content):
+    path, output = tmp_path / "none.g6", tmp_path / "out.csv"
+    path.write_text(content)
+    from_stream = chordless("batch", "-", *REFERENCE, input=content)
+    from_file = chordless("batch", path, "-o", output, *REFERENCE)
+    assert (from_stream.returncode, from_stream.stdout, from_file.returncode) == (0, "", 0)
+    assert from_stream.stderr.endswith("stdin: no graph in it\n")
+    assert from_file.stderr.endswith(f"{path}: no graph in it\n")
+    assert output.read_text().count("\n") == 1  # the heading
+
+
+def test_an_empty_file_of_a_format_with_one_graph_is_a_bad_graph(tmp_path):
+    (tmp_path / "none.txt").touch()
+    assert chordless("batch", tmp_path / "none.txt", *REFERENCE).returncode == 5
+
+
+def test_the_plan_has_a_row_for_each_input_whatever_its_name(tmp_path):
+    (tmp_path / "two\nlines.g6").write_text("Bw\nBw\n")
+    (tmp_path / "none.g6").touch()
+    planned = chordless("batch", tmp_path, "--dry-run")
+    assert [row.split("  ", 1)[1].split() for row in planned.stdout.splitlines()] == [
+        ["0", "graphs", "count"],
+        ["2", "graphs", "count"],
+    ]

@@ -80,11 +80,12 @@ def test_a_file_of_tables(end, at_once):
     assert [chunk.first_edge.tolist() for chunk in chunks] == firsts  # as many bonds as atoms
 
 
-def test_an_empty_file_of_molecules(tmp_path):
+def test_an_empty_file_of_molecules(tmp_path, capsys):
     path, output = tmp_path / "empty.sdf", tmp_path / "out.jsonl"
     path.write_bytes(b"")
-    assert main(["batch", str(path), "-o", str(output), "-q", *REFERENCE]) == 5
-    assert json.loads(output.read_text())["error"] == f"{path}: the file has no molecules"
+    assert main(["batch", str(path), "-o", str(output), *REFERENCE]) == 0
+    assert output.read_text() == ""
+    assert capsys.readouterr().err.endswith(f"{path}: no molecule in it\n")
 
 
 @pytest.mark.slow

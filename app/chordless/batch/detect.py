@@ -35,7 +35,7 @@ def count_graphs(job: BatchJob) -> int | None:
             lines = _count_lines(stream)
     except (ChordlessError, OSError, EOFError, zlib.error):
         return 1  # One line, with the error.
-    return max(lines, 1)
+    return lines
 
 
 def _count_lines(stream: IO[bytes]) -> int:
@@ -52,7 +52,7 @@ def _count_records(stream: IO[bytes]) -> int:
         ends = line.startswith(b"$$$$")
         records += ends
         open_record = not ends and (open_record or not line.isspace())
-    return max(records + open_record, 1)
+    return records + open_record
 
 
 def many_format(job: BatchJob) -> str | None:
@@ -65,11 +65,12 @@ def many_format(job: BatchJob) -> str | None:
             return None
         name = PurePath(job.graph.lower())
         suffix = PurePath(name.stem).suffix if name.suffix == ".gz" else name.suffix
-        chosen = (
-            EXTENSIONS.get(suffix)
-            or format_of_name(job.graph)
-            or format_of_content(_start(job.graph), shown_name(job.graph))
-        )
+        chosen = EXTENSIONS.get(suffix) or format_of_name(job.graph)
+        if chosen is None:
+            start = _start(job.graph)
+            # A filter that lets nothing through leaves an empty stream.
+            ended = job.graph == STANDARD_INPUT and not start.strip()
+            chosen = "graph6" if ended else format_of_content(start, shown_name(job.graph))
     return chosen if chosen in ("graph6", *MOLECULE_FORMATS) else None
 
 

@@ -135,7 +135,7 @@ def _read_molecules(job: BatchJob, stream: IO[bytes], file_format: str) -> Itera
         names = [name or None for name in some.names]
         yield Chunk(job, titles, names, errors, graphs, notes=notes, atom_names=some.atom_names)
     if empty:
-        raise GraphError(f"{_label(job)}: the file has no molecules")
+        yield _without_graphs(job, "no molecule")
 
 
 def _read_graph6(job: BatchJob, stream: IO[bytes], file_format: str) -> Iterator[Chunk]:
@@ -151,7 +151,12 @@ def _read_graph6(job: BatchJob, stream: IO[bytes], file_format: str) -> Iterator
             yield chunk
             empty = False
     if empty:
-        raise GraphError(f"{_label(job)}: the file is empty; graph6 has a line for each graph")
+        yield _without_graphs(job, "no graph")
+
+
+def _without_graphs(job: BatchJob, what: str) -> Chunk:
+    """Return the chunk of an input with a line for each graph that has no line, as a filter leaves it."""
+    return Chunk(job, (), (), notes=[(_label(job), f"{_label(job)}: {what} in it")])
 
 
 def _between(job: BatchJob, some: DecodedLines, first: int, last: int | None) -> Iterator[Chunk]:

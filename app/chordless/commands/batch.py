@@ -52,8 +52,10 @@ others are null: frontier, paths, seconds, peak_memory_bytes.
 
 A graph that cannot be read or searched is a line with its error, and the others
 go on; the exit code is 5 then. A file that is not there at all is refused at
-once. --resume keeps the lines that are there already, of the graphs that are
-asked for again; the others go to a file beside it, whose name ends in .earlier.
+once. A file of graph6 or of molecules may hold no graph, and standard input may
+be empty, as a filter leaves them: that is no error, and is told. --resume keeps
+the lines that are there already, of the graphs that are asked for again; the
+others go to a file beside it, whose name ends in .earlier.
 With --limit or --cycles each graph is searched by itself, which takes longer
 where they are many and small. A --timeout is for those that are searched by
 themselves.

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def print_plan(options: argparse.Namespace, jobs: tuple[BatchJob, ...]) -> int:
     """Print a line for each input, and how many graphs are done already; return the exit code."""
     from chordless.batch.detect import count_graphs
-    from chordless.words.shown import on_terminal
+    from chordless.words.shown import visible
 
     rows = []
     for job in jobs:
         graphs = count_graphs(job)
         how_many = "? graphs" if graphs is None else f"{graphs:,} graph{'s' * (graphs != 1)}"
-        rows.append((on_terminal(job.graph, sys.stdout), how_many, "list" if job.listing else "count", _bounds(job)))
+        rows.append((visible(job.graph), how_many, "list" if job.listing else "count", _bounds(job)))
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     for graph, how_many, task, bounds in rows:
         print(f"{graph:<{widths[0]}}  {how_many:>{widths[1]}}  {task:<{widths[2]}}  {bounds}".rstrip())
