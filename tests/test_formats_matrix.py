@@ -99,6 +99,8 @@ def test_what_is_no_matrix_is_one_clear_line(tmp_path, text, message):
         (";A;B;C;D\ne;0;1;1\nf;1;0;0;1\n", "a.txt:2: row 'e' has 3 entries, the first line names 4 columns"),
         ("0 1 1 0\n1 0 x 1\n1 1 0\n0 1 0 0\n", "a.txt: this matrix has no names: write them into a first row"),
         ("\n0,1,1,0\n1,0,1,0\n1,1,0,0\n0,0,0,0\n", "a.txt: this matrix has no names: write them into a first row"),
+        ("0 1 1\n1 0 1\n1 1 0\n", "a.txt: this matrix has no names: write them into a first row"),
+        ("0,1,0\n\n1,0,1\n0,1,0\n", "a.txt: this matrix has no names: write them into a first row"),
     ],
 )
 def test_a_fault_of_a_matrix_is_told_as_one_without_the_format(tmp_path, text, message):
@@ -115,6 +117,7 @@ def test_a_fault_of_a_matrix_is_told_as_one_without_the_format(tmp_path, text, m
         ('"",A,B\nA,0,1\nB,1,0\n', True),
         ("0;1;1\n1;2;1\n2;0;1\n", False),
         ("A;B\nB;C\n", False),
+        ("0;1;1\n", False),
     ],
 )
 def test_a_matrix_is_told_from_a_list(tmp_path, text, is_matrix):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 from array import array
 from collections.abc import Iterator
@@ -19,7 +20,8 @@ _SEPARATORS = ";\t,"
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?')  # Excel's own first line
 _MISSING = frozenset({"NA", "N/A", "NaN", "nan", "#N/A"})  # as R, pandas and Excel write them
 _COLUMNS_OF_A_LIST = 3
-_ROW_WITHOUT_NAME = re.compile(rf"\s*[01](?:[ \t;,]+[01]){{{_COLUMNS_OF_A_LIST},}}\s*")
+_ROW_WITHOUT_NAME = re.compile(rf"\s*[01](?:[ \t;,]+[01]){{{_COLUMNS_OF_A_LIST - 1},}}\s*")
+_BETWEEN = str.maketrans(_SEPARATORS, " " * len(_SEPARATORS))
 _FIRST_LINES = 100
 
 _Rows = Iterator[tuple[int, list[str]]]
@@ -42,7 +44,7 @@ def looks_like_matrix(start: str) -> bool:
     either counts as a matrix: its reader says what is wrong.
     """
     lines = start.split("\n")
-    if _ROW_WITHOUT_NAME.fullmatch(next(filter(str.strip, lines), "")):
+    if _has_no_names(lines):
         return True
     rows = _rows(lines[: min(_FIRST_LINES, max(len(lines) - 1, 2))])
     try:
@@ -66,6 +68,19 @@ def looks_like_matrix(start: str) -> bool:
         return all(all(group) and len(set(group)) == len(group) > 0 for group in (names, columns))
     has_own_names = sum(name in columns for name in names) > len(names) / 2
     return (has_own_names or (not corner and len(columns) > _COLUMNS_OF_A_LIST)) and numbers > len(cells) / 2
+
+
+def _has_no_names(lines: list[str]) -> bool:
+    """Return whether a file begins with a row of 0 and 1 that is too long for a list, or is three such rows of three.
+
+    A list of three edges between vertices 0 and 1 with weights 0 and 1 would say nothing.
+    """
+    rows = list(itertools.islice(filter(str.strip, lines), _COLUMNS_OF_A_LIST + 1))
+    if not rows or not _ROW_WITHOUT_NAME.fullmatch(rows[0]):
+        return False
+    if len(rows[0].translate(_BETWEEN).split()) > _COLUMNS_OF_A_LIST:
+        return True
+    return len(rows) == _COLUMNS_OF_A_LIST and all(map(_ROW_WITHOUT_NAME.fullmatch, rows))
 
 
 def read_matrix(source: Source, *, simplify: bool = False) -> Parsed:
@@ -108,7 +123,7 @@ def read_matrix(source: Source, *, simplify: bool = False) -> Parsed:
 
 def _parsed(source: Source) -> _Matrix:
     text_lines = source.text.split("\n")
-    if _ROW_WITHOUT_NAME.fullmatch(next(filter(str.strip, text_lines), "")):
+    if _has_no_names(text_lines):
         raise source.error(
             "this matrix has no names: write them into a first row and a first column, with tabs, semicolons or commas "
             "between the columns"
