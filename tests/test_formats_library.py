@@ -341,6 +341,36 @@ def test_numbers_that_are_equal_are_one_place(tmp_path):
     assert 'the nodes 1.0 and "1" have one name' in refusal(tmp_path / "b.json", twice)
 
 
+@pytest.mark.parametrize(
+    ("lines", "meetings"),
+    [
+        ([[[0, 0], [2, 0]], [[1, 0], [1, 1]]], "1 place"),  # a T, with no place of its own on the long line
+        ([[[11.1, 48.1], [11.4, 48.7]], [[11.2, 48.3], [12, 48]], [[11.3, 48.5], [12, 49]]], "2 places"),  # rounded
+        ([[[0, 0], [1, 1], [2, 2]], [[0, 2], [1, 1], [2, 0]]], "1 place"),
+        ([[[0, 0], [2, 2]], [[0, 2], [2, 0]]], ""),  # a bridge
+        ([[[0, 0], [1, 0], [2, 0]], [[2, 0], [1, 1], [0, 1]]], ""),
+    ],
+)
+def test_a_place_where_lines_meet_without_an_end_of_both_is_told(tmp_path, lines, meetings):
+    notes = load(tmp_path / "a.geojson", features(*(({}, places) for places in lines))).notes
+    told = [f"no junction in {meetings} where a line meets the inside of another" in note for note in notes]
+    assert told == [True] * bool(meetings)
+    named = features(*(({"u": i, "v": -1}, places) for i, places in enumerate(lines)))
+    assert load(tmp_path / "a.geojson", named).notes == ()  # the names say what is joined
+
+
+def test_a_line_ends_in_the_point_at_its_end(tmp_path):
+    corners = {"A": [0, 0], "B": [2, 0], "C": [1, 5]}
+    shapes = [("LineString", [corners[one], corners[other]], None) for one, other in ("AB", "BC", "CA")]
+    shapes += [("Point", place, name) for name, place in corners.items()]
+    made = [
+        {"type": "Feature", "id": name, "properties": {}, "geometry": {"type": kind, "coordinates": places}}
+        for kind, places, name in shapes
+    ]
+    text = json.dumps({"type": "FeatureCollection", "features": made}).encode()
+    assert named_edges(load(tmp_path / "a.geojson", text).graph) == pairs("A B", "B C", "A C")
+
+
 def test_attributes_of_any_name_are_attributes(tmp_path):
     odd = features(({"u": "a", "v": "b", "u_for_edge": 1, "key": [1]}, [[0, 0], [0, 1]]))
     assert named_edges(load(tmp_path / "a.geojson", odd).graph) == pairs("a b")

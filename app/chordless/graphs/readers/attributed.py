@@ -8,7 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
+from chordless.graphs.readers.junctions import places_on_the_inside
 from chordless.graphs.readers.source import Source
+from kernels_ti.errors import quantity
 
 _ENDS = (("u", "v"), ("init_node", "term_node"), ("source", "target"), ("from", "to"), ("tail", "head"))
 _END_OF_METADATA = "<END OF METADATA>"
@@ -106,6 +110,8 @@ def _graph_of_features(source: Source, features: Iterable[dict[str, Any]]) -> An
     import networkx as nx
 
     graph = nx.MultiGraph()
+    points: dict[str, str] = {}  # The names of vertices by their places
+    lines: list[tuple[dict[str, Any], list[list[list[float]]]]] = []
     for number, feature in enumerate(features, 1):
         properties, shape = feature.get("properties") or {}, feature["geometry"]
         if shape is None or not shape.get("coordinates"):
@@ -113,23 +119,43 @@ def _graph_of_features(source: Source, features: Iterable[dict[str, Any]]) -> An
         kind, places = shape["type"], shape["coordinates"]
         if kind == "Point":
             name = feature.get("id", properties.get("osmid", properties.get("id")))
-            graph.add_nodes_from([(_named(name, places), {**properties, "x": places[0], "y": places[1]})])
-            continue
-        if kind not in ("LineString", "MultiLineString"):
+            named = points.setdefault(_place(places), _place(places) if name is None else _text(name))
+            graph.add_nodes_from([(named, {**properties, "x": places[0], "y": places[1]})])
+        elif kind == "LineString":
+            lines.append((properties, [places]))
+        elif kind == "MultiLineString":
+            # Its properties `u` and `v` name the ends of one line only.
+            lines.append((properties if len(places) == 1 else {**properties, "u": None, "v": None}, places))
+        else:
             raise source.error(f"feature {number} is a {kind}; the lines of GeoJSON are edges, its points are vertices")
-        lines = [places] if kind == "LineString" else places
-        for line in lines:
+    for properties, parts in lines:
+        for line in parts:
             ends = []
-            for name, place in ((properties.get("u"), line[0]), (properties.get("v"), line[-1])):
-                ends.append(_named(name if len(lines) == 1 else None, place))
+            for name, place in zip(_ends(properties), (line[0], line[-1]), strict=True):
+                ends.append(points.get(_place(place), _place(place)) if name is None else _text(name))
                 graph.add_node(ends[-1], x=place[0], y=place[1])
             # As attributes alone: with a property called `key`, one edge would take the place of another.
             graph.add_edges_from([(*ends, properties)])
+    _tell_meetings(source, [line for properties, parts in lines if None in _ends(properties) for line in parts])
     return graph
 
 
-def _named(name: Any, place: list[float]) -> str:
-    return f"{_text(place[0])},{_text(place[1])}" if name is None else _text(name)
+def _ends(properties: dict[str, Any]) -> tuple[Any, Any]:
+    return properties.get("u"), properties.get("v")
+
+
+def _tell_meetings(source: Source, lines: list[list[list[float]]]) -> None:
+    """Note how many places of lines, whose ends are vertices by their places, look like junctions and are none."""
+    meetings = places_on_the_inside([np.array([place[:2] for place in line], np.float64) for line in lines])
+    if meetings:
+        source.note(
+            f"the ends of lines are vertices, so there is no junction in {quantity(meetings, 'place')} where a line "
+            "meets the inside of another; split the lines there to join them"
+        )
+
+
+def _place(place: list[float]) -> str:
+    return f"{_text(place[0])},{_text(place[1])}"
 
 
 def _text(name: Any) -> str:
