@@ -103,6 +103,29 @@ def test_options_are_read_in_every_spelling(words):
     assert (options.quiet, options.output, options.graph) == (True, "a.txt", "-graph-")
 
 
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        (["paths", "g", "--list", "s", "t"], {"graph": "g", "start": "s", "end": "t", "list": True}),
+        (["paths", "g", "s", "-qo", "a.txt", "t"], {"start": "s", "end": "t", "output": "a.txt"}),
+        (["paths", "g", "-1", "--max-length", "9", "-2"], {"start": "-1", "end": "-2", "max_length": 9}),
+        (["paths", "g", "--list", "--", "-s", "-t"], {"start": "-s", "end": "-t"}),
+        (["estimate", "--between", "s", "t", "g"], {"between": ["s", "t"], "graph": "g"}),
+        (["batch", "a", "--max-length=5", "b", "--odd", "c"], {"graphs": ["a", "b", "c"], "max_length": 5}),
+        (["export", "p", "-q", "r"], {"cycles": ["p", "r"]}),
+    ],
+)
+def test_options_stand_anywhere_among_the_arguments(words, values):
+    options = vars(make_parser().parse_args(words))
+    assert {name: options[name] for name in values} == values
+
+
+@pytest.mark.parametrize("words", [["paths", "g", "s", "t", "--limit"], ["batch", "a", "--limit", "--odd", "b"]])
+def test_no_argument_stands_in_for_the_missing_value_of_an_option(capfd, words):
+    assert main(words) == 2
+    assert "error: --limit: expected one argument\n" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["count", "list", "first", "estimate", "batch"])
 def test_one_length_is_both_bounds(command):
     options = make_parser().parse_args([command, "petersen", "--length", "6", *REFERENCE])

@@ -64,21 +64,56 @@ class Parser(argparse.ArgumentParser):
         """Parse a command line. Unknown options come first, so that their values are not taken for arguments."""
         args = list(sys.argv[1:] if args is None else args)
         self._refuse_unknown_options(args)
-        return super().parse_known_args(args, namespace)
+        return super().parse_known_args(args if self._has_subcommands else self._options_first(args), namespace)
+
+    @property
+    def _has_subcommands(self) -> bool:
+        return any(isinstance(action, argparse._SubParsersAction) for action in self._actions)
 
     def _refuse_unknown_options(self, args: Sequence[str]) -> None:
-        has_subcommands = any(isinstance(action, argparse._SubParsersAction) for action in self._actions)
         for word in args:
-            is_option = word.startswith("-") and word != "-" and not _NEGATIVE_NUMBER.fullmatch(word)
-            if word == "--" or (has_subcommands and not is_option):
+            if word == "--" or (self._has_subcommands and not _is_option(word)):
                 return
-            if not is_option or " " in word.partition("=")[0]:
-                continue
             name = word.partition("=")[0]
-            if name not in self._option_string_actions and (
-                word.startswith("--") or word[:2] not in self._option_string_actions
+            if (
+                _is_option(word)
+                and name not in self._option_string_actions
+                and (word.startswith("--") or word[:2] not in self._option_string_actions)
             ):
                 self.error(f"there is no option {name}{self._hint_at_option(name, args)}")
+
+    def _options_first(self, args: Sequence[str]) -> list[str]:
+        """Return a command line with its options before its arguments.
+
+        argparse gives up on arguments that may be left out, or of which there may be several, at the next option.
+        """
+        options: list[str] = []
+        arguments: list[str] = []
+        left = list(args)
+        while left:
+            word = left.pop(0)
+            if word == "--":
+                return [*options, word, *arguments, *left]
+            if not _is_option(word):
+                arguments.append(word)
+                continue
+            options.append(word)
+            for _ in range(self._values_behind(word)):
+                if not left or left[0] == "--" or _is_option(left[0]):
+                    return list(args)  # A value is missing, and no argument must stand in for it.
+                options.append(left.pop(0))
+        return options + arguments
+
+    def _values_behind(self, word: str) -> int:
+        """Return how many of the next words are values of an option: none of ``--limit=5``, ``-k5``, or ``-q``."""
+        action = self._option_string_actions.get(word)
+        if action is None and not word.startswith("--"):
+            # Letters of several options: all of them but the last have no value, or the others are its value.
+            letters = [self._option_string_actions.get(f"-{letter}") for letter in word[1:]]
+            action = letters[-1] if all(each is not None and each.nargs == 0 for each in letters[:-1]) else None
+        if action is None:
+            return 0
+        return 1 if action.nargs is None else int(action.nargs)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse what is not among the choices; called by argparse."""
@@ -156,6 +191,13 @@ class ProgramParser(Parser):
             formatter.end_section()
         formatter.add_text(self._closing() if self._closing is not None else None)
         return formatter.format_help()
+
+
+def _is_option(word: str) -> bool:
+    """Return whether a word of a command line is an option: no name with a blank, no negative number."""
+    if word in ("-", "--") or " " in word.partition("=")[0]:
+        return False
+    return word.startswith("-") and not _NEGATIVE_NUMBER.fullmatch(word)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
