@@ -34,7 +34,7 @@ def encoded(cycles, names, line_format):
 @st.composite
 def cycles_and_names(draw, alphabet):
     names = draw(st.lists(st.text(alphabet, min_size=1, max_size=30), min_size=3, max_size=20, unique=True))
-    cycle = st.lists(st.integers(0, len(names) - 1), min_size=3, max_size=len(names), unique=True)
+    cycle = st.lists(st.integers(0, len(names) - 1), min_size=1, max_size=len(names), unique=True)
     return draw(st.lists(cycle, max_size=30)), names
 
 
@@ -66,6 +66,11 @@ def test_half_a_surrogate_pair_does_not_stop_a_listing():
     names = ("a\udc80", "b", "c")
     assert encoded([[0, 1, 2]], names, "text") == "a\\udc80 b c\n"
     assert json.loads(encoded([[0, 1, 2]], names, "jsonl")) == ["a\udc80", "b", "c"]
+
+
+def test_a_cycle_of_one_vertex_is_a_whole_line():
+    assert encoded([[0], [1, 0], [1]], ("a", "bc"), "jsonl") == '["a"]\n["bc","a"]\n["bc"]\n'
+    assert encoded([[0], [1, 0], [1]], ("a", "bc"), "text") == "a\nbc a\nbc\n"
 
 
 @pytest.mark.parametrize("name", ["a\tb", "a\nb", "a\rb", "a\0b"])

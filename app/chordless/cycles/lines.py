@@ -43,12 +43,13 @@ class CycleEncoder:
         first = [opening + name + separator for name in encoded]
         middle = [name + separator for name in encoded]
         last = [name + closing for name in encoded]
-        widths = {len(token) for token in first + middle + last}
+        only = [opening + name + closing for name in encoded]
+        widths = {len(token) for token in first + middle + last + only}
         self._width = max(widths, default=1)
         # Short tokens are padded with zero bytes, which no name contains. The padding is removed afterwards.
         self._padded = len(widths) > 1
-        self._first, self._middle, self._last = (
-            np.array(tokens, f"S{self._width}").view(f"V{self._width}") for tokens in (first, middle, last)
+        self._first, self._middle, self._last, self._only = (
+            np.array(tokens, f"S{self._width}").view(f"V{self._width}") for tokens in (first, middle, last, only)
         )
 
     def encode(self, cycles: Cycles) -> Iterator[tuple[int, bytes]]:
@@ -94,6 +95,8 @@ class CycleEncoder:
         tokens: npt.NDArray[Any] = np.take(self._middle, vertices[begin:end])
         tokens[starts - begin] = self._first[vertices[starts]]
         tokens[ends - begin] = self._last[vertices[ends]]
+        loops = ends[starts == ends]
+        tokens[loops - begin] = self._only[vertices[loops]]
         flat: npt.NDArray[np.uint8] = tokens.view(np.uint8)
         return (flat[flat != 0] if self._padded else flat).tobytes()
 
