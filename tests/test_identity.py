@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from chordless.cli import main
 from chordless.cycles.lines import CycleEncoder
 from chordless.cycles.output import LineOutput
 from chordless.cycles.write import RowOutput
@@ -116,6 +117,20 @@ def test_another_listing_in_its_place_stays_as_it_is(tmp_path, name):
 )  # fmt: skip
 def test_a_line_of_cycles_is_known(line_format, line, could):
     assert CycleEncoder(NAMES, line_format).could_begin(line) == could
+
+
+@pytest.mark.parametrize(("line_format", "line"), [("text", b"v0\n"), ("text", b"v0 v1\n"), ("jsonl", b'["v0"]\n')])
+def test_a_line_of_a_self_loop_is_known_where_a_run_lists_some(line_format, line):
+    assert CycleEncoder(NAMES, line_format, shortest=1).could_begin(line)
+    assert not CycleEncoder(NAMES, line_format, shortest=3).could_begin(line)
+
+
+@pytest.mark.parametrize("name", ["drawn.txt", "drawn.jsonl", "drawn.npy"])
+def test_a_sample_of_self_loops_is_resumed(tmp_path, name):
+    (tmp_path / "loops.txt").write_text("a a\na b\n")
+    asked = ["sample", str(tmp_path / "loops.txt"), "--multigraph", "--length", "1", "-k", "5", "-q"]
+    assert main([*asked, "-o", str(tmp_path / name), "--checkpoint", str(tmp_path / "run")]) == 0
+    assert main(["resume", str(tmp_path / "run"), "-q"]) == 0
 
 
 def folder_of_a_run(path):

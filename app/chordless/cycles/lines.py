@@ -27,10 +27,12 @@ class CycleEncoder:
 
     A line of ``text`` has names separated by a blank, or by a TAB in the whole output if some name contains white
     space. A line of ``jsonl`` is a JSON array; names that are integers stay integers, all others are strings. An
-    OptionError names a name that cannot be told from the separators of the text format.
+    OptionError names a name that cannot be told from the separators of the text format. No cycle has fewer vertices
+    than `shortest`.
     """
 
-    def __init__(self, names: Sequence[Hashable], line_format: LineFormat) -> None:
+    def __init__(self, names: Sequence[Hashable], line_format: LineFormat, *, shortest: int = _TRIANGLE) -> None:
+        self._shortest = shortest
         if line_format == "jsonl":
             encoded = [_json_name(name) for name in names]
             opening, separator, closing = b"[", b",", b"]\n"
@@ -76,7 +78,7 @@ class CycleEncoder:
             start = stop
 
     def could_begin(self, line: bytes) -> bool:
-        """Say whether a line with its end names three or more vertices, none of them twice, as a cycle's line does."""
+        """Say whether a line with its end names as many vertices as a cycle has, none of them twice."""
         if not line.endswith(b"\n"):
             return False
         if self._separator == b",":
@@ -87,7 +89,7 @@ class CycleEncoder:
         else:
             named = line[:-1].split(self._separator)
         known = {self._encode_name(name) for name in self._names}
-        return len(named) >= _TRIANGLE and len(set(named)) == len(named) and known.issuperset(named)
+        return len(named) >= self._shortest and len(set(named)) == len(named) and known.issuperset(named)
 
     def _lines(self, offsets: npt.NDArray[np.int64], vertices: npt.NDArray[np.integer]) -> bytes:
         begin, end = offsets[0], offsets[-1]

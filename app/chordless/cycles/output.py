@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from chordless.cycles.identity import identity_of, not_own, require_own
-from chordless.cycles.lines import CycleEncoder
+from chordless.cycles.lines import CycleEncoder, LineFormat
 from chordless.cycles.pipe import PipeRoom
 from chordless.cycles.read import CYCLES_FOLDER
 from chordless.cycles.write import RowOutput, begins_like_rows
 from chordless.files import open_alone
+from chordless.values import SHORTEST_CYCLE
 from chordless.words.shown import visible
 from kernels_ti import EngineError, OptionError
 from kernels_ti.cycles import Cycles
@@ -88,7 +89,7 @@ def open_output(
         names = graph.names
         if command.output == STANDARD_OUTPUT and os.isatty(standard_output):
             names = tuple(visible(str(name)) for name in names)
-        encoder = CycleEncoder(names, command.output_format)
+        encoder = CycleEncoder(names, command.output_format, shortest=_shortest(command))
         if command.output == STANDARD_OUTPUT:
             output = LineOutput(standard_output, "standard output", encoder, limit=command.limit)
         else:
@@ -104,9 +105,15 @@ def check_listing(command: RunCommand, graph: Graph, position: Mapping[str, int]
     if command.output is None:
         return
     if command.output_format == "text" or command.output_format == "jsonl":
-        LineOutput.check_own(command.output, CycleEncoder(graph.names, command.output_format), position)
+        encoder = CycleEncoder(graph.names, command.output_format, shortest=_shortest(command))
+        LineOutput.check_own(command.output, encoder, position)
     elif command.output_format == "npy" and not begins_like_rows(command.output, graph.n):
         raise not_own(command.output)
+
+
+def _shortest(command: RunCommand) -> int:
+    """Return the fewest names in a line of a listing: one for a self-loop, two for a path that is an edge."""
+    return min(command.min_length, SHORTEST_CYCLE)
 
 
 def require_listing(command: RunCommand, graph: Graph) -> None:
@@ -122,7 +129,8 @@ def require_listing(command: RunCommand, graph: Graph) -> None:
         is_listing = begins_like_rows(path, graph.n)
     else:
         with open(path, "rb") as stream:
-            encoder = CycleEncoder(graph.names, "jsonl" if command.output_format == "jsonl" else "text")
+            line_format: LineFormat = "jsonl" if command.output_format == "jsonl" else "text"
+            encoder = CycleEncoder(graph.names, line_format, shortest=_shortest(command))
             is_listing = encoder.could_begin(stream.readline(_LONGEST_FIRST_LINE))
     if not is_listing:
         raise not_own(path)
