@@ -109,6 +109,11 @@ def test_options_that_do_not_go_together_are_refused(arguments, message, capsys)
     assert message in " ".join(capsys.readouterr().err.split())
 
 
+def test_a_run_has_its_graph(tmp_path, capsys):
+    assert main(["plot", str(tmp_path), "--graph", "petersen", "-o", "a.svg"]) == 2
+    assert f"{tmp_path} is a run, which has its graph: leave --graph out" in " ".join(capsys.readouterr().err.split())
+
+
 def test_molecules_stand_as_a_chemist_draws_them():
     pytest.importorskip("rdkit")
     from chordless.graphs.molecules import read_only_molecule

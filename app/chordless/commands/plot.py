@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +104,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for options that do not go together."""
     if options.graph is not None and options.histogram:
         parser.error("--histogram is drawn of runs; leave --graph out")
+    if options.graph is not None and (folder := next(filter(os.path.isdir, options.runs), None)) is not None:
+        parser.error(f"--graph is for a file of cycles; {folder} is a run, which has its graph: leave --graph out")
     if options.all and options.graph is None:
         parser.error("--all writes all cycles of a file: name their graph, --graph GRAPH")
     if options.all and _suffix(options) != _MAP:
