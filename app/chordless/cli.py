@@ -79,18 +79,7 @@ class _Version(argparse.Action):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the program.
-
-    Parameters
-    ----------
-    argv : list of str, optional
-        The command line without the program's name; by default that of this process.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Run the program with a command line, by default that of this process; return the exit code."""
     program_start = time.time()
     _mend_standard_streams()
     try:

@@ -93,15 +93,7 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def open_to_read(path: str | Path, *, pipes: bool = False) -> BinaryIO:
-    """Open a file that has an end.
-
-    Raise OSError if it cannot be opened, or is a device or a folder, or a pipe where none will do.
-
-    Parameters
-    ----------
-    pipes : bool, default False
-        A pipe will do as well, such as ``<(zcat run.jsonl.gz)`` of a shell.
-    """
+    """Open a file that has an end, or with `pipes` a pipe of a shell, ``<(zcat run.jsonl.gz)``; else raise OSError."""
 
     def opener(name: str, flags: int) -> int:
         # Without a writer a pipe would block here.
@@ -140,10 +132,7 @@ def is_leftover(name: str, of: str) -> bool:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove what killed processes left that were replacing a file; only for who holds its lock.
-
-    Raise OSError if that is not possible.
-    """
+    """Remove what killed processes left that were replacing a file; only for who holds its lock."""
     for name in os.listdir(path.parent):
         if is_leftover(name, path.name):
             path.with_name(name).unlink(missing_ok=True)
@@ -176,20 +165,7 @@ def sync_folder(path: Path) -> None:
 
 
 def take_lock(descriptor: int, seconds: float = SECONDS_TO_WAIT_FOR_A_LOCK) -> bool:
-    """Lock an open file for this process alone, and wait for the lock if need be.
-
-    Raise OSError if the file system has no locks.
-
-    Parameters
-    ----------
-    seconds : float
-        How long to wait.
-
-    Returns
-    -------
-    bool
-        Whether the file is locked now; False if another process still holds the lock.
-    """
+    """Lock an open file, waiting so long; return whether it is locked. An OSError says that there are no locks."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -214,21 +190,10 @@ def _is_free(descriptor: int) -> bool:
 def open_alone(path: str | Path, flags: int = 0, *, seconds: float = SECONDS_TO_WAIT_FOR_A_LOCK) -> int:
     """Open a file to write to it, and lock it, so that no other run of this program writes to it meanwhile.
 
-    What is no regular file, such as a pipe or a terminal, is not locked, nor is a file on a file system without locks.
-    Raise OSError if the file cannot be opened. Raise OptionError if another process is writing to the file; the message
-    names the process, where the system tells it.
-
-    Parameters
-    ----------
-    flags : int
-        More flags of `os.open`. ``os.O_TRUNC`` takes effect once the lock is held.
-    seconds : float
-        How long to wait for the lock.
-
-    Returns
-    -------
-    int
-        The descriptor. The lock is gone when it is closed.
+    `flags` are more flags of `os.open`; ``os.O_TRUNC`` takes effect once the lock is held, for which others are waited
+    for so many seconds. What is no regular file, such as a pipe or a terminal, is not locked, nor is a file on a file
+    system without locks. The lock is gone when the descriptor is closed. Raise OSError if the file cannot be opened,
+    OptionError, which names the process where the system tells it, if another one is writing to the file.
     """
     access = flags & os.O_ACCMODE or os.O_WRONLY
     descriptor = os.open(path, access | (flags & ~os.O_ACCMODE & ~os.O_TRUNC) | os.O_CLOEXEC, 0o666)
@@ -282,16 +247,10 @@ def same_file(descriptor: int, path: Path) -> bool:
 
 
 def open_own(path: str | Path, flags: int, *, folder: int | None = None) -> int:
-    """Open a file that this program keeps in a folder of its own; a link in its place is refused.
+    """Open a file that this program keeps in a folder of its own.
 
-    Raise OSError if that is not possible. Raise EngineError if it is a link, a pipe or a device.
-
-    Parameters
-    ----------
-    flags : int
-        Of `os.open`.
-    folder : int, optional
-        Descriptor of the folder, which may have been moved; `path` is only its name in messages then.
+    With the descriptor of a `folder`, which may have been moved, `path` is only its name in messages. Raise OSError if
+    that is not possible, EngineError if it is a link, a pipe or a device.
     """
     try:
         name = path if folder is None else Path(path).name

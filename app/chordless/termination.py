@@ -14,18 +14,7 @@ SAME_SIGNAL_SECONDS = 0.2
 
 
 class TerminatedError(KeyboardInterrupt):
-    """A signal other than Ctrl-C is to end the program.
-
-    Parameters
-    ----------
-    number : int
-        The signal.
-
-    Attributes
-    ----------
-    exit_code : int
-        That of the program.
-    """
+    """A signal, `number`, other than Ctrl-C is to end the program, with `exit_code`."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

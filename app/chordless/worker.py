@@ -62,13 +62,7 @@ def _failure(error: Exception) -> Failed:
 
 
 def main(commands: int, events: int) -> None:
-    """Serve one command and end.
-
-    Parameters
-    ----------
-    commands, events : int
-        Descriptors of the pipes from and to the client.
-    """
+    """Serve one command and end; the descriptors are those of the pipes from and to the client."""
     whole = False
 
     def leave() -> None:

@@ -41,26 +41,11 @@ _SIGNS: dict[type[ast.AST], Callable[[Any], Any]] = {ast.Not: operator.not_, ast
 
 
 class Property:
-    """An expression over the counts of a graph.
+    """An expression over the counts of a graph; `needs_graph` says whether counts alone may not decide.
 
-    Parameters
-    ----------
-    text : str
-        Whole numbers and the names of `NAMES`, with ``+ - * // %``, comparisons, ``and``, ``or``, ``not`` and
-        parentheses.
+    It has whole numbers and the names of `NAMES`, with ``+ - * // %``, comparisons, ``and``, ``or``, ``not`` and
+    parentheses. An OptionError says that a text is no such expression.
 
-    Attributes
-    ----------
-    needs_graph : bool
-        Whether counts alone may not decide.
-
-    Raises
-    ------
-    OptionError
-        If it is no such expression.
-
-    Examples
-    --------
     >>> Property("odd > 0 and n < 9").of({"n": 5, "m": 5, "by_length": {"5": 1}}, lambda: None)
     True
     """

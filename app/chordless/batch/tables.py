@@ -47,26 +47,13 @@ _FIRST_BYTE_OF_SURROGATES = 0xDC00
 
 
 def write_table(lines: Lines, path: str, table_format: TableFormat) -> None:
-    r"""Write lines as a table with a column for each field. Objects are written as JSON.
+    r"""Write lines as a table with a column for each field, which replaces a file when it is complete.
 
-    The counts by length are in the columns ``c3``, ``c4`` and so on, up to the longest cycle of any graph. Above 1000,
-    only lengths that occur have a column. A cell is null if its length was not asked for, or nothing was counted.
-    A byte of a name that is not UTF-8 is written as ``\xHH``. In Parquet a column of whole numbers that do not all fit
-    into 64 bits has the type decimal128, and with more than 38 digits it is text.
-
-    Parameters
-    ----------
-    lines : callable
-    path : str
-        The table replaces this file only when it is complete.
-    table_format : {"csv", "parquet"}
-
-    Raises
-    ------
-    OptionError
-        If pyarrow is not installed.
-    EngineError
-        If the file cannot be written.
+    Objects are written as JSON. The counts by length are in the columns ``c3``, ``c4`` and so on, up to the longest
+    cycle of any graph. Above 1000, only lengths that occur have a column. A cell is null if its length was not asked
+    for, or nothing was counted. A byte of a name that is not UTF-8 is written as ``\xHH``. In Parquet a column of whole
+    numbers that do not all fit into 64 bits has the type decimal128, and with more than 38 digits it is text. An
+    OptionError says that pyarrow is not installed, an EngineError that the file cannot be written.
     """
     kinds = _kinds(lines())
     write_rows((_row(line, kinds) for line in lines()), kinds, path, table_format)
@@ -105,13 +92,8 @@ def write_csv_rows(rows: Iterable[Row], kinds: Kinds, stream: IO[str]) -> None:
 def cell_of_text(text: str) -> str:
     r"""Return a text as a CSV cell that no spreadsheet reads as a formula.
 
-    A byte that is not UTF-8 is written as ``\xHH``. A text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a
-    line end gets a single quote in front.
-
-    Examples
-    --------
-    >>> cell_of_text("=1+1"), cell_of_text("roads.txt")
-    ("'=1+1", 'roads.txt')
+    A byte that is not UTF-8 is written as ``\xHH``. A text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line
+    end gets a single quote in front.
     """
     text = _encodable(text)
     return f"'{text}" if _FORMULA.match(text) else text

@@ -35,10 +35,8 @@ _warm: set[tuple[str, str]] = set()
 def answer(file: str, wanted: str, arch: str, threads: int | None) -> dict[str, Any]:
     """Search a graph file, and return the seconds and the counts by length. The kernels are loaded before.
 
-    ``count`` calls `count_cycles`; ``rows`` calls `collect_cycles` for its bit rows; ``batches`` and ``lists`` call
-    `enumerate_cycles` for the vertices in its batches, or for lists of names. ``search``, ``search rows`` and ``kept``
-    are the search inside these calls alone: it counts, brings its cycles to the host as bit rows, or keeps them in the
-    memory of the device.
+    The ways are those of `chordless bench listing`: ``count``, ``rows``, ``batches`` and ``lists`` are calls of the
+    library, ``search``, ``search rows`` and ``kept`` the search inside them alone.
     """
     graph = load_graph(file).graph
     device = device_for(graph, arch, threads=threads)

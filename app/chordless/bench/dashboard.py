@@ -50,14 +50,7 @@ def prepared(options: Namespace, stack: ExitStack) -> Prepared:
 
 
 class Terminal:
-    """A program on a pseudo-terminal. It ends with the block.
-
-    Parameters
-    ----------
-    command : sequence of str
-    environment : dict of str to str
-        More variables for the program.
-    """
+    """A program on a pseudo-terminal, with more variables in its environment. It ends with the block."""
 
     def __init__(self, command: Sequence[str], environment: dict[str, str]) -> None:
         self._mine, its = pty.openpty()
@@ -91,13 +84,7 @@ class Terminal:
         os.close(self._mine)
 
     def press(self, keys: str, words: str) -> float:
-        """Press keys and wait for words; return the seconds until they are drawn.
-
-        Raises
-        ------
-        EngineError
-            If they do not come.
-        """
+        """Press keys and wait for words; return the seconds until they are drawn, see `wait_for`."""
         while self._read(0.0):
             pass
         self._shown = b""
@@ -107,13 +94,7 @@ class Terminal:
         return time.monotonic() - began
 
     def wait_for(self, words: str) -> None:
-        """Wait until words are drawn that were not there before the last key.
-
-        Raises
-        ------
-        EngineError
-            If they do not come.
-        """
+        """Wait until words are drawn that were not there before the last key; an EngineError if they do not come."""
         began = time.monotonic()
         while words.encode() not in self._shown:
             seconds = time.monotonic() - began

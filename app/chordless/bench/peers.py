@@ -68,8 +68,8 @@ class Ours:
 def our_programs(arch: str, threads: int | None, machine: Mapping[str, Any]) -> list[Ours]:
     """Return the ways of this program to measure on a machine, see `chordless.bench.measure.machine`.
 
-    On a CPU: a search with `threads` threads (default: all), a search with one thread, the first of these with the
-    fork of Taichi where both are installed, and the boundary method.
+    On a CPU: a search, one with one thread, the first of these with the fork of Taichi if that is here, the boundary
+    method.
     """
     if machine["arch"] != "cpu":
         return [Ours(f"chordless, {arch}", arch, None)]

@@ -113,10 +113,9 @@ def given(text: str, option: str = "--program") -> Program:
 
 
 def read_count(printed: str) -> Count:
-    """Find the count in the output of a program.
+    """Find the count in the output of a program; it is empty if there is no number.
 
-    It is that of ``clc N`` (cycles of four or more vertices) and perhaps ``c3 N``, else ``cycles``: the last whole
-    number, without a time ``sec S``. It is empty if there is no number.
+    It is that of ``clc N`` and perhaps ``c3 N``, else ``cycles``: the last whole number, without a time ``sec S``.
     """
     labelled = {key: int(numbers[-1]) for key, pattern in _LABELLED.items() if (numbers := pattern.findall(printed))}
     if "clc" in labelled:

@@ -36,10 +36,9 @@ def run_batch(
     meanwhile: Callable[[], None] | None = None,
     way_on: str | None = None,
 ) -> BatchOutcome:
-    """Run the engine to its end, showing progress and obeying signals.
+    """Run the engine to its end, showing progress and obeying signals; a ChordlessError if the batch came to no end.
 
-    `meanwhile` is called several times a second, and writes to standard output. `way_on` tells the user how to go on
-    after a failure. Raise ChordlessError if the batch came to no end.
+    `meanwhile` is called several times a second, and writes to standard output. `way_on` tells the user how to go on.
     """
     to_terminal = meanwhile is not None and sys.stdout.isatty()
     mode = "none" if options.quiet else options.progress

@@ -43,8 +43,7 @@ def _usage_of(option: argparse.Action) -> str:
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are two lines and name the nearest option or choice.
 
-    `closing` returns the help text below the options. Only ``--help`` calls it, so it may import modules that take
-    long.
+    Only ``--help`` calls `closing`, which returns the text below the options: it may import modules that take long.
     """
 
     def __init__(self, *arguments: Any, closing: Callable[[], str] | None = None, **options: Any) -> None:

@@ -56,10 +56,9 @@ def ending(finished: Finished) -> str:
 
 
 def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Iterator[str]:
-    """Yield the lines of a count for people, fit for 80 columns.
+    """Yield the lines of a count for people, fit for 80 columns, with the colours and bars that a stream can show.
 
-    Triangles, or longer cycles, that the bounds exclude have no line. The stream decides on colour and on the
-    characters of the bars.
+    Triangles, or longer cycles, that the bounds exclude have no line.
     """
     colour = has_colour(stream)
     by_length = finished.cycles_by_length

@@ -22,14 +22,8 @@ def require_other_files(
 ) -> None:
     """Raise an OptionError if an output would destroy something: an input, another output, or a file of the run.
 
-    Parameters
-    ----------
-    inputs : iterable of (str, str or None)
-        What a file is, such as `THE_GRAPH`, and its path; None for none.
-    outputs : mapping of str to str or None
-        The path of each option that names a file to write.
-    folder : str, optional
-        A run directory, which no output may lie in.
+    Each input has its name, such as `THE_GRAPH`, and its path, each output its option; no output may lie in the
+    `folder` of the run.
     """
     inputs, named = list(inputs), [(option, path) for option, path in outputs.items() if path is not None]
     for i, (option, path) in enumerate(named):

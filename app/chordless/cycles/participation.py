@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def participation_object(graph: Graph, counted: Participation, *, vertices: bool) -> dict[str, Any]:
-    """Return counts as an object for JSON.
+    """Return counts as an object for JSON, with ``vertices`` if they are wanted and ``edges`` if they were counted.
 
-    It has ``vertices`` where they are wanted and ``edges`` where they were counted. Each entry, in the order of the
-    graph, has its ``name`` (of an edge the names of both ends), the ``cycles`` through it and these ``by_length``.
+    Each entry, in the order of the graph, has its ``name`` (of an edge the names of both ends), the ``cycles`` through
+    it and these ``by_length``.
     """
     names = [json_name(name) for name in graph.names]
     found: dict[str, Any] = {}

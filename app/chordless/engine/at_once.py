@@ -41,18 +41,9 @@ TRIAL_SECONDS = 0.05
 
 
 def searched_at_once(command: RunCommand) -> list[Event] | None:
-    """Carry out a command if its graph is small enough.
+    """Carry out a command if its graph is small enough; return the events that an engine would send.
 
-    Returns
-    -------
-    list of Event or None
-        The events that an engine would send, the last one a `Finished`. None if the command needs an engine; nothing
-        has been written then.
-
-    Raises
-    ------
-    ChordlessError
-        As an engine would report.
+    None if the command needs an engine; nothing has been written then. A ChordlessError is as an engine would report.
     """
     if not _can_be_tried(command):
         return None

@@ -50,12 +50,10 @@ def count_along_boundary(
 
     The keeper writes checkpoints, and the count goes on from `checkpoint` if that is given. `plan` has first orders of
     the vertices, if they have been sought; `order` has all vertices, in the order to take where the checkpoint has
-    none. Raise DeviceError or OptionError if the arch that was asked for is not there or has no such kernels,
-    EngineError if the states do not fit into the memory allowed.
-
-    Return the reason of the end, the counts (of the vertices that came until then), the ``width`` of the boundary and
-    the most ``states``, the device of the kernels, None for Python alone, and the cycles through each vertex and edge,
-    if they are wanted and the count was not stopped.
+    none. Return the reason of the end, the counts (of the vertices that came until then), the ``width`` of the boundary
+    and the most ``states``, the device of the kernels, None for Python alone, and the cycles through each vertex and
+    edge, if they are wanted and the count was not stopped. Raise DeviceError or OptionError for an arch that is not
+    there or has no such kernels, EngineError if the states do not fit into the memory allowed.
     """
     watch = Watch(command, channel, 0.0 if checkpoint is None else checkpoint.state.seconds)
     by_length = not command.total_only

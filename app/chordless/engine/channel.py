@@ -18,21 +18,11 @@ class ClientIsGone(BaseException):
 
 
 class Channel:
-    """The engine's end of the two pipes.
+    """The engine's end of the two pipes: the descriptors to read commands from and to write events to.
 
-    Parameters
-    ----------
-    commands, events : int
-        The descriptors to read from and to write to.
-
-    Attributes
-    ----------
-    stop_asked, paused, checkpoint_asked : bool
-        The state that the commands so far ask for. The code that writes a checkpoint resets `checkpoint_asked`.
-    mailbox : Mailbox or None
-        The file with orders of other processes.
-    extra : int
-        Vertices that cycles have and the paths for which they stand do not; see `chordless.graphs.paths`.
+    `stop_asked`, `paused` and `checkpoint_asked` are what the commands so far ask for; the code that writes a
+    checkpoint resets the last one. `mailbox` is the file with orders of other processes. `extra` is the number of
+    vertices that cycles have and the paths for which they stand do not; see `chordless.graphs.paths`.
     """
 
     extra = 0

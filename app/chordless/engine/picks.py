@@ -48,22 +48,11 @@ class Picked:
 
 
 class Pick:
-    """A search for a best cycle, or a sample.
+    """A search for a best cycle, or a sample; the `pick` of the command says which, its `limit` how many.
 
-    Parameters
-    ----------
-    command : RunCommand
-        Its `pick` says which, its `limit` how many are drawn, or how many of the best are wanted.
-    order : list of int, optional
-        All vertices, in the order to take.
-    keeper : Keeper, optional
-        Writes checkpoints.
-    checkpoint : Checkpoint, optional
-        From which it goes on.
-    output : CycleOutput, optional
-        A folder of parts, cut back to its place in the checkpoint.
-    opened : callable, optional
-        Opens another output. It is written from the beginning; with a keeper, once all cycles are in a checkpoint.
+    `order` has all vertices, in the order to take. `keeper` writes checkpoints, and the work goes on from `checkpoint`.
+    `output` is a folder of parts, cut back to its place there; `opened` opens another output, which is written from the
+    beginning; with a keeper, once all cycles are in a checkpoint.
     """
 
     def __init__(

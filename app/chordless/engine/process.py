@@ -55,46 +55,14 @@ _LONGEST_WAIT = 0.5
 
 
 class EngineProcess:
-    """A running engine process.
+    """A running engine process; a context manager: however its block ends, no child process stays behind.
 
-    Use it as a context manager: however the block ends, no child process stays behind.
-
-    Parameters
-    ----------
-    command : RunCommand, BatchCommand or ProbeCommand
-        What the engine does.
-    recording : text file, optional
-        Gets every event as a line of JSON, with the wall-clock ``time`` added. A run with a directory records them
-        there as well.
-    polite : bool, default False
-        Run the engine at a lower priority, so that a dashboard answers keys at once. On otherwise idle cores the
-        search is as fast as without.
-    environment : mapping of str to str, optional
-        Environment variables of the engine, beside those of this process.
-
-    Attributes
-    ----------
-    search_began : bool
-        Whether the search has begun; from then on `stop` is answered soon.
-    died : bool
-        Whether the engine ended without sending a last event.
-    directory : str or None
-        The absolute path of its run directory, once the engine has reported it.
-    last_words : deque of str
-        The last lines that the engine, or a driver, printed.
-
-    Raises
-    ------
-    EngineError
-        If the process cannot be started.
-
-    Examples
-    --------
-    >>> import time
-    >>> from chordless.protocol.orders import RunCommand
-    >>> with EngineProcess(RunCommand("cycle:5", time.time(), arch="reference")) as engine:
-    ...     [event.cycles for event in engine.events() if event.name == "finished"]
-    [1]
+    `recording` gets every event as a line of JSON, with the wall-clock ``time`` added; a run with a directory records
+    them there as well. A `polite` engine has a lower priority, so that a dashboard answers keys at once; on otherwise
+    idle cores it is as fast. `environment` has variables beside those of this process. Once `search_began`, `stop` is
+    answered soon. `died` says that the engine ended without a last event, `directory` is the absolute path of its run
+    directory, and `last_words` are the last lines that it, or a driver, printed. An EngineError says that the process
+    cannot be started.
     """
 
     def __init__(
@@ -190,16 +158,10 @@ class EngineProcess:
         self._process.kill()
 
     def poll(self, timeout: float | None = None) -> Event | None:
-        """Return the next event.
+        """Return the next event; None if nothing came within `timeout` seconds, or after the last event.
 
-        Return None if nothing came in time, or after the last event. The last one is a `Finished`, a `BatchFinished`, a
-        `Failed` or a `DeviceReport`, always: for an engine that died the client makes a `Failed` that says how, with
-        the engine's last words.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            Seconds to wait; by default until there is one.
+        The last one is a `Finished`, a `BatchFinished`, a `Failed` or a `DeviceReport`, always: for an engine that died
+        the client makes a `Failed` that says how, with the engine's last words.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while not self._pending:

@@ -19,21 +19,12 @@ _PIECES = 64
 
 
 def asteroidal_triple(graph: Graph) -> tuple[int, int, int] | None:
-    """Find three vertices, each two of which are joined by a path without the third and its neighbours.
+    """Find three vertices of a chordal graph; a path without the third and its neighbours joins each two of them.
 
     A chordal graph is an interval graph if and only if it has no such asteroidal triple. If it has one, it has one of
     ends: vertices that lie in one maximal clique only. (Leave out the neighbours of the component that holds y and z
     when x and its neighbours are gone. They are a clique, so the component of x has an end, and that may stand for x.)
     Of a graph with many ends, every piece is left out whose rest is no interval graph either.
-
-    Parameters
-    ----------
-    graph : Graph
-        A chordal graph.
-
-    Returns
-    -------
-    tuple of three int, ascending, or None
     """
     kept, chosen = np.arange(graph.n), _ends(graph)
     if len(chosen) > _FEW:

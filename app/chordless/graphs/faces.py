@@ -19,18 +19,7 @@ from kernels_ti.graph import IntArray
 
 
 class Faces:
-    """Which cycles of a graph with coordinates are faces.
-
-    Parameters
-    ----------
-    loaded : LoadedGraph
-        A graph with a place for each vertex.
-
-    Raises
-    ------
-    OptionError
-        If a vertex has no place.
-    """
+    """Which cycles of a graph with coordinates are faces; an OptionError if a vertex has no place."""
 
     def __init__(self, loaded: LoadedGraph) -> None:
         places = loaded.positions or {}
@@ -44,13 +33,7 @@ class Faces:
         self._crossed: dict[tuple[int, int], bool] = {}
 
     def is_face(self, cycle: list[int]) -> bool | None:
-        """Return whether a chordless cycle is a face; None where an edge, no dead end, crosses one of its edges.
-
-        Parameters
-        ----------
-        cycle : list of int
-            Its vertices in cycle order.
-        """
+        """Return whether a chordless cycle is a face; None where an edge, no dead end, crosses one of its edges."""
         if any(self._is_crossed(min(edge), max(edge)) for edge in pairwise([*cycle, cycle[0]])):
             return None
         x, y = self._places[cycle].T

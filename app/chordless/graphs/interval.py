@@ -24,21 +24,11 @@ class Stretch:
 
 
 def interval_order(graph: Graph) -> tuple[Stretch, ...] | None:
-    """Lay the vertices of a graph along a line, so that those that are joined overlap, and no others.
+    """Lay the vertices of a simple graph along a line, so that those that are joined overlap, and no others.
 
     Each place of the line is a maximal clique. A vertex without a neighbour fits anywhere between the others, so it is
     left out. The cliques are ordered by partition refinement (Habib, McConnell, Paul and Viennot 2000, *Lex-BFS and
-    partition refinement*, Theoretical Computer Science 234).
-
-    Parameters
-    ----------
-    graph : Graph
-        A simple undirected graph.
-
-    Returns
-    -------
-    tuple of Stretch or None
-        Sorted by place. None if this is not an interval graph.
+    partition refinement*, Theoretical Computer Science 234). None if this is not an interval graph.
     """
     if not is_chordal(graph):
         return None

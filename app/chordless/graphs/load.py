@@ -92,42 +92,12 @@ def load_graph(
     encoding: str | None = None,
     limits: Limits | None = None,
 ) -> LoadedGraph:
-    """Load a graph from a file, from standard input or from a generator spec.
+    """Load a graph as `chordless.load_graph` does, within `limits` of memory and time, with its places and notes.
 
-    An existing file wins over a spec of the same spelling.
-
-    Parameters
-    ----------
-    source : str
-        A path, ``-`` for standard input, or a spec such as ``grid:7x10``. Files may be compressed by gzip. In a file
-        of many graphs, ``FILE:12`` is the graph of line 12, or the twelfth molecule of an SDF; ``FILE:caffeine`` is the
-        molecule of that name.
-    simplify : bool
-        Drop loops, repeated edges and directions: the graph is simple and undirected.
-    directed : bool
-        Take each edge of the file as an arc from its first vertex to the second, where the format does not say whether
-        the graph is directed: an edge list, an adjacency list, Pajek, DIMACS or Matrix Market.
-    multigraph : bool
-        Keep loops and repeated edges instead of refusing them. A directed graph may have loops anyway.
-    file_format : str, optional
-        One of `FORMATS` or of `MOLECULE_FORMATS`. By default the extension decides, and without a known one the
-        content.
-    encoding : str, optional
-        The encoding of the file, by a name that Python knows; by default UTF-8. GraphML names its own encoding.
-    limits : Limits, optional
-        Limits of memory and time for reading.
-
-    Returns
-    -------
-    LoadedGraph
-
-    Raises
-    ------
-    GraphError
-        If there is no such graph, or the file is not such a graph. The message is one line: the
-        file, the line number if known, what is wrong and what would be right.
-    OptionError
-        For a format or an encoding that does not exist, and for `directed` where it is not possible.
+    In a file of many graphs, ``FILE:12`` is also the twelfth molecule of an SDF, and ``FILE:caffeine`` the molecule of
+    that name. The message of a GraphError is one line: the file, the line number if known, what is wrong and what would
+    be right. An OptionError is raised for a format or an encoding that does not exist, and for `directed` where it is
+    not possible.
     """
     if file_format is not None:
         checked_format(file_format)

@@ -52,16 +52,13 @@ def load_overlap(net_path: str, types_path: str | None = None, encoding: str | N
 
 
 def read_food_web(net_path: str, types_path: str | None = None, encoding: str | None = None) -> FoodWeb:
-    """Read a food web and join those of its species that share a living prey.
+    """Read a food web and join those of its species that share a living prey; see `chordless.overlap_graph`.
 
-    An arc a b of the web means that b eats a. The web is a Pajek network with arcs, a matrix of prey (rows) and
-    predators (columns), a list of lines `prey -> predator`, or a directed graph in another format. Only arcs between
-    living vertices count, whatever their weight, in Pajek also a weight of 0. A species that eats itself is one of its
-    own predators, and shares this prey with the others (J. E. Cohen, Food Webs and Niche Space, 1978). `types_path` is
-    a Pajek partition (.clu) with the type of every vertex: 1 living, 2 other (detritus), 3 input, 4 output, 5
-    respiration. By default it is the partition in the same folder with the same stem. If there is none, or with "none",
-    every vertex is living. A GraphError is raised for a file that cannot be read, a web with edges instead of arcs, and
-    a partition with another number of vertices than the web, with unknown types or with no living vertex.
+    An arc a b of the web means that b eats a. Only arcs between living vertices count, whatever their weight, in Pajek
+    also a weight of 0. A species that eats itself is one of its own predators, and shares this prey with the others (J.
+    E. Cohen, Food Webs and Niche Space, 1978). A partition has the type of every vertex, see `TYPES`. A GraphError is
+    raised for a file that cannot be read, a web with edges instead of arcs, and a partition with another number of
+    vertices than the web, with unknown types or with no living vertex.
     """
     require_web(net_path)
     names, arcs, notes, is_network = _read_arcs(net_path, encoding)

@@ -58,14 +58,9 @@ def command_from_json(line: str | bytes) -> Command:
 
 
 def event_from_json(line: str | bytes) -> Event:
-    """Return the event that `line` holds.
+    """Return the event that `line`, one JSON object, holds. Fields that this version does not know are ignored.
 
     Raise EngineError if the line is not an event, or was recorded by a newer version of the protocol.
-
-    Parameters
-    ----------
-    line : str or bytes
-        One JSON object. Fields that this version does not know are ignored.
     """
     values = _parse(line)
     version = values.get("version", PROTOCOL_VERSION)

@@ -16,17 +16,7 @@ SYMMETRY = ("automorphisms", "orbits_begun")
 
 
 def triangle_count(min_length: int, parity: Parity | None, cycles_by_length: Mapping[int, int]) -> int | None:
-    """Return how many triangles were found, or None where only other cycles were searched for.
-
-    Parameters
-    ----------
-    min_length : int
-        The lower bound of the search.
-    parity : {"odd", "even"} or None
-        That of the cycles which were searched for.
-    cycles_by_length : mapping of int to int
-        Cycles by number of vertices.
-    """
+    """Return how many triangles were found; None where bound and parity leave them out of the search."""
     return cycles_by_length.get(_TRIANGLE, 0) if min_length <= _TRIANGLE and parity != "even" else None
 
 
@@ -38,12 +28,9 @@ def hole_count(cycles: int, cycles_by_length: Mapping[int, int]) -> int:
 def seconds_object(finished: Finished) -> dict[str, float]:
     """Return where the time went; the first four values add up to ``total``.
 
-    Returns
-    -------
-    dict of str to float
-        ``setup``: until the search began; ``enumerate``: the search itself; ``write``: for the output, with the waiting
-        for its reader, and for checkpoints; ``other``: the preparation of later blocks and stages, pauses, reports and
-        forecasts; ``total``: all of it.
+    It is ``setup``, until the search began; ``enumerate``, the search itself; ``write``, for the output, with the
+    waiting for its reader, and for checkpoints; ``other``, the preparation of later blocks and stages, pauses, reports
+    and forecasts.
     """
     parts = {
         "setup": round(finished.setup_seconds, 6),
@@ -101,13 +88,8 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
 def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
     """Return the run that ``--json`` has printed: its command, as far as the result tells, and its result.
 
-    Raise KeyError, TypeError, ValueError or AttributeError if it is not such an object, or holds a number that is no
+    Raise KeyError, TypeError, ValueError or AttributeError if it is no `result_object`, or holds a number that is no
     count.
-
-    Parameters
-    ----------
-    values : mapping
-        See `result_object`.
     """
     seconds, part = values["seconds"], values["part"]
     command = RunCommand(

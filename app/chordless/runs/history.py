@@ -87,10 +87,9 @@ class RunSummary:
 
 
 def list_runs(folder: Path, elsewhere: Iterable[Path] = ()) -> list[RunSummary]:
-    """Summarize every run directory in a folder, and those `elsewhere`, the newest first.
+    """Summarize every run directory in a folder, which may be missing, and those `elsewhere`, the newest first.
 
-    Only the ends of long recordings are read. A folder that is missing has none. An EngineError says that it cannot be
-    read.
+    Only the ends of long recordings are read. An EngineError says that the folder cannot be read.
     """
     try:
         with os.scandir(folder) as entries:

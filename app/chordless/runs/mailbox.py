@@ -27,10 +27,7 @@ Order = StopCommand | PauseCommand | GoCommand | CheckpointCommand
 
 
 def post(directory: str | Path, order: Order) -> None:
-    """Leave a stop, pause, go or checkpoint order for the engine that is at work in a run directory.
-
-    An EngineError says that none is at work there, or that the file cannot be written.
-    """
+    """Leave an order for the engine at work in a run directory; an EngineError if none is, or it cannot be written."""
     if not is_at_work(directory):
         raise EngineError(f"no engine is at work in {directory}")
     path = Path(directory) / _MAILBOX

@@ -67,15 +67,10 @@ class CycleRange:
         return f"{self.number} {self.spread}".rstrip()
 
     def share(self, found: int, branching: float) -> float:
-        """Return the share of a search that is done, 0 to 1.
+        """Return the share of a search that is done, 0 to 1, by the cycles found so far.
 
-        Parameters
-        ----------
-        found : int
-            Cycles found so far.
-        branching : float
-            The share by the branching of the search, which assumes that all branches are alike. It decides where the
-            range is wide, as far as the range allows.
+        `branching` is the share by the branching of the search, which assumes that all branches are alike. It decides
+        where the range is wide, as far as the range allows.
         """
         now = self.with_found(found)
         if not now.low or now.is_vague:

@@ -67,13 +67,7 @@ def check_graphml(source: Source) -> None:
 
 
 def check_gml(source: Source) -> None:
-    """Raise an error unless a GML file is one flat graph, without nodes or edges outside its brackets.
-
-    Raises
-    ------
-    GraphError
-        The message names the line.
-    """
+    """Raise a GraphError, which names the line, unless a GML file is one flat graph within its brackets."""
     line = 1
     above: list[str] = []
     word = ""
