@@ -147,7 +147,7 @@ def test_a_row_group_is_written_while_the_caller_goes_on(tmp_path, monkeypatch, 
             return super().write(data)
 
     @contextlib.contextmanager
-    def slow(path):
+    def slow(path, **how):
         with SlowDisk(path, "w") as stream:
             yield stream
 

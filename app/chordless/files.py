@@ -31,20 +31,28 @@ _NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 
 
 @contextlib.contextmanager
-def replaced(path: str | Path, *, private: bool = False) -> Iterator[BinaryIO]:
+def writing(path: str | Path) -> Iterator[None]:
+    """Raise an EngineError that a file cannot be written for an OSError of the block."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def replaced(path: str | Path, *, private: bool = False, tidy: bool = False) -> Iterator[BinaryIO]:
     """Yield a stream whose content takes the place of a file once the block has ended without an error.
 
     The content goes to a new file in the same folder. Its name cannot be guessed, and it is only opened if nothing has
     that name, so no link is followed. It is safe on the disk before it is renamed. An old file keeps its permissions; a
-    new one has those that the process gives to every new file. If `path` is a link, the link is replaced. Raise OSError
-    if that is not possible; the old file is still there, and the new one is gone.
-
-    Parameters
-    ----------
-    private : bool, default False
-        Nobody but the user may read or write a new file.
+    `private` new one is for nobody but the user. With `tidy` what killed processes left of the same work is removed
+    first. If `path` is a link, the link is replaced. Raise OSError if that is not possible; the old file stays.
     """
     path = Path(path)
+    if tidy:
+        remove_abandoned(path)
     new = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(new, flags, 0o600 if private else 0o666)
@@ -76,7 +84,7 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     replaced. See `replaced` for all others. An EngineError says that it cannot be written.
     """
     path = Path(path)
-    try:
+    with writing(path):
         if path.is_symlink() or (path.exists() and not path.is_file()):
             with path.open("wb") as stream:
                 yield stream
@@ -86,10 +94,6 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
             path.open("ab").close()
         with replaced(path) as stream:
             yield stream
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def open_to_read(path: str | Path, *, pipes: bool = False) -> BinaryIO:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from chordless.files import replaced
+from chordless.files import replaced, writing
 from kernels_ti import EngineError
 
 MOST_BYTES = 64 << 20
@@ -58,14 +58,12 @@ class PartFolders:
 
     def take(self, file: CycleFile) -> None:
         """Put a file in its place; an EngineError if it cannot be written."""
-        try:
+        with writing(file.path):
             if file.part is not None:
                 os.replace(file.part, file.path)
                 return
             with replaced(file.path) as stream:
                 stream.write(file.content)
-        except OSError as error:
-            raise EngineError(f"cannot write {file.path}: {error.strerror or error}") from error
 
     def close(self) -> None:
         """Remove the folders, with the files of answers that were not taken."""

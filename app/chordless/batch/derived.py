@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from chordless.batch.output import DONE
 from chordless.batch.properties import Property
-from chordless.files import remove_abandoned, replaced
+from chordless.files import replaced, writing
 from chordless.graphs.readers.library import read_graph6
 from chordless.graphs.readers.source import Source
-from kernels_ti import EngineError, Graph, OptionError
+from kernels_ti import Graph, OptionError
 
 
 def kept_graphs(lines: Iterable[dict[str, Any]], keep: Property) -> Iterator[bytes]:
@@ -61,12 +60,8 @@ class TermRows:
 
 def write_rows(rows: Iterable[bytes], path: str) -> None:
     """Write rows to a file, which appears only when it is complete; an EngineError if it cannot be written."""
-    try:
-        remove_abandoned(Path(path))
-        with replaced(path) as stream:
-            stream.writelines(rows)
-    except OSError as error:
-        raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
+    with writing(path), replaced(path, tidy=True) as stream:
+        stream.writelines(rows)
 
 
 def _graph_of(line: dict[str, Any]) -> Graph:

@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from chordless.files import open_alone, remove_leftovers, replaced
+from chordless.files import open_alone, remove_leftovers, replaced, writing
 from kernels_ti import EngineError, OptionError
 
 FIELDS: dict[str, str] = {
@@ -77,11 +77,9 @@ class BatchFile:
         self._path = path
         self._keep_unreadable = keep_unreadable
         self._held = Path(path + EARLIER)
-        try:
+        with writing(path):
             self._descriptor = open_alone(path, os.O_RDWR | os.O_CREAT)
             remove_leftovers(self._held)
-        except OSError as error:
-            raise EngineError(f"cannot write {path}: {error.strerror}") from error
         self._end = 0
         self._earlier: dict[str, int] = {}  # offset of each line in the file beside, by its key
         self._taken: set[str] = set()
@@ -134,14 +132,12 @@ class BatchFile:
             self._hold_the_rest()
         self._is_complete = True
         left = len(self._earlier.keys() - self._taken)
-        try:
+        with writing(self._path):
             os.fsync(self._descriptor)
             if not left:
                 self._held.unlink(missing_ok=True)
             elif left < len(self._earlier):
                 self._hold(line for line in _lines_of(self._held) if _key_of(line) not in self._taken)
-        except OSError as error:
-            raise EngineError(f"cannot write {self._path}: {error.strerror}") from error
         return left
 
     def close(self) -> None:
@@ -178,7 +174,7 @@ class BatchFile:
     def _hold_the_rest(self) -> None:
         """Move all lines that are not at their place to the file beside, then cut the output file off."""
         assert self._in_place is not None
-        try:
+        with writing(self._path):
             if self._held.exists() or os.fstat(self._descriptor).st_size > self._end:
                 self._in_place.seek(self._end)
                 self._hold(chain(_lines_of(self._held), _lines_in(self._in_place)))
@@ -186,8 +182,6 @@ class BatchFile:
             self._in_place = None
             os.ftruncate(self._descriptor, self._end)
             os.lseek(self._descriptor, 0, os.SEEK_END)
-        except OSError as error:
-            raise EngineError(f"cannot write {self._path}: {error.strerror}") from error
 
     def _hold(self, lines: Iterator[dict[str, Any]]) -> None:
         self._earlier = {}

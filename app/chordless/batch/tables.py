@@ -7,13 +7,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from pathlib import Path
 from typing import IO, Any, Literal
 
 from chordless.batch.output import ADDED_LATER, FIELDS, encoded
 from chordless.cycles.columns import require_parquet
-from chordless.files import remove_abandoned, replaced, text_of
-from kernels_ti import EngineError, OptionError
+from chordless.files import replaced, text_of, writing
+from kernels_ti import OptionError
 from kernels_ti.options import Lengths
 
 TableFormat = Literal["csv", "parquet"]
@@ -61,16 +60,12 @@ def write_table(lines: Lines, path: str, table_format: TableFormat) -> None:
 
 def write_rows(rows: Iterable[Row], kinds: Kinds, path: str, table_format: TableFormat) -> None:
     """Write rows as a table whose columns have these names and kinds; see `write_table`."""
-    try:
-        remove_abandoned(Path(path))
-        with replaced(path) as stream:
-            if table_format == "csv":
-                with text_of(stream) as text:
-                    write_csv_rows(rows, kinds, text)
-            else:
-                _write_parquet(rows, kinds, stream)
-    except OSError as error:
-        raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
+    with writing(path), replaced(path, tidy=True) as stream:
+        if table_format == "csv":
+            with text_of(stream) as text:
+                write_csv_rows(rows, kinds, text)
+        else:
+            _write_parquet(rows, kinds, stream)
 
 
 def write_csv(lines: Lines, stream: IO[str]) -> None:
@@ -253,9 +248,5 @@ def _value(value: Any, kind: str, table_format: TableFormat) -> Any:
 
 def table_to_lines(path: str, table_format: TableFormat, to: str) -> None:
     """Write the lines of a table to an output file, so that it can be resumed. The file appears only when complete."""
-    try:
-        remove_abandoned(Path(to))
-        with replaced(to) as stream:
-            stream.writelines(encoded(line) for line in lines_of_table(path, table_format))
-    except OSError as error:
-        raise EngineError(f"cannot write {to}: {error.strerror}") from error
+    with writing(to), replaced(to, tidy=True) as stream:
+        stream.writelines(encoded(line) for line in lines_of_table(path, table_format))

@@ -12,10 +12,10 @@ from datetime import datetime, timezone
 from typing import Any
 
 from chordless.bench.rows import Row
+from chordless.files import writing
 from chordless.runs.directory import program_version
 from chordless.termination import TerminatedError, termination_interrupts
 from chordless.words.shown import on_terminal
-from kernels_ti import EngineError
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,5 @@ def heading(kind: str, legend: str, machine: dict[str, Any], **settings: Any) ->
 
 
 def _write(path: str, mode: str, text: str) -> None:
-    try:
-        with open(path, mode, encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise EngineError(f"cannot write {path}: {error.strerror}") from error
+    with writing(path), open(path, mode, encoding="utf-8") as file:
+        file.write(text)

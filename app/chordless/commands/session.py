@@ -19,7 +19,7 @@ from chordless.commands.terminal import ProgressDisplay, is_live
 from chordless.commands.writing import THE_GRAPH, require_other_files
 from chordless.engine.at_once import searched_at_once
 from chordless.engine.process import EngineProcess, record
-from chordless.files import open_alone, remove_abandoned
+from chordless.files import open_alone, remove_abandoned, writing
 from chordless.protocol.events import Event, Failed, Finished, Progress, Started
 from chordless.protocol.orders import CycleFormat, Pick, RunCommand
 from chordless.runs.directory import way_on_of
@@ -194,11 +194,9 @@ def recording_of(options: argparse.Namespace, stack: contextlib.ExitStack) -> IO
     """
     if options.events is None:
         return None
-    try:
+    with writing(options.events):
         descriptor = open_alone(options.events, os.O_CREAT | os.O_TRUNC)
         return stack.enter_context(open(descriptor, "w", encoding="utf-8"))
-    except OSError as error:
-        raise EngineError(f"cannot write {options.events}: {error.strerror}") from error
 
 
 def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, int]:

@@ -7,12 +7,11 @@ import importlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from chordless.files import remove_abandoned, replaced
+from chordless.files import replaced
 from kernels_ti import EngineError, Graph, OptionError
 from kernels_ti.arrow import arrow_table, name_column, require_pyarrow
 from kernels_ti.cycles import Cycles
@@ -56,9 +55,7 @@ def column_file(path: str, graph: Graph, file_format: ColumnFormat) -> Iterator[
     schema = _schema(names, index_type, file_format)
     with contextlib.ExitStack() as stack:
         with _failures_of(path):
-            target = Path(os.path.realpath(path))  # a link is followed
-            remove_abandoned(target)
-            stream = stack.enter_context(replaced(target))
+            stream = stack.enter_context(replaced(os.path.realpath(path), tidy=True))  # a link is followed
             if file_format == "parquet":
                 writer = require_parquet()[1].ParquetWriter(
                     stream, schema, store_schema=False, write_statistics=["length"]

@@ -16,7 +16,7 @@ from chordless.cycles.lines import CycleEncoder, LineFormat
 from chordless.cycles.pipe import PipeRoom
 from chordless.cycles.read import CYCLES_FOLDER
 from chordless.cycles.write import RowOutput, begins_like_rows
-from chordless.files import open_alone
+from chordless.files import open_alone, writing
 from chordless.values import SHORTEST_CYCLE
 from chordless.words.shown import visible
 from kernels_ti import EngineError, OptionError
@@ -162,12 +162,10 @@ class LineOutput:
     ) -> LineOutput:
         """Open a file, empty, or cut off at a position; see `open_output`."""
         if position is None:
-            try:
+            with writing(path):
                 # A pipe that is open for reading as well would never report that its reader has gone.
                 access = os.O_RDWR if os.path.isfile(path) or not os.path.exists(path) else os.O_WRONLY
                 descriptor = open_alone(path, access | os.O_CREAT | os.O_TRUNC)
-            except OSError as error:
-                raise EngineError(f"cannot write {path}: {error.strerror}") from error
             return cls(descriptor, path, encoder, limit=limit)
         descriptor = cls._own(path, encoder, position)
         os.ftruncate(descriptor, position["bytes"])
@@ -236,10 +234,8 @@ class LineOutput:
         """
         if not self._regular:
             raise OptionError(f"{self._label} is not a file, so a run that writes to it cannot be resumed later")
-        try:
+        with writing(self._label):
             os.fsync(self._descriptor)
-        except OSError as error:
-            raise EngineError(f"cannot write {self._label}: {error.strerror}") from error
         end = os.lseek(self._descriptor, 0, os.SEEK_CUR)
         return {"bytes": end, "listed": self.listed, **identity_of(self._descriptor, 0, end)}
 

@@ -322,10 +322,7 @@ class EngineProcess:
 
 
 def record(recording: IO[str], event: Event) -> None:
-    """Write an event to a recording, with the present time.
-
-    Raise EngineError if it cannot be written.
-    """
+    """Write an event to a recording, with the present time. Raise EngineError if it cannot be written."""
     try:
         _write_line(recording, _line_of(event))
     except OSError as error:

@@ -7,14 +7,14 @@ import io
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
-from chordless.files import replaced, text_of
+from chordless.files import replaced, text_of, writing
 from chordless.graphs.load import LoadedGraph, extension_of
-from kernels_ti import EngineError, Graph, GraphError, OptionError
+from kernels_ti import Graph, GraphError, OptionError
 from kernels_ti.errors import bytes_text
 from kernels_ti.graph import IntArray
 
@@ -22,19 +22,16 @@ _LARGEST_MATRIX = 1 << 30
 """Bytes that the adjacency matrix of a graph6 line may take."""
 
 
-def save_graph(loaded: LoadedGraph, path: str | PurePath) -> None:
+def save_graph(loaded: LoadedGraph, path: str | Path) -> None:
     """Write a graph to a file that `load_graph` reads back, with the names and places of its vertices.
 
     Parallel edges, and self-loops without directions, need ``multigraph=True`` there; with it every graph is read back.
     Raises GraphError for names that an edge list cannot hold, see `write_edge_list`, EngineError for a failing disk.
     """
-    try:
-        with replaced(str(path)) as file, text_of(file) as text:
-            write_edge_list(loaded.graph, text)
-            for v, (x, y) in (loaded.positions or {}).items():
-                text.write(f"# xy {v + 1} {x!r} {y!r}\n")
-    except OSError as error:
-        raise EngineError(f"cannot write {path}: {error.strerror}") from error
+    with writing(path), replaced(path) as file, text_of(file) as text:
+        write_edge_list(loaded.graph, text)
+        for v, (x, y) in (loaded.positions or {}).items():
+            text.write(f"# xy {v + 1} {x!r} {y!r}\n")
 
 
 @dataclass(frozen=True)

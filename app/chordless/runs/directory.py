@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from chordless.files import open_own, read_file, remove_leftovers, replaced, same_file, sync_folder, take_lock
+from chordless.files import open_own, read_file, remove_leftovers, replaced, same_file, sync_folder, take_lock, writing
 from chordless.protocol.codec import TUPLE_FIELDS, wrong_field
 from chordless.protocol.orders import RunCommand
 from kernels_ti import EngineError
@@ -86,11 +86,8 @@ class RunDirectory:
 
     def keep_weights(self, data: bytes) -> None:
         """Write the copy of the file of weights; an EngineError if it cannot be written."""
-        try:
-            with replaced(self.weights) as stream:
-                stream.write(data)
-        except OSError as error:
-            raise EngineError(f"cannot write {self.weights}: {error.strerror}") from error
+        with writing(self.weights), replaced(self.weights) as stream:
+            stream.write(data)
 
     def hash_of_weights(self) -> str:
         """Return the hash of the copy of the weights; a CheckpointError if it cannot be read."""
@@ -136,13 +133,11 @@ class RunDirectory:
 
         An EngineError says that it cannot be written.
         """
-        try:
+        with writing(self.events):
             descriptor = open_own(self.events, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             with open(descriptor, "rb+", closefd=False) as stream:
                 stream.truncate(_end_of_last_line(stream))
             return open(descriptor, "a", encoding="utf-8")
-        except OSError as error:
-            raise EngineError(f"cannot write {self.events}: {error.strerror}") from error
 
     def _run_json(self) -> dict[str, Any]:
         path = self.path / _RUN
@@ -218,14 +213,12 @@ def created(path: str | Path, command: RunCommand, loaded: LoadedGraph) -> Itera
         raise EngineError(f"cannot write {path}: {error.strerror}") from error
     directory = replace(directory, lock=lock)
     try:
-        try:
+        with writing(path):
             if not take_lock(lock, 0.0):
                 raise CheckpointError(f"another run has just begun in {path}")
             _write_graph(directory.path, loaded)
             _write_run(lock, command, loaded.graph)
             sync_folder(directory.path)
-        except OSError as error:
-            raise EngineError(f"cannot write {path}: {error.strerror}") from error
         yield directory
     finally:
         if same_file(lock, directory.path / _RUN) and not directory.checkpoint.exists():
@@ -249,10 +242,8 @@ def reopened(path: str | Path) -> Iterator[RunDirectory]:
         # Since the folder was opened, it may have been replaced.
         directory = replace(directory, lock=lock)
         directory.require_held()
-        try:
+        with writing(path):
             remove_leftovers(directory.checkpoint)
-        except OSError as error:
-            raise EngineError(f"cannot write {path}: {error.strerror}") from error
         yield directory
     finally:
         os.close(lock)

@@ -19,10 +19,7 @@ def data_folder() -> Path:
 
 
 def note_folder(path: str | Path) -> None:
-    """Note that a run is kept in a folder, wherever that lies.
-
-    Raise EngineError if the note cannot be written.
-    """
+    """Note that a run is kept in a folder, wherever that lies. Raise EngineError if the note cannot be written."""
     notes, wanted = _notes_path(), os.path.abspath(path)
     try:
         notes.parent.mkdir(parents=True, exist_ok=True)

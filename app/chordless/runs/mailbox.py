@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+from chordless.files import writing
 from chordless.protocol.codec import command_from_json, command_to_json
 from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
 from kernels_ti import EngineError
@@ -32,11 +33,9 @@ def post(directory: str | Path, order: Order) -> None:
         raise EngineError(f"no engine is at work in {directory}")
     path = Path(directory) / _MAILBOX
     line = command_to_json(order).encode() + b"\n"
-    try:
+    with writing(path):
         while not _append(path, line):
             pass
-    except OSError as error:
-        raise EngineError(f"cannot write {path}: {error.strerror}") from error
 
 
 def is_at_work(directory: str | Path) -> bool:
