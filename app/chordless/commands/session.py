@@ -21,7 +21,7 @@ from chordless.engine.at_once import searched_at_once
 from chordless.engine.process import EngineProcess, record
 from chordless.files import open_alone, remove_abandoned, writing
 from chordless.protocol.events import Event, Failed, Finished, Progress, Started
-from chordless.protocol.orders import CycleFormat, Pick, RunCommand
+from chordless.protocol.orders import CycleFormat, RunCommand
 from chordless.runs.directory import way_on_of
 from chordless.runs.elsewhere import note_folder
 from chordless.termination import SAME_SIGNAL_SECONDS
@@ -34,14 +34,7 @@ if TYPE_CHECKING:
 
 STOPPED_EXIT_CODE = 4
 _TICK_SECONDS = 0.2
-_SECONDS_TO_COMPILE_ON = 1.0
 _LAST_WORDS_SHOWN = 30
-# Fields of a `Finished` that a `Started` and a `Progress` have as well.
-_OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "program", "ends")
-_OF_PROGRESS = (
-    "cycles", "cycles_by_length", "paths", "frontier", "frontier_by_length", "listed", "device_bytes", "share",
-    "waiting_by_length", "workers",
-)  # fmt: skip
 
 
 class InterruptedRunError(ChordlessError):
@@ -85,13 +78,7 @@ class Signals:
         self.received: int | None = None
         self.killed = False
         self._at = 0.0
-        self._stopped_at: float | None = None
         self._terminals = [descriptor for descriptor in (1, 2) if os.isatty(descriptor)]
-
-    @property
-    def stopped_for(self) -> float:
-        """Seconds since the engine was asked to stop; 0 if it was not."""
-        return 0.0 if self._stopped_at is None else time.monotonic() - self._stopped_at
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         """Stop the engine at the first signal, kill it at the second."""
@@ -107,7 +94,6 @@ class Signals:
         self._at = now
         if self.received is None and self._engine.search_began:
             self._engine.stop()
-            self._stopped_at = now
         else:
             self.killed = True
             self._engine.kill()
@@ -214,7 +200,7 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
         events = searched_at_once(command)
         if events is not None:
             return _end_of(events, recording, quiet=options.quiet)
-        engine = stack.enter_context(EngineProcess(command, recording=recording))
+        engine = stack.enter_context(EngineProcess(command, recording=recording, impatient=True))
         if command.checkpoint is not None:
             # Nobody asked for the note: a home that cannot be written to does not matter to the run.
             with contextlib.suppress(EngineError):
@@ -222,17 +208,15 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
         stack.callback(display.clear)
         signals = Signals(engine, display)
         with signals.in_force():
-            end, known = _follow(engine, display, signals, quiet=options.quiet, pick=command.pick)
+            end = _follow(engine, display, quiet=options.quiet)
         display.clear()
         resumable = command.checkpoint if engine.directory is not None else None
-        if known is not None and not isinstance(end, Finished):
+        if engine.was_cut_short and command.output_format in ("parquet", "arrow") and command.output is not None:
             assert signals.received is not None
-            if command.output_format in ("parquet", "arrow") and command.output is not None:
-                remove_abandoned(Path(os.path.realpath(command.output)))
-                raise InterruptedRunError(
-                    signals.received, f"interrupted while kernels were compiled; no part of {command.output} is kept"
-                )
-            end = replace(known, checkpoint=resumable)
+            remove_abandoned(Path(os.path.realpath(command.output)))
+            raise InterruptedRunError(
+                signals.received, f"interrupted while kernels were compiled; no part of {command.output} is kept"
+            )
         if signals.killed and signals.received is not None and not isinstance(end, Finished):
             when = "" if engine.search_began else " before the search began"
             how = "nothing to report" if resumable is None else _last_checkpoint(resumable)
@@ -299,54 +283,15 @@ def print_notes(notes: Sequence[str]) -> None:
         sys.stderr.write(f"{on_terminal(note, sys.stderr)}\n")
 
 
-def _follow(
-    engine: EngineProcess, display: ProgressDisplay, signals: Signals, *, quiet: bool, pick: Pick
-) -> tuple[Finished | Failed, Finished | None]:
-    """Show the events up to the last one; return it.
-
-    An engine that is to stop while it compiles could take half a minute, because Taichi holds Python's lock. It is
-    killed after a second. Then what is known of its search comes as well. A search for the longest cycle that compiles
-    only after the stop knows the length, and seeks a cycle that has it.
-    """
-    started: Started | None = None
-    progress: Progress | None = None
-    known: Finished | None = None
-    seeks_cycle = False
-
-    def is_late() -> bool:
-        compiles = progress is not None and progress.compiling and not seeks_cycle
-        return compiles and signals.stopped_for >= _SECONDS_TO_COMPILE_ON
-
-    while True:
-        if not signals.stopped_for:
-            seeks_cycle = pick == "longest" and progress is not None and not progress.compiling
-        event = engine.poll(_TICK_SECONDS)
-        if isinstance(event, (Finished, Failed)):
-            return event, known
-        if isinstance(event, Started):
-            started = event
-            if not quiet:
-                display.clear()
-                print_notes(event.notes)
-        if isinstance(event, Progress):
-            progress = event
-        elif known is None and started is not None and progress is not None and is_late():
-            known = _known_of(started, progress)
-            engine.kill()
+def _follow(engine: EngineProcess, display: ProgressDisplay, *, quiet: bool) -> Finished | Failed:
+    """Show the events up to the last one; return it."""
+    while not isinstance(event := engine.poll(_TICK_SECONDS), (Finished, Failed)):
+        if isinstance(event, Started) and not quiet:
+            display.clear()
+            print_notes(event.notes)
         display.show_warning(event)
         display.show(event if isinstance(event, Progress) else None)
-
-
-def _known_of(started: Started, progress: Progress) -> Finished:
-    """Return the totals of a search whose engine is killed while it compiles: all that it had found before."""
-    return Finished(
-        reason="interrupted",
-        **{name: getattr(started, name) for name in _OF_STARTED},
-        **{name: getattr(progress, name) for name in _OF_PROGRESS},
-        enumerate_seconds=progress.seconds,
-        total_seconds=started.setup_seconds + progress.seconds,
-        peak_memory_bytes=progress.memory_bytes,
-    )
+    return event
 
 
 def _last_checkpoint(directory: str) -> str:

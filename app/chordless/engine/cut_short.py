@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import fields
 
 from chordless.protocol.events import Finished, Progress, Started
 from chordless.protocol.orders import Command, RunCommand
-
-_OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "program", "ends")
-_OF_PROGRESS = (
-    "cycles", "cycles_by_length", "paths", "frontier", "frontier_by_length", "waiting_by_length", "listed",
-    "device_bytes", "share", "workers",
-)  # fmt: skip
 
 
 def loses_nothing(command: Command) -> bool:
@@ -25,15 +20,15 @@ def loses_nothing(command: Command) -> bool:
 def finished_at(started: Started, newest: Progress, command: Command) -> Finished:
     """Return the last event of a stopped run whose last report is the `newest`."""
     assert isinstance(command, RunCommand)
+    known = {item.name for item in fields(Finished)}
     seconds = max(started.setup_seconds + newest.seconds, time.time() - command.program_start)
     along = {"width": newest.width, "states": newest.states or 0}
     return Finished(
-        **{name: getattr(started, name) for name in _OF_STARTED},
-        **{name: getattr(newest, name) for name in _OF_PROGRESS},
+        **{name: value for name, value in {**vars(started), **vars(newest)}.items() if name in known},
         reason="interrupted",
         enumerate_seconds=newest.seconds,
         total_seconds=seconds,
         peak_memory_bytes=newest.memory_bytes,
-        checkpoint=started.directory,
+        checkpoint=None if started.directory is None else command.checkpoint,
         boundary=None if newest.states is None else along,
     )

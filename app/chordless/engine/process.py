@@ -49,8 +49,8 @@ _STANDARD_ERROR = 2
 # Of the progress of a session that is t seconds old, a run directory records one report in t times this: a week's
 # recording stays small, and a short run is recorded whole.
 _SHARE_BETWEEN_RECORDS = 0.005
-# A compilation takes no order. An engine that has not answered a stop by then is killed: it has kept what it found.
-_SECONDS_TO_STOP = 1.5
+# A compilation takes no order, and may last half a minute. An engine that has not answered a stop by then is killed.
+_SECONDS_TO_STOP = 1.0
 _LONGEST_WAIT = 0.5
 
 
@@ -59,10 +59,11 @@ class EngineProcess:
 
     `recording` gets every event as a line of JSON, with the wall-clock ``time`` added; a run with a directory records
     them there as well. A `polite` engine has a lower priority, so that a dashboard answers keys at once; on otherwise
-    idle cores it is as fast. `environment` has variables beside those of this process. Once `search_began`, `stop` is
-    answered soon. `died` says that the engine ended without a last event, `directory` is the absolute path of its run
-    directory, and `last_words` are the last lines that it, or a driver, printed. An EngineError says that the process
-    cannot be started.
+    idle cores it is as fast. One that is to stop while it compiles is killed, for an `impatient` client even where
+    cycles are on their way to a file: it `was_cut_short`. `environment` has variables beside those of this process.
+    Once `search_began`, `stop` is answered soon. `died` says that the engine ended without a last event, `directory` is
+    the absolute path of its run directory, and `last_words` are the last lines that it, or a driver, printed. An
+    EngineError says that the process cannot be started.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class EngineProcess:
         *,
         recording: IO[str] | None = None,
         polite: bool = False,
+        impatient: bool = False,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._recording = recording
@@ -91,7 +93,10 @@ class EngineProcess:
         self._started: Started | None = None
         self._newest: Progress | None = None
         self._stop_asked: float | None = None
+        self._at_stop: Progress | None = None
+        self._impatient = impatient
         self._is_cut_short = self._is_killed = False
+        self.was_cut_short = False
         self.search_began = False
         self.died = False
         self.last_words: deque[str] = deque(maxlen=_LAST_WORDS_LINES)
@@ -137,7 +142,8 @@ class EngineProcess:
 
         While it compiles, it is killed instead; the result is then that of its last report.
         """
-        self._stop_asked = self._stop_asked or time.monotonic()
+        if self._stop_asked is None:
+            self._stop_asked, self._at_stop = time.monotonic(), self._newest
         self._send(StopCommand())
 
     def pause(self) -> None:
@@ -242,17 +248,22 @@ class EngineProcess:
             self._take(event_from_json(line) if source == "events" else Log(line.decode(errors="replace").rstrip()))
 
     def _cut_short_if_due(self) -> None:
-        """Kill an engine that was asked to stop while it compiles, if nothing is lost by it."""
-        asked, newest = self._stop_asked, self._newest
+        """Kill an engine that was asked to stop while it compiles, if nothing is lost by it or nobody will wait.
+
+        A search for the longest cycle that compiles only after the stop knows the length, and seeks a cycle of it.
+        """
+        asked, newest, before = self._stop_asked, self._newest, self._at_stop
         if asked is None or newest is None or time.monotonic() - asked < _SECONDS_TO_STOP or self._is_cut_short:
             return
-        if newest.compiling and loses_nothing(self._command):
+        seeks_cycle = getattr(self._command, "pick", None) == "longest" and before is not None and not before.compiling
+        if newest.compiling and not seeks_cycle and (self._impatient or loses_nothing(self._command)):
             self._is_cut_short = True
             self._process.kill()
 
     def _obituary(self) -> Failed | Finished:
         code = self._process.wait()
         if self._is_cut_short and code == -signal.SIGKILL and self._started is not None and self._newest is not None:
+            self.was_cut_short = True
             return finished_at(self._started, self._newest, self._command)
         if self._is_killed and code == -signal.SIGKILL:
             when = "at once" if self.search_began else "before the search began"
