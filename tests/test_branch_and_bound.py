@@ -96,6 +96,17 @@ def test_a_long_search_looks_at_fewer_paths(arch):
     assert last.paths < whole.paths / 4
 
 
+@pytest.mark.parametrize(("spec", "fewer"), [("gnp:56,0.2,3", 30), ("king:7x7", 50), ("grid:7x7", 20)])
+@pytest.mark.slow_on("vulkan")
+def test_the_edges_among_the_vertices_that_are_left_bound_a_path(arch, spec, fewer):
+    """The number of these vertices alone leaves a tenth, a fourteenth and a fifth of the paths."""
+    whole, _ = ran(SearchSpace(generate(spec), Options()), "cpu")
+    length, count = greatest(whole.cycles_by_length)
+    last, _ = ran(SearchSpace(generate(spec), Options(pruned=True, min_length=length)), arch)
+    assert last.cycles_by_length == {length: count}
+    assert last.paths < whole.paths / fewer
+
+
 def test_a_state_goes_on_with_the_length_that_was_found(arch):
     graph = generate("gnp:48,0.2,3")
     options = Options(pruned=True)

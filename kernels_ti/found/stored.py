@@ -105,6 +105,9 @@ class ResidentBlocks:
         self._as_rows = as_rows
         self._to_host = to_host
         rows = group.bit_rows().reshape(-1)
+        if group.required is None and group.longest_block < group.rows:
+            # A label that no vertex of the last block has must be that of a row as well, see `step.bound.most_on_path`.
+            rows = np.concatenate((rows, np.zeros(group.longest_block * group.words, rows.dtype)))
         # The required vertices are stored as one more bit row, which saves an argument of the kernels.
         self.rows = device.buffer(rows if group.required is None else np.concatenate((rows, group.required)))
         self.first_row = device.buffer(group.first_row if group.chords is None else group.first_rows_of_both_ends)

@@ -39,16 +39,6 @@ def tried(two_ended, room, of_last, of_other):
 
 
 @ti.func
-def still_wanted(room, length, others, least_length):
-    """Return `room`, or 0 if no cycle of `least_length` vertices can come of a path.
-
-    Two more vertices that are adjacent to an end join the path at the most, and some of the `others`, which may join
-    and are adjacent to none.
-    """
-    return ti.select(length + 2 + others >= least_length, room, 0)
-
-
-@ti.func
 def other_grows(two_ended, of_last, of_other):
     """Choose the end at which a path grows: 1 for the other end, which has fewer extensions, 0 for the last."""
     return ti.cast(two_ended == 1 and of_other < of_last, ti.i32)

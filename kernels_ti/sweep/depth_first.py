@@ -5,8 +5,9 @@ for each word of a frame (`kernels_ti.sweep.frames`), with an entry for each fra
 """
 
 from kernels_ti.bits import bits_of, lowest_taken, population, single
+from kernels_ti.step.bound import still_wanted
 from kernels_ti.step.certificate import reachable_extensions
-from kernels_ti.step.choice_of_end import other_grows, parted, still_wanted, tried
+from kernels_ti.step.choice_of_end import other_grows, parted, tried
 from kernels_ti.step.chords import first_of_other_end, open_word
 from kernels_ti.step.required import completing
 from kernels_ti.sweep.frames import LENGTH_SHIFT, frame_words
@@ -161,9 +162,9 @@ def search_depth_first(
         if ti.static(chorded):
             v = first_of_other_end(True, first_row, ends, end_of(last)) + label
         length = length_of(last)
-        closing, of_v, of_end, others = 0, 0, 0, 0
+        closing, of_v, of_end = 0, 0, 0
         left = ti.u64(0)
-        free, closers, only_v, only_end = words(0), words(0), words(0), words(0)
+        free, closers, only_v, only_end, others = words(0), words(0), words(0), words(0), words(0)
         path = kept(0)
         may_join = words(0)
         for w in ti.static(range(words.n)):  # as in `choice_of_end`, with the words that are at hand
@@ -179,7 +180,7 @@ def search_depth_first(
             of_end += population(only_end[w], bits)
             if ti.static(pruned):
                 joining = may_join[w] if ti.static(chorded) else allowed[w]
-                others += population(joining & ~(free[w] | waiting[w]), bits)
+                others[w] = joining & ~(free[w] | waiting[w])
             left |= extensions[w]
         if ti.static(collect):
             path = joined(words, kept, over_graph, members, label, singles, singles_at)
@@ -205,7 +206,7 @@ def search_depth_first(
         put(words, kept, collect, top, height, allowed, waiting, extensions, members, weight, last)
         room = ti.cast(length + 3 <= max_length, ti.i32)
         if ti.static(pruned):
-            room = still_wanted(room, length + 1, others, least_length)
+            room = still_wanted(words, not chorded, rows, first, room, length + 1, others, least_length)
         opened = tried(1, room, of_v, of_end)
         if opened > 0:
             height += ti.cast(left != 0, ti.i32)

@@ -1,9 +1,10 @@
 """One record of the wave: the vertices that close or extend its path, and the places of its children in the arena."""
 
-from kernels_ti.bits import above, bits_of, lowest_taken, population, row_of, single, size_of, word_of
+from kernels_ti.bits import above, bits_of, lowest_taken, row_of, single, size_of, word_of
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES, cycle_place, placed, placed_together
+from kernels_ti.step.bound import still_wanted
 from kernels_ti.step.certificate import connected_extensions, reachable_extensions
-from kernels_ti.step.choice_of_end import choice_of_end, still_wanted
+from kernels_ti.step.choice_of_end import choice_of_end
 from kernels_ti.step.required import completing
 from kernels_ti.taichi_door import ti
 
@@ -71,12 +72,11 @@ def opened_record(
         near_growing[w] = row_of_growing[w] & free_words[w]
     room = ti.cast(length + 2 <= max_length, ti.i32)
     if ti.static(pruned):
-        others = 0
+        others = words(0)
         for w in ti.static(range(words.n)):
             # A record allows labels that no vertex has as well: harmless, but they would count as others.
-            joining = free_words[w] & ~(near_growing[w] | near_other[w] | above(most_vertices - 1, w, bits))
-            others += population(joining, bits)
-        room = still_wanted(room, length, others, least_length)
+            others[w] = free_words[w] & ~(near_growing[w] | near_other[w] | above(most_vertices - 1, w, bits))
+        room = still_wanted(words, True, rows, first, room, length, others, least_length)
     closers, extensions, waiting, closing, opened, swapped = choice_of_end(
         words, two_ended, room, near_growing, near_other
     )
