@@ -135,9 +135,11 @@ class TimeIsUpError(EngineError):
 def time_is_up(seconds: float | None, answer: str, best: Any = None) -> TimeIsUpError:
     """Return the error for a time that was up before `answer`, with the best that was found, if anything was.
 
-    Without a time-out the call was stopped, see `kernels_ti.watch.stopped_when`.
+    Without a time-out the call was stopped: a watch may have another reason to say that it is too late.
     """
     so_far = "" if best is None else f"; the best one so far has {vertices_text(best.length)}"
+    if best is not None and best.no_longer_than is not None:
+        so_far += f", and none has more than {best.no_longer_than:,}"
     ended = "the call was stopped" if seconds is None or seconds == math.inf else f"the {seconds:g} s allowed were up"
     error = TimeIsUpError(f"{ended} before {answer}{so_far}")
     error.best = best

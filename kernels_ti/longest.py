@@ -205,13 +205,16 @@ def best_in(
                 return best_of_all(space, k, weights, least=shortest, **how)
             return longest_by_search(space, **how)
         if k > 1:
-            return few_along_boundary(space, k, shortest=shortest, **along)
+            # Each range of lengths has orders of its own.
+            return few_along_boundary(space, k, shortest=shortest, **{**along, "keeping": None})
         return longest_in(space, weights, shortest=shortest, **along)
     except TimeIsUpError as error:
         best = _better(so_far, error.best, least=shortest)
         if weights is None and not shortest and (best is None or best.method == "boundary"):
             best = _better(best, _long_cycle(space, watch), least=False)
         best = best or _any_cycle(space, weights, watch)
+        if best is not None and weights is None and not shortest:
+            best = replace(best, no_longer_than=longest_possible(space))
         raise time_is_up(watch.timeout, answer, best) from None
 
 

@@ -32,8 +32,12 @@ def html_of_counts(by_length: Mapping[int, int], what: str, *, complete: bool) -
     return html_table(title, ("length", f"{what}s"), by_length.items(), foot)
 
 
-def html_of_best(best: Sequence[Sequence[Any]], weights: Sequence[Any], ways: int, what: str, foot: str = "") -> str:
-    """Return the table of the best cycles or paths; `what` names one of them."""
+def html_of_best(
+    best: Sequence[Sequence[Any]], weights: Sequence[Any], ways: int, what: str, *, complete: bool, most: int | None
+) -> str:
+    """Return the table of the best cycles or paths, called `what`; none has more vertices than `most`."""
+    bound = "" if most is None else f", but none with more than {most:,} vertices"
+    foot = "" if complete else f"not complete: there may be better ones{bound}"
     rows = [[len(one), list(one)] for one in best]
     if not weights:
         return html_table(f"{quantity(ways, what)} of this length", ("length", "vertices"), rows, foot)

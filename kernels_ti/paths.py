@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
 from typing import Any
+
+import numpy as np
 
 from kernels_ti.api import count_cycles, enumerate_cycles
 from kernels_ti.boundary.longest import BestCycle
@@ -20,7 +22,7 @@ from kernels_ti.cycle_stream import CycleStream
 from kernels_ti.errors import TimeIsUpError, time_is_up
 from kernels_ti.longest import longest_cycle
 from kernels_ti.notebook import html_of_best, html_of_counts
-from kernels_ti.path_graph import End, path_graph
+from kernels_ti.path_graph import End, PathGraph, path_graph
 from kernels_ti.sample import sample_cycles
 
 _MOST_IN_BATCH = 1 << 14
@@ -71,6 +73,11 @@ class BestPath:
         The k best ones, the best first; fewer if there are fewer.
     weights : list of int or Fraction
         Of each of them; empty where only the length counts.
+    complete : bool
+        False if the time was up: this is the best of the paths that were found.
+    no_longer_than : int or None
+        If it is not `complete`: no chordless path has more vertices. None where the shortest, heaviest or lightest one
+        was sought.
     """
 
     path: list[Hashable]
@@ -79,6 +86,8 @@ class BestPath:
     seconds: float
     paths: list[list[Hashable]] = field(default_factory=list)
     weights: list[int | Fraction] = field(default_factory=list)
+    complete: bool = True
+    no_longer_than: int | None = None
     length: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,7 +95,8 @@ class BestPath:
 
     def _repr_html_(self) -> str:
         """Return the best paths as a table, for notebooks."""
-        return html_of_best(self.paths, self.weights, self.ways, "path")
+        best = self.paths, self.weights, self.ways
+        return html_of_best(*best, "path", complete=self.complete, most=self.no_longer_than)
 
 
 class PathStream(Iterator[list[Hashable]]):
@@ -251,8 +261,11 @@ def longest_path(
         weight, added = joined.weights(weight)
 
     def path_of(best: BestCycle) -> BestPath:
-        paths, weights = list(map(joined.path, best.cycles)), [each - added for each in best.weights]
-        return BestPath((paths or [[]])[0], weights[0] if weights else None, best.ways, best.seconds, paths, weights)
+        told = best_told_in_paths(best, joined, added)
+        return BestPath(
+            told.cycle, told.weight, told.ways, told.seconds, told.cycles, told.weights, told.complete,
+            told.no_longer_than,
+        )  # fmt: skip
 
     try:
         return path_of(longest_cycle(joined.graph, weight=weight, **joined.options))
@@ -332,6 +345,32 @@ def sample_paths(
     except TimeIsUpError:
         raise time_is_up(options.get("timeout"), "the paths were drawn") from None
     return [joined.path(cycle) for cycle in drawn.lists()]
+
+
+def best_told_in_paths(best: BestCycle, joined: PathGraph, added: int) -> BestCycle:
+    """Return best cycles as the paths for which they stand; `added` is that of `PathGraph.weights`, or 0."""
+    paths, weights = list(map(joined.path, best.cycles)), [each - added for each in best.weights]
+    bound = None if best.no_longer_than is None else most_on_path(joined, best.no_longer_than)
+    return replace(
+        best,
+        cycle=paths[0] if paths else [],
+        weight=weights[0] if weights else None,
+        cycles=paths,
+        weights=weights,
+        no_longer_than=bound,
+    )
+
+
+def most_on_path(joined: PathGraph, most_on_cycle: int) -> int:
+    """Return a number of vertices that no path exceeds, where no cycle that stands for one exceeds `most_on_cycle`.
+
+    Of a path with l vertices, all but l - 1 of the edges that end at them lead out of it, so the sum of the l smallest
+    degrees, less l - 1, is at most the number of all edges.
+    """
+    given = joined.given.underlying()
+    degrees = np.sort(given.degrees[given.degrees > 0])
+    by_degrees = int(np.count_nonzero(np.cumsum(degrees - 1) < given.m))
+    return min(by_degrees, most_on_cycle - joined.extra)
 
 
 def _refuse_unknown(function: Callable[..., Any], of_cycles: Callable[..., Any], options: Mapping[str, Any]) -> None:

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
@@ -22,8 +21,6 @@ Stage = Literal["reading", "seeking an order", "compiling", "searching"]
 SECONDS_BETWEEN_REPORTS = 0.1
 
 _SECONDS_WITHOUT_A_BAR = 0.5
-
-_stopped: ContextVar[Callable[[], bool]] = ContextVar("_stopped", default=lambda: False)
 
 
 @dataclass(frozen=True)
@@ -51,16 +48,6 @@ class Progress:
     seconds: float = 0.0
 
 
-@contextmanager
-def stopped_when(is_stopped: Callable[[], bool]) -> Iterator[None]:
-    """Let the calls that begin in the block end as at their time-out, once a predicate says so."""
-    token = _stopped.set(is_stopped)
-    try:
-        yield
-    finally:
-        _stopped.reset(token)
-
-
 ProgressOption = bool | Callable[[Progress], object]
 """The value of `progress` in a call: a callable takes each `Progress`, True shows a bar where somebody looks."""
 
@@ -81,7 +68,6 @@ class Watch:
         self.timeout = math.inf if timeout is None else float(timeout)
         self._bar = _Bar() if progress is True and _somebody_looks() else None
         self._tell: Callable[[Progress], object] | None = progress if callable(progress) else self._bar
-        self._stopped = _stopped.get()
         self._began = time.perf_counter()
         self._spent = 0.0
         self._searching_since: float | None = None
@@ -100,8 +86,8 @@ class Watch:
         return self._last.share
 
     def too_late(self) -> bool:
-        """Whether the time is up, or the call is stopped."""
-        return self.seconds >= self.timeout or self._stopped()
+        """Whether the time is up."""
+        return self.seconds >= self.timeout
 
     def look(self) -> bool:
         """Tell the caller again what was told last, where that is due; return whether the time is up."""

@@ -24,7 +24,7 @@ from patience import PATIENCE
 from program import ENVIRONMENT, command
 from test_paths import chordless_paths
 
-from kernels_ti import count_paths
+from kernels_ti import count_paths, longest_path
 from kernels_ti.errors import quantity
 
 
@@ -190,12 +190,16 @@ def test_the_progress_of_paths_speaks_of_paths(capfd):
     [
         (["--list", "--checkpoint", "run"], "--checkpoint needs -o FILE"),
         (["-o", "paths.parquet", "--checkpoint", "run"], "which is written as a whole"),
-        (["--longest", "--checkpoint", "run"], "--checkpoint is for counts and lists"),
-        (["--sample", "3", "--events", "events.jsonl"], "--events is for counts and lists"),
+        (["--longest", "--method", "search", "--checkpoint", "run"], "--checkpoint is for the method boundary"),
+        (["--longest", "-k", "3", "--checkpoint", "run"], "several paths are found without a checkpoint"),
+        (["--sample", "3", "--cluster", "local"], "--cluster is for counts and lists"),
+        (["--longest", "--part", "1/2"], "--part is for counts and lists"),
+        (["--longest", "-o", "paths.txt"], "-o is for lists and --sample"),
+        (["--list", "--json", "-o", "paths.txt"], "JSON lines are written to a file named .jsonl"),
         (["--checkpoint-every", "3s"], "--checkpoint-every needs --checkpoint DIR"),
         (["--method", "boundary", "--limit", "3"], "--limit is for --method search"),
         (["-o", "run/", "--checkpoint", "run"], "which keeps a checkpoint anyway"),
-        (["-o", "run/", "--sample", "3"], "paths are written as text or JSON lines"),
+        (["-o", "run/", "--sample", "3"], "paths are written as .txt, .jsonl or .npy"),
     ],
 )
 def test_a_run_of_paths_refuses_in_a_line(arguments, message, capfd):
@@ -236,3 +240,68 @@ def test_a_run_of_paths_answers_no_question_about_cycles(tmp_path, capfd):
     told = counted_before(runs, replace(command, between=("0,0", "4,4")))
     assert told.startswith(f"{runs[0].cycles} chordless paths: counted")
     assert row_title(runs[0]) == "grid:5x5, paths from 0,0 to 4,4"
+
+
+def names_a_chordless_path(graph, path):
+    return len(set(path)) == len(path) == graph.subgraph(path).number_of_edges() + 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_longest_path_goes_on_from_its_checkpoint(weighted, tmp_path, capfd):
+    weights = tmp_path / "weights.txt"
+    weights.write_text("".join(f"{x},{y} {1 + (3 * x + y) % 5}\n" for x in range(7) for y in range(7)))
+    graph, run = nx.grid_2d_graph(7, 7), tmp_path / "run"
+    more = ["--weight", weights] if weighted else []
+    asked = ["paths", "grid:7x7", "0,0", "6,6", "--longest", *more]
+    whole = is_promised("paths", json.loads(printed(capfd, *asked, "--json")))
+    told = printed(capfd, *asked, "--checkpoint", run, "--timeout", "0.02", exit_code=4)
+    assert ("before all paths were compared; none has more than" in told) is not weighted
+    found = is_promised("paths", json.loads(printed(capfd, "resume", run, "--json")))
+    assert (found["complete"], found["ways"], found.get("weight")) == (True, whole["ways"], whole.get("weight"))
+    assert names_a_chordless_path(graph, [tuple(map(int, name.split(","))) for name in found["path"]])
+    if weighted:
+        expected = longest_path(graph, (0, 0), (6, 6), weight={(x, y): 1 + (3 * x + y) % 5 for x, y in graph})
+        assert found["weight"] == expected.weight
+    else:
+        assert found["length"] == max(count_paths(graph, (0, 0), (6, 6), method="boundary").by_length)
+
+
+@pytest.mark.parametrize("suffix", ["txt", "jsonl", "npy"])
+def test_a_sample_of_paths_is_told_again_from_its_checkpoint(suffix, tmp_path, capfd):
+    run, output, events = tmp_path / "run", tmp_path / f"paths.{suffix}", tmp_path / "events.jsonl"
+    asked = ["paths", "grid:7x7", "0,0", "6,6", "--sample", "40", "--seed", "5", "-o", output]
+    assert main([*map(str, asked), "--checkpoint", str(run), "--events", str(events)]) == 0
+    total = count_paths(nx.grid_2d_graph(7, 7), (0, 0), (6, 6), method="boundary").total
+    assert f"40 paths, drawn from {total:,}" in capfd.readouterr().err
+    last = json.loads(events.read_text().splitlines()[-1])
+    assert (last["event"], last["ends"], last["listed"]) == ("finished", ["0,0", "6,6"], 40)
+    first = output.read_bytes()
+    output.unlink()
+    assert main(["resume", str(run)]) == 0
+    assert output.read_bytes() == first
+    if suffix == "txt":
+        drawn = [line.split() for line in first.decode().splitlines()]
+        assert all(path[0] == "0,0" and path[-1] == "6,6" for path in drawn)
+        assert last["cycles_by_length"] == {str(k): n for k, n in Counter(map(len, drawn)).items()}
+
+
+@pytest.mark.parametrize("ways", [["--all-pairs"], ["0", "8"]])
+def test_the_best_paths_of_all_lengths_are_found_in_their_order(ways, capfd):
+    """Each length is a search of its own along a boundary."""
+    found = json.loads(printed(capfd, "paths", "petersen", *ways, "--longest", "-k", "9", "--json"))
+    counts = count_paths(nx.petersen_graph(), *(map(int, ways) if len(ways) == 2 else ())).by_length
+    expected = [length for length in sorted(counts, reverse=True) for _ in range(counts[length])][:9]
+    assert list(map(len, found["paths"])) == expected
+
+
+@pytest.mark.parametrize("order", [["--directed", 0, 3], [0, "--directed", 3], [0, 3, "--directed"]])
+def test_options_may_stand_between_the_ends(order, tmp_path, capfd):
+    path = tmp_path / "graph.txt"
+    path.write_text("0 1\n1 2\n2 3\n0 4\n3 4\n")
+    assert "  total     1\n" in printed(capfd, "paths", path, *order)
+
+
+def test_parts_of_the_paths_add_up(capfd):
+    asked = ["paths", "grid:5x5", "0,0", "4,4", "--arch", "cpu", "--json"]
+    parts = [json.loads(printed(capfd, *asked, "--part", f"{i}/3"))["total"] for i in (1, 2, 3)]
+    assert sum(parts) == json.loads(printed(capfd, *asked))["total"]

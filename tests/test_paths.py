@@ -30,6 +30,8 @@ from kernels_ti import (
     sample_paths,
     shortest_path,
 )
+from kernels_ti.path_graph import End, path_graph
+from kernels_ti.paths import most_on_path
 
 
 def chordless_paths(graph, s, t):
@@ -237,8 +239,8 @@ def test_the_command_weighs_paths(tmp_path, capfd):
         (["cycle:5", "0", "2", "--weight", "length"], "--weight is for --shortest and --longest"),
         (["cycle:5", "0", "2", "--list", "--method", "boundary"], "--sample N draws some"),
         (["cycle:5", "0", "2", "--seed", "1"], "--seed is for --sample"),
-        (["cycle:5", "0", "2", "-o", "paths.csv"], "paths are written as text or JSON lines"),
-        (["cycle:5", "0", "2", "--sample", "99999999999"], "1,000,000,000 paths are the most"),
+        (["cycle:5", "0", "2", "-o", "paths.csv"], "paths are written as .txt, .jsonl, .npy, .parquet or .arrow"),
+        (["cycle:5", "0", "2", "--sample", "9999999999999"], "1,000,000,000,000 paths are the most"),
         (["cycle:5", "0", "2", "--sample", "2", "--limit", "1"], "--limit is for counts and lists"),
         (["cycle:5", "0", "2", "--shortest", "--weight", "length"], "no such attribute"),
     ],
@@ -314,11 +316,13 @@ def test_paths_come_in_batches_too():
 
 def test_paths_that_are_not_found_in_time_are_called_paths():
     graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 12))
-    expected = r"^the 1e-06 s allowed were up before the best path was found; the best one so far has \d+ vertices$"
-    for weight in (None, dict.fromkeys(graph, 3)):
-        with pytest.raises(TimeIsUpError, match=expected) as late:
+    expected = r"the 1e-06 s allowed were up before the best path was found; the best one so far has \d+ vertices"
+    for weight, bound in ((None, r", and none has more than (\d+)"), (dict.fromkeys(graph, 3), "")):
+        with pytest.raises(TimeIsUpError, match=f"^{expected}{bound}$") as late:
             longest_path(graph, 0, 143, weight=weight, timeout=1e-6)
         best = late.value.best
+        assert not best.complete
+        assert best.no_longer_than is None if weight else best.length <= best.no_longer_than < 144
         assert (best.path[0], best.path[-1]) == (0, 143)
         assert len(graph.subgraph(best.path).edges) == best.length - 1
         assert best.weight == (None if weight is None else 3 * best.length)
@@ -343,3 +347,18 @@ def test_an_unknown_keyword_names_the_function_that_was_called(function):
     more = [1] if function is sample_paths else []
     with pytest.raises(TypeError, match=rf"^{function.__name__}\(\) got an unexpected keyword argument 'avoid_edge'$"):
         function(graph, *graph.names[:2], *more, avoid_edge=[])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_no_path_has_more_vertices_than_are_possible(kind, seed):
+    graph = random_graph(kind, seed, 9, 0.15 + 0.1 * seed)
+    for ends in ((0, 8), ()):
+        longest = longest_path(graph, *ends).length
+        joined = path_graph(graph, *(ends or (End.ANY, End.ANY)))
+        assert longest <= most_on_path(joined, joined.graph.n) <= joined.given.n or longest == 0
+
+
+def test_the_bound_of_all_paths_of_a_grid_counts_the_edges_that_leave_a_path():
+    joined = path_graph(nx.grid_2d_graph(9, 9), End.ANY, End.ANY)
+    assert most_on_path(joined, joined.graph.n) == 59  # 4 corners, 28 sides, 27 inside: 4 + 2 * 28 + 3 * 27 < 144

@@ -43,6 +43,9 @@ class BestCycle:
         How it was found.
     complete : bool
         False if the time was up: this is the best of the cycles that were found.
+    no_longer_than : int or None
+        If it is not `complete`: no chordless cycle has more vertices. None where the shortest, heaviest or lightest one
+        was sought.
     cycles : list of list
         The k best ones, the best first; fewer if there are fewer.
     weights : list of int or Fraction
@@ -59,6 +62,7 @@ class BestCycle:
     complete: bool = True
     cycles: list[list[Hashable]] = field(default_factory=list)
     weights: list[int | Fraction] = field(default_factory=list)
+    no_longer_than: int | None = None
 
     def __post_init__(self) -> None:
         if self.cycle and not self.cycles:
@@ -83,8 +87,8 @@ class BestCycle:
 
     def _repr_html_(self) -> str:
         """Return the best cycles as a table, for notebooks."""
-        foot = "" if self.complete else "not complete: there may be better ones"
-        return html_of_best(self.cycles, self.weights, self.ways, "chordless cycle", foot)
+        best = self.cycles, self.weights, self.ways
+        return html_of_best(*best, "chordless cycle", complete=self.complete, most=self.no_longer_than)
 
 
 def longest_in(

@@ -44,17 +44,24 @@ def add_options(parser: argparse.ArgumentParser, method_help: str) -> None:
     shared.add_reporting(parser)
 
 
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Settle the method where a checkpoint does; end with a usage error for bad options of one."""
+    if options.checkpoint == "":
+        parser.error("--checkpoint: the name of the folder is empty")
+    shared.check_checkpoint_every(parser, options, options.checkpoint)
+    if options.checkpoint is not None and options.method == "search":
+        parser.error("--checkpoint is for the method boundary: leave one of them out")
+    if options.checkpoint is not None:
+        options.method = "boundary"
+
+
 def command_of(options: argparse.Namespace) -> RunCommand:
     """Return the order to the engine as far as ``longest`` and ``sample`` share it."""
     from chordless.protocol.orders import RunCommand
-    from kernels_ti import OptionError
 
-    if options.checkpoint is not None and options.method == "search":
-        raise OptionError("--checkpoint is for the method boundary: leave one of them out")
     return RunCommand(
         **shared.graph_fields(options),
-        method="boundary" if options.checkpoint is not None else options.method,
-        **shared.fields_of(options, "arch", "memory", "timeout"),
+        **shared.fields_of(options, "arch", "memory", "timeout", "method"),
         order=None if options.order is None else os.path.abspath(options.order),
         write_order=None if options.write_order is None else os.path.abspath(options.write_order),
         checkpoint=options.checkpoint,
@@ -64,7 +71,7 @@ def command_of(options: argparse.Namespace) -> RunCommand:
 
 
 def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, int]:
-    """Let the engine pick cycles; return what came out, and the exit code that it means.
+    """Let the engine pick cycles, or paths; return what came out, and the exit code that it means.
 
     Raise InterruptedRunError if a signal ended it, or TimeIsUpError if the time was up, before there was an answer.
     """
@@ -79,7 +86,8 @@ def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, 
         how = ", nothing to report" if way_on is None else f"; to go on from the checkpoint: {way_on}"
         raise InterruptedRunError(number, f"{ended_by(number)}{how}")
     if finished.reason == "timeout" and finished.best is None:
-        what = "the best cycle was found" if command.pick == "longest" else "the cycles were drawn"
+        thing = "path" if command.is_of_paths else "cycle"
+        what = f"the best {thing} was found" if command.pick == "longest" else f"the {thing}s were drawn"
         kept = "" if way_on is None else f"; to go on from the last checkpoint: {way_on}"
         raise time_is_up(command.timeout, f"{what}{kept}")
     return finished, exit_code

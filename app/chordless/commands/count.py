@@ -91,10 +91,10 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if options.proof and (options.per_vertex or options.per_edge):
         parser.error("--proof needs every cycle, --per-vertex and --per-edge keep none: leave one of them out")
     shared.check_symmetry(parser, options)
-    _check_method(parser, options)
+    check_method(parser, options)
 
 
-def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+def check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Settle ``auto`` where other options do; end with a usage error for options of the other method."""
     meant_for_search = {
         "--part": options.part is not None,

@@ -13,7 +13,7 @@ from chordless.values import names_a_folder
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
-    from chordless.protocol.orders import CycleFormat
+    from chordless.protocol.orders import CycleFormat, RunCommand
 
 SUMMARY = "list the chordless cycles of a graph, one a line"
 STANDARD_OUTPUT = "-"
@@ -78,12 +78,21 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if options.up_to_symmetry:
         up_to_symmetry.check(parser, options)
         return
+    check_output(parser, options)
+    if options.sorted and options.limit is not None:
+        parser.error("--sorted sorts the cycles that there are: leave --limit out, or bound their length")
+    if options.sorted and (options.checkpoint is not None or format_of(options.output) == "parts"):
+        parser.error("--sorted writes at the end of the search, so it keeps no checkpoint: list to a file without one")
+
+
+def check_output(parser: argparse.ArgumentParser, options: argparse.Namespace, things: str = "cycles") -> None:
+    """End with a usage error for impossible outputs of a list of cycles, or of paths."""
     if options.output == "":
         parser.error("-o: the name of the output is empty")
-    output_format = _format_of(options.output)
+    output_format = format_of(options.output)
     if output_format is None:
         parser.error(
-            f"-o {options.output}: cycles are written as .txt, .jsonl, .npy, .parquet or .arrow, or to a folder DIR/"
+            f"-o {options.output}: {things} are written as .txt, .jsonl, .npy, .parquet or .arrow, or to a folder DIR/"
         )
     if options.checkpoint is not None and options.output == STANDARD_OUTPUT:
         parser.error("--checkpoint needs -o FILE or -o DIR/: standard output cannot be cut back to a checkpoint")
@@ -92,13 +101,9 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
             f"--checkpoint: a run cannot go on with {options.output}, which is written as a whole: "
             f"list to a folder DIR/, then `chordless export DIR -o {options.output}`"
         )
-    if options.sorted and options.limit is not None:
-        parser.error("--sorted sorts the cycles that there are: leave --limit out, or bound their length")
-    if options.sorted and (options.checkpoint is not None or output_format == "parts"):
-        parser.error("--sorted writes at the end of the search, so it keeps no checkpoint: list to a file without one")
     if options.checkpoint is not None and output_format == "parts":
         parser.error(f"-o {options.output} is a folder, which keeps a checkpoint anyway: leave --checkpoint out")
-    shared.check_checkpoint_every(parser, options, _directory_of(options, output_format))
+    shared.check_checkpoint_every(parser, options, folder_of(options))
 
 
 def act(options: argparse.Namespace) -> int:
@@ -107,22 +112,30 @@ def act(options: argparse.Namespace) -> int:
         return up_to_symmetry.list_orbits(options)
     from dataclasses import replace
 
-    from chordless.commands.session import print_way_on, run_command, run_engine
+    from chordless.commands.session import run_command, run_engine
 
-    output_format = _format_of(options.output)
+    output_format = format_of(options.output)
     assert output_format is not None
-    directory = _directory_of(options, output_format)
-    command = run_command(options, output=options.output, output_format=output_format, checkpoint=directory)
+    command = run_command(options, output=options.output, output_format=output_format, checkpoint=folder_of(options))
     command = replace(command, in_order=options.sorted, proof=options.proof)
     finished, exit_code = run_engine(command, options)
-    if not options.quiet:
-        print_note(finished, options.output)
-        print_way_on(finished)
-    print_proof(finished)
+    print_end(command, finished, quiet=options.quiet)
     return exit_code
 
 
-def print_note(finished: Finished, output: str, thing: str = "cycle") -> None:
+def print_end(command: RunCommand, finished: Finished, *, quiet: bool) -> None:
+    """Print to standard error how a listing ended, and the hash of all cycles, if there is one."""
+    from chordless.commands.session import print_way_on
+
+    assert command.output is not None
+    if not quiet:
+        _print_note(finished, command.output, "path" if command.is_of_paths else "cycle")
+        print_way_on(finished)
+    if finished.proof is not None:
+        sys.stderr.write(f"proof {finished.proof}\n")
+
+
+def _print_note(finished: Finished, output: str, thing: str) -> None:
     """Print to standard error how a listing of cycles, or of paths, ended, unless its output shows it."""
     from chordless.commands.terminal import ending
     from chordless.words.numbers import seconds_text
@@ -140,18 +153,14 @@ def print_note(finished: Finished, output: str, thing: str = "cycle") -> None:
         sys.stderr.write(f"not complete: {ending(finished)}; {listed}\n")
 
 
-def print_proof(finished: Finished) -> None:
-    """Print the hash of all cycles to standard error, if there is one."""
-    if finished.proof is not None:
-        sys.stderr.write(f"proof {finished.proof}\n")
+def folder_of(options: argparse.Namespace) -> str | None:
+    """Return the run directory of a list: that of ``--checkpoint``, or the output itself."""
+    folder: str | None = options.output if format_of(options.output) == "parts" else options.checkpoint
+    return folder
 
 
-def _directory_of(options: argparse.Namespace, output_format: CycleFormat) -> str | None:
-    directory: str | None = options.output if output_format == "parts" else options.checkpoint
-    return directory
-
-
-def _format_of(output: str) -> CycleFormat | None:
+def format_of(output: str) -> CycleFormat | None:
+    """Return how an output is written, None if its name does not tell."""
     if names_a_folder(output):
         return "parts"
     from chordless.protocol.orders import FORMATS

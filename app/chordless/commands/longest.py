@@ -76,18 +76,26 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     from chordless.values import SHORTEST_CYCLE
 
     shared.settle_lengths(parser, options, shortest=4 if options.shortest else SHORTEST_CYCLE)
-    shared.check_checkpoint_every(parser, options, options.checkpoint)
+    check_best(parser, options)
+
+
+def check_best(parser: argparse.ArgumentParser, options: argparse.Namespace, things: str = "cycles") -> None:
+    """End with a usage error for a bad checkpoint of the best cycles, or paths."""
+    along_boundary.check(parser, options)
     if options.k is not None and options.checkpoint is not None:
-        parser.error(f"-k {options.k}: several cycles are found without a checkpoint: leave --checkpoint out")
+        parser.error(f"-k {options.k}: several {things} are found without a checkpoint: leave --checkpoint out")
 
 
 def act(options: argparse.Namespace) -> int:
     """Find the cycle, print it, return the exit code."""
     from dataclasses import replace
 
-    command = along_boundary.command_of(options)
-    wanted = {"shortest": options.shortest, "weight": options.weight, "limit": options.k}
-    return answer(replace(command, pick="longest", **wanted), options)
+    return answer(replace(along_boundary.command_of(options), **fields_of(options)), options)
+
+
+def fields_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the fields of an order that make it one for the best cycles, or paths."""
+    return {"pick": "longest", "limit": options.k, **shared.fields_of(options, "shortest", "weight")}
 
 
 def answer(command: RunCommand, options: argparse.Namespace) -> int:
@@ -112,14 +120,13 @@ def answer(command: RunCommand, options: argparse.Namespace) -> int:
 
 def _result_object(command: RunCommand, finished: Finished, best: dict[str, Any]) -> dict[str, Any]:
     found = finished.boundary or {}
+    of_kind = _of_paths if command.is_of_paths else _of_cycles
     return {
         "graph": finished.graph,
         **({"parity": command.parity} if command.parity else {}),
         "length": len(best["cycle"]),
-        "cycle": best["cycle"],
-        "weight": None if best["weight"] is None else json_number(best["weight"]),
+        **of_kind(best, weighted=command.weight is not None),
         "ways": best["ways"],
-        **({"cycles": [_one_of_several(each) for each in best["cycles"]]} if "cycles" in best else {}),
         "method": best["method"],
         "complete": finished.complete,
         **({"no_longer_than": best["no_longer_than"]} if "no_longer_than" in best else {}),
@@ -128,9 +135,23 @@ def _result_object(command: RunCommand, finished: Finished, best: dict[str, Any]
     }
 
 
-def _one_of_several(found: dict[str, Any]) -> dict[str, Any]:
-    weight = None if found["weight"] is None else json_number(found["weight"])
-    return {"length": len(found["cycle"]), "cycle": found["cycle"], "weight": weight}
+def _of_cycles(best: dict[str, Any], *, weighted: bool) -> dict[str, Any]:
+    cycles = [{"length": len(each["cycle"]), **_weighed(each)} for each in best.get("cycles", ())]
+    return {**_weighed(best), **({"cycles": cycles} if "cycles" in best else {})}
+
+
+def _weighed(found: dict[str, Any]) -> dict[str, Any]:
+    return {"cycle": found["cycle"], "weight": None if found["weight"] is None else json_number(found["weight"])}
+
+
+def _of_paths(best: dict[str, Any], *, weighted: bool) -> dict[str, Any]:
+    several = [_weighed(each) for each in best.get("cycles", ())]
+    return {
+        "path": best["cycle"],
+        **({"weight": _weighed(best)["weight"]} if weighted else {}),
+        **({"paths": [each["cycle"] for each in several]} if "cycles" in best else {}),
+        **({"weights": [each["weight"] for each in several]} if weighted and "cycles" in best else {}),
+    }
 
 
 def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Iterator[str]:
@@ -139,9 +160,12 @@ def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Ite
     from kernels_ti.errors import quantity, vertices_text
 
     yield on_terminal(finished.graph, sys.stdout)
+    things = "paths" if command.is_of_paths else "cycles"
     cycle, boundary = best["cycle"], finished.boundary or {}
     if not cycle:
-        yield f"  no chordless {lengths_text(command.min_length, command.max_length, command.parity) or 'cycle'}"
+        bounds = command.min_length, command.max_length, command.parity
+        wanted = lengths_text(*bounds, of_paths=command.is_of_paths)
+        yield f"  no chordless {wanted or things[:-1]}"
         return
     weighted, so_far = best["weight"] is not None, "" if finished.complete else " so far"
     kind = (
@@ -152,8 +176,8 @@ def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Ite
     if not finished.complete:
         bound = f"; none has more than {best['no_longer_than']:,} vertices" if "no_longer_than" in best else ""
         why = "interrupted" if finished.reason == "interrupted" else "the time was up"
-        yield f"  {'not all':<9} {why} before all cycles were compared{bound}"
-    yield f"  {'cycles':<9} {best['ways']:,} of this {'weight' if weighted else 'length'}{so_far}"
+        yield f"  {'not all':<9} {why} before all {things} were compared{bound}"
+    yield f"  {things:<9} {best['ways']:,} of this {'weight' if weighted else 'length'}{so_far}"
     if boundary.get("width"):
         yield f"  {'boundary':<9} {vertices_text(boundary['width'])}, {quantity(boundary['states'], 'state')} at most"
     yield f"  {'time':<9} {seconds_text(finished.enumerate_seconds)}"

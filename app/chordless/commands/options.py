@@ -82,17 +82,17 @@ def add_encoding(group: Any) -> None:
     )
 
 
-def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
-    """Add what bounds the search and where it runs."""
-    group = parser.add_argument_group("which cycles, and when to stop")
-    add_lengths(group, any_cycle_length)
+def add_search(parser: argparse.ArgumentParser, *, limit_help: str, things: str = "cycles") -> None:
+    """Add what bounds the search of cycles, or of paths, and where it runs."""
+    group = parser.add_argument_group(f"which {things}, and when to stop")
+    add_lengths(group, any_cycle_length, things)
     group.add_argument(
         "--part",
         type=part,
         metavar="I/N",
-        help="search only the I-th of N parts; each cycle is in exactly one part, so the counts add up",
+        help=f"search only the I-th of N parts; each of the {things} is in exactly one part, so the counts add up",
     )
-    add_restriction(group)
+    add_restriction(group, things)
     add_stops(group, limit_help)
     group = parser.add_argument_group("how to run")
     add_device(group)
@@ -313,9 +313,9 @@ def add_reporting(parser: argparse.ArgumentParser, *, events: bool = True) -> No
     group.add_argument("-q", "--quiet", action="store_true", help="only errors: no progress, no notes")
 
 
-def check_search(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+def check_search(parser: argparse.ArgumentParser, options: argparse.Namespace, shortest: int = SHORTEST_CYCLE) -> None:
     """Set the bounds on the length; end with a usage error for bad bounds or an empty name of a folder."""
-    settle_lengths(parser, options)
+    settle_lengths(parser, options, shortest)
     if options.checkpoint == "":
         parser.error("--checkpoint: the name of the folder is empty")
     check_cluster(parser, options)
@@ -325,6 +325,12 @@ def check_checkpoint_every(parser: argparse.ArgumentParser, options: argparse.Na
     """End with a usage error for ``--checkpoint-every`` without a checkpoint."""
     if options.checkpoint_every is not None and directory is None:
         parser.error("--checkpoint-every needs --checkpoint DIR: where the checkpoint is written")
+
+
+def check_json_lines(parser: argparse.ArgumentParser, options: argparse.Namespace, output_format: str | None) -> None:
+    """End with a usage error for ``--json`` with a file of another format."""
+    if options.json and options.output not in (None, "-") and output_format != "jsonl":
+        parser.error(f"--json with -o {options.output}: JSON lines are written to a file named .jsonl")
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:

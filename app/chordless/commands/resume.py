@@ -79,15 +79,13 @@ def act(options: argparse.Namespace) -> int:
     command = replace(changed, limit=limit, cluster=options.cluster, gpus=options.gpus)
     end = None if options.events is not None else _end_in_read_only(directory)
     finished, exit_code = run_engine(command, options) if end is None else (end, 0)
-    if command.output is None:
-        tell = paths.print_counts if command.is_of_paths else count.print_result
-        tell(command, finished, as_json=options.json)
-    elif not options.quiet:
-        list_.print_note(finished, command.output, "path" if command.is_of_paths else "cycle")
+    if command.output is not None:
+        list_.print_end(command, finished, quiet=options.quiet)
+        return exit_code
+    tell = paths.print_counts if command.is_of_paths else count.print_result
+    tell(command, finished, as_json=options.json)
     if not options.quiet:
         print_way_on(finished)
-    if command.output is not None:
-        list_.print_proof(finished)
     return exit_code
 
 

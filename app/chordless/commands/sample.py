@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import along_boundary
+from chordless.commands import list as list_
 from chordless.commands import options as shared
 from chordless.values import output_file, positive, seed
 
 if TYPE_CHECKING:
-    from chordless.protocol.orders import CycleFormat, RunCommand
+    from chordless.protocol.orders import RunCommand
 
 SUMMARY = "draw chordless cycles uniformly at random"
 STANDARD_OUTPUT = "-"
 _MOST = 10**12
-_FORMATS: dict[str, CycleFormat] = {"": "text", ".txt": "text", ".jsonl": "jsonl", ".npy": "npy"}
+_FORMATS = ("text", "jsonl", "npy")
 
 DESCRIPTION = """\
 Draw chordless cycles uniformly at random: each with exactly the same
@@ -72,42 +72,44 @@ def add_parser(subparsers: Any) -> None:
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for impossible bounds or outputs."""
     shared.settle_lengths(parser, options)
-    shared.check_checkpoint_every(parser, options, options.checkpoint)
-    if options.k > _MOST:
-        parser.error(f"-k {options.k}: {_MOST:,} cycles are the most that are drawn in one run")
-    if options.json and options.output != STANDARD_OUTPUT and _suffix(options) != ".jsonl":
-        parser.error(f"--json with -o {options.output}: JSON lines are written to a file named .jsonl")
-    if _suffix(options) not in _FORMATS:
-        parser.error(f"-o {options.output}: cycles are written as .txt, .jsonl or .npy")
+    check_draws(parser, options, options.k)
+
+
+def check_draws(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, k: int, option: str = "-k", things: str = "cycles"
+) -> None:
+    """End with a usage error for a sample that is too large, impossible outputs, or a bad checkpoint."""
+    along_boundary.check(parser, options)
+    if k > _MOST:
+        parser.error(f"{option} {k}: {_MOST:,} {things} are the most that are drawn in one run")
+    output_format = list_.format_of(options.output)
+    shared.check_json_lines(parser, options, output_format)
+    if output_format not in _FORMATS:
+        parser.error(f"-o {options.output}: {things} are written as .txt, .jsonl or .npy")
 
 
 def act(options: argparse.Namespace) -> int:
     """Draw the cycles, write them, return the exit code."""
     from dataclasses import replace
 
-    output_format = "jsonl" if options.json else _FORMATS[_suffix(options)]
-    command = replace(
-        along_boundary.command_of(options),
-        pick="sample",
-        limit=options.k,
-        seed=options.seed,
-        output=options.output,
-        output_format=output_format,
-    )
-    return answer(command, options)
+    return answer(replace(along_boundary.command_of(options), **fields_of(options, options.k)), options)
+
+
+def fields_of(options: argparse.Namespace, k: int) -> dict[str, Any]:
+    """Return the fields of an order that make it one for a sample of k cycles, or paths."""
+    output_format = "jsonl" if options.json else list_.format_of(options.output)
+    output = {"output": options.output, "output_format": output_format}
+    return {"pick": "sample", "limit": k, "seed": options.seed or 0, **output}
 
 
 def answer(command: RunCommand, options: argparse.Namespace) -> int:
-    """Let the engine begin, or go on; say how many cycles there were, return the exit code."""
+    """Let the engine begin, or go on; say how many cycles, or paths, there were, return the exit code."""
     from kernels_ti.errors import quantity
 
     finished, exit_code = along_boundary.picked(command, options)
     total = (finished.boundary or {}).get("drawn_from", 0)
     if not options.quiet and finished.complete and (total == 0 or command.output != STANDARD_OUTPUT):
-        drawn = f"{quantity(finished.listed, 'cycle')}, drawn from {total:,}"
-        sys.stderr.write(f"{drawn if total else 'there is no chordless cycle to draw'}\n")
+        thing = "path" if command.is_of_paths else "cycle"
+        drawn = f"{quantity(finished.listed, thing)}, drawn from {total:,}"
+        sys.stderr.write(f"{drawn if total else f'there is no chordless {thing} to draw'}\n")
     return exit_code
-
-
-def _suffix(options: argparse.Namespace) -> str:
-    return PurePath(options.output).suffix.lower()

@@ -26,8 +26,7 @@ from chordless.runs.directory import way_on_of
 from chordless.runs.elsewhere import note_folder
 from chordless.termination import SAME_SIGNAL_SECONDS
 from chordless.words.shown import on_terminal
-from kernels_ti import ChordlessError, EngineError, TimeIsUpError
-from kernels_ti.watch import stopped_when
+from kernels_ti import ChordlessError, EngineError
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
@@ -112,36 +111,6 @@ class Signals:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-class _SearchHere:
-    """A search in this process, and whether it is being stopped."""
-
-    search_began = True
-    stopping = False
-
-    def stop(self) -> None:
-        """Wait until the search asks; see `searching_here`."""
-
-    def kill(self) -> None:
-        raise KeyboardInterrupt
-
-
-@contextlib.contextmanager
-def searching_here() -> Iterator[Signals]:
-    """Let the first signal end a search by the library, in this process, as a time-out does, and a second one at once.
-
-    Raise InterruptedRunError if there is nothing to report.
-    """
-    search = _SearchHere()
-    signals = Signals(search, search)
-    try:
-        with signals.in_force(), stopped_when(lambda: search.stopping):
-            yield signals
-    except (TimeIsUpError, KeyboardInterrupt):
-        if signals.received is None:
-            raise
-        raise InterruptedRunError(signals.received, f"{ended_by(signals.received)}, nothing to report") from None
 
 
 def ended_by(number: int) -> str:
@@ -267,13 +236,11 @@ def graph_asked_for(options: argparse.Namespace) -> LoadedGraph:
     Raise GraphError if it cannot be read.
     """
     from chordless.graphs.load import load_as
-    from chordless.graphs.readers.columns import WEIGHTS_UNUSED
     from chordless.graphs.readers.incoming import Limits
 
     loaded = load_as(options, Limits(options.memory))
     if not getattr(options, "quiet", False):
-        uses_weights = getattr(options, "weight", None) == options.graph
-        print_notes([note for note in loaded.notes if not (uses_weights and WEIGHTS_UNUSED in note)])
+        print_notes(loaded.notes)
     return loaded
 
 
@@ -298,15 +265,10 @@ def _last_checkpoint(directory: str) -> str:
     return f"to go on from the last checkpoint: {way_on_of(directory)}"
 
 
-def stopped_exit_code(received: int | None) -> int:
-    """Return the exit code of a search that is not complete: a signal was received, or not."""
-    return STOPPED_EXIT_CODE if received is None else 128 + received
-
-
 def _exit_code(finished: Finished, received: int | None) -> int:
     if finished.complete:
         return 0
-    return stopped_exit_code(received if finished.reason == "interrupted" else None)
+    return 128 + received if received is not None and finished.reason == "interrupted" else STOPPED_EXIT_CODE
 
 
 def _explain(failed: Failed, engine: EngineProcess) -> None:

@@ -40,6 +40,12 @@ def walker_of(command: RunCommand, graph: Graph) -> CycleWalker | PathWalker:
     return CycleWalker(graph) if paths is None else PathWalker(paths)
 
 
+def as_paths(output: CycleOutput, command: RunCommand, graph: Graph) -> CycleOutput:
+    """Return an output that takes the cycles of a search, and gets the paths for which they stand in one for paths."""
+    paths = path_graph_of(command, graph)
+    return output if paths is None else PathOutput(output, paths)
+
+
 class PathOutput:
     """Passes cycles through a new vertex on to another output as the paths for which they stand."""
 

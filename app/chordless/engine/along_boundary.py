@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from chordless.cycles.output import open_output, require_listing
+from chordless.cycles.output import CycleOutput, open_output, require_listing
 from chordless.cycles.participation import shares_object
+from chordless.cycles.paths import as_paths
 from chordless.engine.boundary import count_along_boundary
 from chordless.engine.channel import Channel
 from chordless.engine.framing import finished_event, identity_in, search_space, started_event
 from chordless.engine.keeper import Keeper, Python, Session, totals_of
 from chordless.engine.picks import Pick, best_object
 from chordless.graphs.load import read_weight_file
+from chordless.graphs.paths import path_graph_of, weights_of_cycles
 from chordless.graphs.readers.columns import WEIGHTS_UNUSED
 from chordless.graphs.readers.incoming import read_bytes
 from chordless.graphs.vertex_order import read_order
@@ -27,9 +30,11 @@ from kernels_ti import Snapshot
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.values.saved import SavedCount
 from kernels_ti.device.device import held_open_device
+from kernels_ti.paths import best_told_in_paths
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
+    from kernels_ti import Graph
     from kernels_ti.boundary.values.weights import Weights
 
 
@@ -58,6 +63,9 @@ def go_along_boundary(
         # Weights of the graph's own file are used.
         loaded = replace(loaded, notes=tuple(note for note in loaded.notes if WEIGHTS_UNUSED not in note))
     weight_data, weights, notes = _weights(command, loaded, directory)
+    paths, added = path_graph_of(command, loaded.graph), 0
+    if paths is not None and weights is not None:
+        weights, added = weights_of_cycles(paths, weights)
     loaded = replace(loaded, notes=(*loaded.notes, *notes))
     with contextlib.ExitStack() as stack:
         keeper, output = None, None
@@ -68,7 +76,7 @@ def go_along_boundary(
         position = None if checkpoint is None else checkpoint.position
         if checkpoint is not None and command.pick != "all" and command.output_format in ("text", "jsonl", "npy"):
             require_listing(command, loaded.graph)
-        opened = partial(open_output, command, loaded.graph, standard_output, position)
+        opened = partial(_opened, command, loaded.graph, standard_output, position)
         if command.output_format == "parts" and command.output is not None:
             output = stack.enter_context(opened())
         if directory is not None:
@@ -96,7 +104,8 @@ def go_along_boundary(
             )
             found = pick.go()
             reason, snapshot, boundary, shares = found.reason, found.snapshot, found.boundary, found.shares
-            listed, best = pick.listed, best_object(found.best, space, command)
+            told = found.best if paths is None or found.best is None else best_told_in_paths(found.best, paths, added)
+            listed, best = pick.listed, best_object(told, command)
             with held_open_device() as device:
                 pass
         if device is not None:
@@ -107,6 +116,15 @@ def go_along_boundary(
             counted = shares_object(loaded.graph, shares, vertices=command.per_vertex, edges=command.per_edge)
             result = replace(result, participation=counted)
         channel.send(result)
+
+
+@contextlib.contextmanager
+def _opened(
+    command: RunCommand, graph: Graph, standard_output: int, position: Mapping[str, int] | None
+) -> Iterator[CycleOutput]:
+    """Open the output of a pick."""
+    with open_output(command, graph, standard_output, position) as output:
+        yield as_paths(output, command, graph)
 
 
 def _weights(

@@ -245,8 +245,8 @@ class Pick:
         return Picked(reason, snapshot, boundary or {"width": 0, "states": 0}, best, shares)
 
 
-def best_object(best: BestCycle | None, space: SearchSpace, command: RunCommand) -> dict[str, Any] | None:
-    """Return a best cycle as `Finished` has it; None without one."""
+def best_object(best: BestCycle | None, command: RunCommand) -> dict[str, Any] | None:
+    """Return a best cycle, or path, as `Finished` has it; None without one."""
     from chordless.graphs.vertex_names import json_name
     from chordless.words.numbers import decimals
 
@@ -264,8 +264,6 @@ def best_object(best: BestCycle | None, space: SearchSpace, command: RunCommand)
             {"cycle": list(map(json_name, cycle)), "weight": weight}
             for cycle, weight in zip(best.cycles, weights, strict=True)
         ]
-    if not best.complete and not command.shortest and command.weight is None:
-        from kernels_ti.longest import longest_possible
-
-        found["no_longer_than"] = longest_possible(space)
+    if best.no_longer_than is not None:
+        found["no_longer_than"] = best.no_longer_than
     return found

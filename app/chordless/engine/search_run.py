@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from chordless.engine.channel import Channel
 from chordless.engine.framing import finished_event, identity_in, identity_of, search_space, started_event
 from chordless.engine.on_cluster import started_cluster
-from chordless.graphs.paths import new_on_a_cycle, path_graph_of, searched_graph
+from chordless.graphs.paths import new_on_a_cycle, searched_graph
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import SYMMETRY
 from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened
@@ -43,8 +43,6 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
     output or the run directory is unusable.
     """
     channel.extra = new_on_a_cycle(command)
-    if command.is_of_paths and command.pick != "all":
-        raise OptionError("`chordless paths` alone finds the best paths, and draws some, without a folder")
     if command.all_pairs and command.output is not None and command.output_format in _ROW_FORMATS:
         raise OptionError("bit rows are for the paths between two vertices: all paths are listed as text")
     if command.checkpoint is not None and command.arch == "reference":
@@ -199,10 +197,10 @@ def search(
                 from chordless.cycles.proof import ProofOutput
 
                 output = proving = ProofOutput(output, graph.names, position)
-            if output is not None and (paths := path_graph_of(command, graph)) is not None:
-                from chordless.cycles.paths import PathOutput
+            if output is not None:
+                from chordless.cycles.paths import as_paths
 
-                output = PathOutput(output, paths)
+                output = as_paths(output, command, graph)
             earlier = None if checkpoint is None else checkpoint.sessions
             session = Session(command, place, time.time() - command.program_start, earlier)
             search = Search(

@@ -17,6 +17,7 @@ from kernels_ti import OptionError
 if TYPE_CHECKING:
     from chordless.protocol.orders import RunCommand
     from kernels_ti import Graph
+    from kernels_ti.boundary.values.weights import Weights
     from kernels_ti.path_graph import PathGraph
 
 _Number = TypeVar("_Number", int, float)
@@ -71,6 +72,14 @@ def new_on_a_cycle(command: RunCommand) -> int:
     from kernels_ti.path_graph import EXTRA_BETWEEN, EXTRA_OF_ALL
 
     return EXTRA_BETWEEN if command.between else EXTRA_OF_ALL
+
+
+def weights_of_cycles(paths: PathGraph, weights: Weights) -> tuple[Weights, int]:
+    """Return the weights of the cycles that stand for paths, and how much the new vertices add to each."""
+    from kernels_ti.boundary.values.weights import Weights
+
+    by_name, added = paths.weights(weights.by_name(paths.given))
+    return Weights.of_mapping(paths.graph, by_name), added
 
 
 def in_paths(by_length: Mapping[int, _Number], extra: int) -> dict[int, _Number]:

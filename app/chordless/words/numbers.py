@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _UNITS = "kMGTP"
 _YEAR = 365.25 * 86400
-_TRIANGLE = 3
+_EDGE, _TRIANGLE = 2, 3
 _NAMES = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 
 
@@ -111,16 +111,17 @@ def size_text(n: int, m: int) -> str:
     return f"{vertices_text(n)}, {quantity(m, 'edge')}"
 
 
-def lengths_text(min_length: int, max_length: int | None, parity: str | None = None) -> str:
-    """Return the cycles that are wanted: ``cycles of 5 to 8 vertices``, ``odd cycles``; "" if all are."""
-    cycles = "cycles" if parity is None else f"{parity} cycles"
+def lengths_text(min_length: int, max_length: int | None, parity: str | None = None, *, of_paths: bool = False) -> str:
+    """Return the cycles, or paths, that are wanted: ``cycles of 5 to 8 vertices``, ``odd cycles``; "" if all are."""
+    kind, shortest = ("paths", _EDGE) if of_paths else ("cycles", _TRIANGLE)
+    things = kind if parity is None else f"{parity} {kind}"
     if max_length == min_length:
-        return f"{cycles} of {min_length} vertices"
+        return f"{things} of {min_length} vertices"
     if max_length is not None:
-        return f"{cycles} of {min_length} to {max_length} vertices"
-    if min_length > _TRIANGLE:
-        return f"{cycles} of {min_length} or more vertices"
-    return "" if parity is None else cycles
+        return f"{things} of {min_length} to {max_length} vertices"
+    if min_length > shortest:
+        return f"{things} of {min_length} or more vertices"
+    return "" if parity is None else things
 
 
 def count_text(value: float) -> str:
