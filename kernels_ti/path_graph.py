@@ -146,7 +146,7 @@ def path_graph(
     ends = list(vertices_called(graph, given))
     through = [graph.names[w] for w in vertices_called(graph, through)]
     if ends and ends[0] == ends[1]:
-        raise OptionError(f"a path has two different ends, not {s} twice")
+        raise same_ends(s)
     n, edges = graph.n, _new_edges(graph, ends)
     size = int(edges.max(initial=n)) + 1
     names = None if graph.vertex_names is None else (*graph.vertex_names, *map(_Joining, range(size - n)))
@@ -174,6 +174,11 @@ def path_graph(
         in_order = [w for v in vertices for w in ([*near.get(v, ()), v])]
         found.options["order"] = [joined.names[w] for w in dict.fromkeys(in_order if ends else [n, *in_order])]
     return found
+
+
+def same_ends(end: Hashable) -> OptionError:
+    """Return the error of a path that shall end where it begins."""
+    return OptionError(f"a path has two different ends, not {end} twice")
 
 
 def _new_edges(graph: Graph, ends: list[int]) -> npt.NDArray[np.int64]:

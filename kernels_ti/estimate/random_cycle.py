@@ -19,15 +19,15 @@ class CycleSampler:
 
     The cycles are not drawn uniformly: each is met by a path that starts at a random vertex and grows by one vertex at
     a time. It grows only where its tail can still be reached, so in a simple graph no path is given up.
+    With a `start` every cycle passes this vertex.
     """
 
-    def __init__(self, graph: Graph, *, seed: int = 0) -> None:
+    def __init__(self, graph: Graph, *, start: int | None = None, seed: int = 0) -> None:
         self._random = np.random.Generator(np.random.PCG64(seed))
         without_loops = graph if graph.loops is None else graph.among(graph.loops == 0)
         self._onward, self._back, self._adjacent = rows_in_bits(without_loops)
-        self._starts = [
-            u for u in range(graph.n) if self._back[u] and (self._onward[u] | self._back[u]).bit_count() > 1
-        ]
+        starts = range(graph.n) if start is None else (start,)
+        self._starts = [u for u in starts if self._back[u] and (self._onward[u] | self._back[u]).bit_count() > 1]
         self._all = (1 << graph.n) - 1
 
     def draw(self, given_up: Callable[[], bool] = lambda: False) -> IntArray | None:

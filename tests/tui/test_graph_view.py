@@ -12,6 +12,7 @@ from chordless.tui.widgets import graph_view
 from chordless.tui.widgets.graph_view import GraphView
 from textual.app import App
 
+from kernels_ti import Graph
 from tui.pilots import drive, text_of
 
 ROADS = load_graph("grid:30x40").graph
@@ -66,8 +67,13 @@ def test_zoom_goes_to_the_cycle_and_never_to_a_blank_pane(cycle):
     played(cycle, steps)
 
 
-@pytest.mark.parametrize(("members", "lit"), [(12, 12), (11, 10)], ids=["a ring", "a path"])
-def test_a_ring_is_closed_and_a_path_is_not(monkeypatch, members, lit):
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize(
+    ("members", "lit"),
+    [(range(12), 12), (range(11), 10), ((3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 1, 2), 12)],
+    ids=["a ring", "a path", "a ring from elsewhere"],
+)
+def test_a_ring_is_closed_and_a_path_is_not(monkeypatch, members, lit, alone):
     drawn, lines = [], graph_view.Canvas.lines
 
     def noted(canvas, start, end, kind):
@@ -77,9 +83,14 @@ def test_a_ring_is_closed_and_a_path_is_not(monkeypatch, members, lit):
     monkeypatch.setattr(graph_view.Canvas, "lines", noted)
 
     async def steps(pilot, view):
+        drawn.clear()
+        view.set_alone(alone)
         await pilot.pause()
 
-    played(np.arange(members), steps, graph=load_graph("cycle:12").graph, title="cycle:12")
+    # Vertex 12 hangs on vertex 0, so that the places on the ring are not the vertices of the graph.
+    edges = [(0, 12), *((v, (v + 1) % 12) for v in range(12))]
+    graph = Graph.from_edges(13, [(12 - u, 12 - v) for u, v in edges])
+    played(12 - np.array(members), steps, graph=graph, title="cycle:12")
     assert (graph_view.LIT_EDGE, lit) in drawn
 
 

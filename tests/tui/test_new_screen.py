@@ -208,6 +208,39 @@ def test_the_arrow_keys_choose():
     fill(SMALL, steps, graph="petersen")
 
 
+def test_paths_are_asked_for_by_their_ends():
+    async def steps(pilot):
+        screen = pilot.app.screen
+        assert not screen.query_one("#row-path_start").display
+        screen.query_one("#things", Choice).choose("paths")
+        await until(pilot, lambda: said(pilot.app, "#status") == "! From: name a vertex, such as 0,0")
+        assert screen.query_one("#start", Button).disabled
+        assert said(pilot.app, "#new-words").startswith("On a chordless path")
+        assert screen.query_one("#min-length", Input).placeholder == "2"
+        await put(pilot, "#path-start", "0,0")
+        await put(pilot, "#path-end", "9,9")
+        assert beside(pilot.app, "path_end") == "! there is no vertex '9,9' in the graph (its first is called '0,0')"
+        await put(pilot, "#path-end", "2,2")
+        await until(pilot, lambda: said(pilot.app, "#status").endswith("paths from 0,0 to 2,2 in grid:3x3"))
+        await pilot.press("ctrl+r")
+
+    command = fill(SMALL, steps, graph="grid:3x3").command
+    assert (command.between, command.min_length) == (("0,0", "2,2"), 2)
+    settings, _ = load_settings()
+
+    async def again(pilot):
+        assert pilot.app.screen.query_one("#row-path_start").display
+        assert "paths from 0,0 to 2,2" in said(pilot.app, "#status")
+
+    fill(SMALL, again, settings=settings)
+
+    async def other(pilot):
+        # The ends are those of another graph.
+        assert said(pilot.app, "#status") == "Count all chordless cycles in petersen"
+
+    fill(SMALL, other, settings=settings, graph="petersen")
+
+
 def test_mistakes_are_said_beside_the_field_in_the_words_of_the_command_line(tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")

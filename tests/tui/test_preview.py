@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 
 import pytest
 from chordless.engine.rates import Expected
 from chordless.graphs.load import load_graph
+from chordless.protocol.orders import RunCommand
 from chordless.tui import outlook as outlook_module
 from chordless.tui.app import ChordlessApp
 from chordless.tui.outlook import Outlook, outlooks_of
 from chordless.tui.screens.new import NewScreen
 from chordless.tui.settings import LastChoices, Settings
+from chordless.tui.widgets import graph_preview
 from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.graph_panel import GraphPanel
+from chordless.tui.widgets.graph_view import GraphView
 from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import large_number, range_text
 from patience import PATIENCE
@@ -53,6 +57,43 @@ def test_the_typed_graph_is_drawn_with_a_cycle_lit_and_an_estimate(size):
         await until(pilot, lambda: "Too large to draw" in said(app, "#preview-estimate"))
 
     drive(ChordlessApp(Settings(last=LastChoices(graph="petersen"))), size, steps)
+
+
+def test_a_path_is_drawn_open_from_end_to_end_and_estimated():
+    async def steps(pilot):
+        app = pilot.app
+        view = app.screen.query_one("#preview-graph", GraphView)
+        await until(pilot, lambda: "Name both ends" in said(app, "#preview-estimate"))
+        drawn = view._layout_of_graph
+        assert drawn is not None
+        app.screen.query_one("#path-end", Input).value = "2,2"
+        await until(pilot, lambda: len(view._cycle) == 5)
+        assert view._layout_of_graph is drawn, "the graph is the same"
+        names = [view._names[v] for v in view._cycle]
+        assert (names[0], names[-1], view._is_closed()) == ("0,0", "2,2", False)
+        await until(pilot, lambda: said(app, "#preview-estimate").startswith("22 chordless paths, exactly."))
+        app.screen.query_one("#things", Choice).choose("all-paths")
+        await until(pilot, lambda: len(view._cycle) > 5)
+        assert not view._is_closed()
+        app.screen.query_one("#things", Choice).choose("cycles")
+        await until(pilot, lambda: len(view._cycle) and view._is_closed())
+
+    choices = LastChoices(graph="grid:3x3", things="paths", path_start="0,0")
+    drive(ChordlessApp(Settings(last=choices)), SMALL, steps)
+
+
+@pytest.mark.parametrize(
+    ("command", "number"),
+    [
+        (RunCommand("grid:5x5", 0.0, min_length=2, between=("0,0", "4,4")), "92"),
+        (RunCommand("grid:5x5", 0.0, min_length=10, max_length=13, between=("0,0", "4,4")), "16"),
+        (RunCommand("grid:3x3", 0.0, min_length=2, all_pairs=True), "94"),
+    ],
+)
+def test_the_estimate_is_that_of_the_paths(command, number):
+    graph = load_graph(command.graph).graph
+    *_, last = outlooks_of(*graph_preview._search_of(command, graph), lambda: False)
+    assert replace(last, thing=command.thing).lines()[0] == f"{number} chordless paths, exactly."
 
 
 def test_another_cycle_is_lit_after_a_while_unless_nothing_moves(monkeypatch):

@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from chordless.cli import main
+from chordless.graphs.load import load_graph
 from chordless.protocol.orders import RunCommand
-from chordless.tui.run_form import command_of, faults_of, run_folder, sample_of
+from chordless.tui.run_form import command_of, faults_of, faults_of_ends, run_folder, sample_of, sentence_of
 from chordless.tui.settings import LastChoices
 from chordless.tui.widgets.graph_suggester import complete_path
 
@@ -111,6 +113,45 @@ def test_each_thing_to_find_has_its_command(tmp_path, find, method, pick, is_lis
     command = command_of(LastChoices(find=find, limit="7" if find == "sample" else ""), "petersen", tmp_path)
     assert (command.method, command.pick, command.output_format == "parts") == (method, pick, is_listed)
     assert command.per_edge == (find == "sample")
+
+
+@pytest.mark.parametrize(
+    ("ends", "field", "fault"),
+    [
+        (("0,0", "9,9"), "path_end", "there is no vertex '9,9' in the graph (its first is called '0,0')"),
+        (("0,0,1,1", "2,2"), "path_start", "'0,0,1,1' names 2 vertices: a path has one at each end"),
+        (("1,1", " 1,1"), "path_end", "a path has two different ends, not 1,1 twice"),
+    ],
+)
+def test_the_ends_of_paths_are_refused_as_in_the_shell(ends, field, fault, capfd):
+    choices = LastChoices(things="paths", path_start=ends[0], path_end=ends[1])
+    assert faults_of_ends(choices, load_graph("grid:3x3").graph) == {field: fault}
+    assert main(["paths", "grid:3x3", *ends, "--quiet"]) != 0
+    assert capfd.readouterr().err == f"chordless: error: {fault}\n"
+
+
+def test_paths_have_ends_and_no_picks():
+    choices = LastChoices(things="paths", path_start="0,0")
+    assert faults_of_ends(choices, load_graph("grid:3x3").graph) == {"path_end": "name a vertex, such as 0,0"}
+    assert faults_of_ends(choices, None) == {"path_end": "name a vertex"}
+    assert faults_of_ends(replace(choices, things="all-paths"), None) == {}
+    assert faults_of(replace(choices, min_length="1"))["min_length"] == "a path has at least 2 vertices, not 1"
+    assert faults_of(replace(choices, min_length="2", max_length="2")) == {}
+    for find in ("longest", "sample"):
+        assert f"--{find}" in faults_of(replace(choices, find=find))["what"]
+    assert "two ends" in faults_of(replace(choices, things="all-paths", find="list"))["what"]
+    assert faults_of(replace(choices, cluster="local:2"))["cluster"].startswith("one machine")
+
+
+def test_the_form_asks_for_paths_as_the_shell_does(tmp_path):
+    choices = LastChoices(graph="grid:3x3", things="paths", path_start=" 0,0", path_end="2,2", max_length="7")
+    command = command_of(choices, "grid:3x3", tmp_path)
+    assert (command.between, command.all_pairs, command.min_length, command.max_length) == (("0,0", "2,2"), False, 2, 7)
+    assert sentence_of(choices) == "Count all chordless paths from 0,0 to 2,2 of 2 to 7 vertices in grid:3x3"
+    every = replace(choices, things="all-paths", max_length="")
+    command = command_of(every, "grid:3x3", tmp_path)
+    assert (command.between, command.all_pairs, command.min_length) == ((), True, 2)
+    assert sentence_of(every) == "Count all chordless paths in grid:3x3"
 
 
 def test_a_count_becomes_a_sample_of_the_same_cycles(tmp_path):

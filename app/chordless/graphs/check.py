@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from chordless.graphs import generators
 from chordless.graphs.families import LARGEST_NETWORKX_SIZE, LARGEST_SIZE
-from chordless.graphs.load import load_graph
+from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.graphs.readers.incoming import Limits
 from chordless.values import SHORTEST_CYCLE
 from kernels_ti import GraphError
 from kernels_ti.errors import quantity, vertices_text
-
-if TYPE_CHECKING:
-    from kernels_ti import Graph
 
 LARGEST_MADE = 20_000
 """Vertices and edges up to which a graph is made for this check, which takes some hundredths of a second."""
@@ -39,12 +35,14 @@ class GraphFacts:
     directed: bool = False  # Edges are arcs
     # Vertices of the shortest cycle that such a graph can have: 3 if it is known to be simple
     shortest: int = SHORTEST_CYCLE
+    loaded: LoadedGraph | None = field(default=None, compare=False, repr=False)  # The graph itself, if it was made
 
     @classmethod
-    def of(cls, graph: Graph) -> GraphFacts:
+    def of(cls, loaded: LoadedGraph, note: str = "") -> GraphFacts:
         """Return the facts of a graph in memory."""
+        graph, notes = loaded.graph, loaded.notes
         shortest = SHORTEST_CYCLE if graph.is_simple else 1
-        return cls(graph.n, graph.m, graph.max_degree, directed=graph.directed, shortest=shortest)
+        return cls(graph.n, graph.m, graph.max_degree, note, notes, graph.directed, shortest, loaded)
 
     def __str__(self) -> str:
         parts = [
@@ -72,7 +70,7 @@ def check_graph(source: str, *, simplify: bool = False, directed: bool = False, 
         if LARGEST_MADE < cost <= LARGEST_SIZE and not directed:
             return facts
     # A graph that is too large to be made is refused by its size, before anything is allocated.
-    return GraphFacts.of(load_graph(source, simplify=simplify, directed=directed, multigraph=multigraph).graph)
+    return GraphFacts.of(load_graph(source, simplify=simplify, directed=directed, multigraph=multigraph))
 
 
 def check_overlap(web: str, types: str | None) -> GraphFacts:
@@ -85,10 +83,8 @@ def check_overlap(web: str, types: str | None) -> GraphFacts:
     if too_large is not None:
         return too_large
     read = read_food_web(web, types)
-    facts = GraphFacts.of(read.overlap)
-    if read.lacks_types:
-        return replace(facts, note="no .clu beside it: every vertex counts as living, detritus too")
-    return facts
+    note = "no .clu beside it: every vertex counts as living, detritus too" if read.lacks_types else ""
+    return GraphFacts.of(LoadedGraph(read.overlap, web), note)
 
 
 def is_food_web(path: str) -> bool:
@@ -111,8 +107,7 @@ def _check_file(path: str, *, simplify: bool, directed: bool, multigraph: bool) 
     too_large = _too_large(path)
     if too_large is not None:
         return too_large
-    loaded = load_graph(path, simplify=simplify, directed=directed, multigraph=multigraph, limits=_LIMITS)
-    return replace(GraphFacts.of(loaded.graph), reader_notes=loaded.notes)
+    return GraphFacts.of(load_graph(path, simplify=simplify, directed=directed, multigraph=multigraph, limits=_LIMITS))
 
 
 def _check_kind(path: str) -> None:

@@ -24,15 +24,19 @@ _Number = TypeVar("_Number", int, float)
 _LENGTHS = ("cycles_by_length", "frontier_by_length", "waiting_by_length")
 
 
-def ends_of(command: RunCommand, graph: Graph) -> list[Hashable]:
-    """Return the names of the two ends of an order's paths in its graph; none if it is not for paths between two."""
+def end_named(graph: Graph, text: str) -> Hashable:
+    """Return the vertex that is one end of a path; an OptionError if the text names none, or several."""
     from chordless.graphs.vertex_names import vertices_named
 
-    ends = [vertices_named(graph, [text]) for text in command.between]
-    for text, found in zip(command.between, ends, strict=True):
-        if len(found) != 1:
-            raise OptionError(f"{text!r} names {len(found)} vertices: a path has one at each end")
-    return [graph.names[found[0]] for found in ends]
+    found = vertices_named(graph, [text])
+    if len(found) != 1:
+        raise OptionError(f"{text!r} names {len(found)} vertices: a path has one at each end")
+    return graph.names[found[0]]
+
+
+def ends_of(command: RunCommand, graph: Graph) -> list[Hashable]:
+    """Return the names of the two ends of an order's paths in its graph; none if it is not for paths between two."""
+    return [end_named(graph, text) for text in command.between]
 
 
 def path_graph_of(command: RunCommand, graph: Graph) -> PathGraph | None:

@@ -109,6 +109,11 @@ class RunCommand:
         """Whether chordless paths are asked for, not cycles."""
         return bool(self.between) or self.all_pairs
 
+    @property
+    def thing(self) -> str:
+        """The word for one of what is asked for: ``path``, or ``cycle``."""
+        return "path" if self.is_of_paths else "cycle"
+
 
 @dataclass(frozen=True)
 class ProbeCommand:

@@ -47,6 +47,7 @@ class Outlook:
     threads: int
     is_settled: bool = True  # Whether the count would find no better order of the vertices, by which it is faster
     is_last: bool = True  # Whether no better estimate follows
+    thing: str = "cycle"  # Or ``path``
 
     def lines(self, *, breadth_first: bool = False) -> tuple[str, ...]:
         """Return the estimate in words: how many, how long, which method."""
@@ -73,7 +74,7 @@ class Outlook:
         if find == "boundary" and along is not None and not along.fits:
             return f"A count along a boundary {does_not_fit_text(along.bytes)}. A search: {search}."
         if find == "boundary" and is_known and self.seconds < SHORT_SEARCH:
-            return f"A search of all cycles takes {search}."
+            return f"A search of all {self.thing}s takes {search}."
         return ""
 
     @property
@@ -94,11 +95,11 @@ class Outlook:
 
     def _how_many(self) -> str:
         number = self.cycles.text
-        what = "chordless cycle" if number == "1" else "chordless cycles"
+        what = f"chordless {self.thing}{'' if number == '1' else 's'}"
         if self.cycles.exact and number[0].isdigit():
             return f"{number} {what}, exactly."
         if self.cycles.is_vague and not self.cycles.low:
-            return "More chordless cycles than can be estimated in some seconds."
+            return f"More {what} than can be estimated in some seconds."
         return f"{self.cycles.number.capitalize()} {what}{self.cycles.spread and ' '}{self.cycles.spread}."
 
     def _how_long(self) -> str:

@@ -6,23 +6,24 @@ import argparse
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import Any
 
 from chordless.graphs.generators import is_spec
-from chordless.graphs.overlap import niche_overlap
+from chordless.graphs.paths import end_named
 from chordless.graphs.writers import save_graph
 from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
 from chordless.runs.directory import EDGE_LIST, RunDirectory, check_is_free
 from chordless.tui.readings import AS_IT_IS, OVERLAP, options_of
 from chordless.tui.settings import LastChoices
-from chordless.values import SHORTEST_CYCLE, any_cycle_length, positive, size
+from chordless.values import SHORTEST_CYCLE, SHORTEST_PATH, any_cycle_length, positive, size
 from kernels_ti import ChordlessError, EngineError, Graph, OptionError
 from kernels_ti.choices import EXPANSIONS
 from kernels_ti.cluster.address import check_cluster
+from kernels_ti.path_graph import same_ends
 
 WITHOUT_FOLDER = "reference"
 """The arch without checkpoints. A run on it has no directory, lists no cycles, and is not in the history."""
@@ -62,16 +63,42 @@ def cluster_name(text: str) -> str:
     return expanded(text)
 
 
+ENDS = (
+    Field("path_start", "From", str, "", "a vertex"),
+    Field("path_end", "To", str, "", "another vertex"),
+)
 LENGTHS = (
     Field("min_length", "Shortest", any_cycle_length, "3", "vertices at least"),
     Field("max_length", "Longest", any_cycle_length, "any", "vertices at most"),
-    Field("limit", "Stop after", positive, "all", "cycles found"),
+    Field("limit", "Stop after", positive, "all", "of them found"),
 )
 RESOURCES = (
     Field("threads", "Threads", positive, "all", "of the CPU"),
     Field("memory", "Memory", size, "half of free", "such as 512M or 2G"),
     Field("cluster", "Cluster", cluster_name, "none", "such as local:4"),
 )
+
+
+def shortest_of(choices: LastChoices) -> int:
+    """Return the fewest vertices of the cycles or paths that are searched for, if the form names no other bound."""
+    return SHORTEST_PATH if choices.is_of_paths else SHORTEST_CYCLE
+
+
+def faults_of_ends(choices: LastChoices, graph: Graph | None) -> dict[str, str]:
+    """Find faults in the ends of paths, as `faults_of`; only missing ones where the graph is not known."""
+    faults, ends = {}, list[Hashable]()
+    for field, text in zip(ENDS, choices.between, strict=False):
+        if not text:
+            such_as = f", such as {graph.names[0]}" if graph is not None and graph.n else ""
+            faults[field.name] = f"name a vertex{such_as}"
+        elif graph is not None:
+            try:
+                ends.append(end_named(graph, text))
+            except OptionError as error:
+                faults[field.name] = str(error)
+    if len(ends) == len(ENDS) and ends[0] == ends[1]:
+        faults[ENDS[1].name] = str(same_ends(ends[1]))
+    return faults
 
 
 def faults_of(choices: LastChoices, vertices: int | None = None, least: int = SHORTEST_CYCLE) -> dict[str, str]:
@@ -87,11 +114,13 @@ def faults_of(choices: LastChoices, vertices: int | None = None, least: int = SH
         except argparse.ArgumentTypeError as error:
             faults[field.name] = str(error)
     shortest, longest = values.get("min_length"), values.get("max_length")
+    usual = shortest_of(choices)
+    of, least = ("path", usual) if choices.is_of_paths else ("cycle of a simple graph", least)
     for name, bound in (("min_length", shortest), ("max_length", longest)):
         if bound is not None and bound < least:
-            faults[name] = f"a cycle of a simple graph has at least {least} vertices, not {bound}"
-    if longest is not None and longest < (shortest or SHORTEST_CYCLE):
-        faults["max_length"] = f"{longest} is below the shortest, {shortest or SHORTEST_CYCLE}"
+            faults[name] = f"a {of} has at least {least} vertices, not {bound}"
+    if longest is not None and longest < (shortest or usual):
+        faults["max_length"] = f"{longest} is below the shortest, {shortest or usual}"
     if vertices is not None and shortest is not None and shortest > vertices:
         faults["min_length"] = f"the graph has {vertices:,} vertices"
     threads, cores = values.get("threads"), os.cpu_count() or 1
@@ -108,7 +137,21 @@ def faults_of(choices: LastChoices, vertices: int | None = None, least: int = SH
             _check_is_writable(expanded(choices.directory))
         except ChordlessError as error:
             faults["directory"] = str(error)
-    return {**faults, **_faults_along_boundary(choices), **_faults_on_cluster(choices)}
+    return {**faults, **_faults_along_boundary(choices), **_faults_on_cluster(choices), **_faults_of_paths(choices)}
+
+
+def _faults_of_paths(choices: LastChoices) -> dict[str, str]:
+    """Return the fields that ask of paths what only `chordless paths` answers."""
+    faults: dict[str, str] = {}
+    if not choices.is_of_paths:
+        return faults
+    if choices.picks:
+        faults["what"] = f"of paths, `chordless paths ... --{choices.find}` finds this: count or list them"
+    elif choices.collect and not choices.between:
+        faults["what"] = "`chordless paths ... --all-pairs --list` lists all paths: count them, or name two ends"
+    if choices.cluster.strip():
+        faults["cluster"] = "one machine searches for paths: leave this empty"
+    return faults
 
 
 def _faults_on_cluster(choices: LastChoices) -> dict[str, str]:
@@ -146,7 +189,7 @@ def lengths_of(choices: LastChoices, least: int = SHORTEST_CYCLE) -> tuple[int, 
     for field in LENGTHS[:2]:
         text = getattr(choices, field.name).strip()
         values[field.name] = field.parse(text) if text and field.name not in faults else None
-    return values["min_length"] or SHORTEST_CYCLE, values["max_length"]
+    return values["min_length"] or shortest_of(choices), values["max_length"]
 
 
 def folder_fault(directory: str) -> str | None:
@@ -177,7 +220,7 @@ def command_of(
     A run without a directory is one of `WITHOUT_FOLDER`. A listing writes its cycles to the run directory, as
     ``chordless list -o DIR/`` does. Without `types` the .clu file beside a food web says what is living.
     """
-    values = {
+    values: dict[str, Any] = {"min_length": shortest_of(choices)} | {
         field.name: field.parse(text)
         for field in (*LENGTHS, *RESOURCES)
         if (text := getattr(choices, field.name).strip())
@@ -199,6 +242,8 @@ def command_of(
         program_start=time.time(),
         arch=choices.arch,
         expansion=choices.expansion,
+        between=choices.between,
+        all_pairs=choices.all_pairs,
         checkpoint=None if directory is None else str(directory),
         **options_of(reading),
         **values,
@@ -286,18 +331,16 @@ def run_folder(runs_folder: Path, graph: str, reading: str = AS_IT_IS) -> Path:
     return free
 
 
-def overlap_graph(web: str, types: str) -> Graph:
-    """Make the niche overlap graph of a food web. Without `types`, the .clu file beside the web says what is living."""
-    return niche_overlap(expanded(web), expanded(types) or None)
-
-
 def sentence_of(choices: LastChoices) -> str:
     """Return a sentence about the search that the choices ask for."""
     least, most = choices.min_length.strip(), choices.max_length.strip()
-    of = f" of {least} or more vertices" if least not in ("", "3") else ""
+    usual = str(shortest_of(choices))
+    of = f" of {least} or more vertices" if least not in ("", usual) else ""
     if most:
-        of = f" of {most} vertices" if most == (least or "3") else f" of {least or 3} to {most} vertices"
-    limit, where = choices.limit.strip(), f"chordless cycles{of} in {choices.graph}"
+        of = f" of {most} vertices" if most == (least or usual) else f" of {least or usual} to {most} vertices"
+    things = "chordless paths" if choices.is_of_paths else "chordless cycles"
+    things += " from {} to {}".format(*choices.between) if choices.between else ""
+    limit, where = choices.limit.strip(), f"{things}{of} in {choices.graph}"
     if choices.find == "longest":
         return f"Draw one of the longest {where}"
     if choices.find == "sample":

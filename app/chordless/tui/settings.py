@@ -23,6 +23,8 @@ DEFAULT_THEME = "textual-dark"
 SOURCES = ("file", "spec", "overlap")
 FINDS = ("count", "boundary", "list", "longest", "sample")
 """The result of a run: counts by a search or along a boundary, all cycles, one longest cycle, cycles at random."""
+THINGS = ("cycles", "paths", "all-paths")
+"""The object of a search: chordless cycles, the chordless paths between two vertices, or all chordless paths."""
 _MOST_RECENT = 20
 _MOST_WARNINGS, _LONGEST_WARNING = 5, 150
 _FILE = "settings.toml"
@@ -51,11 +53,29 @@ class LastChoices:
     directory: str = ""
     expansion: str = "two-ended"  # How paths grow: ``two-ended``, or ``paper``
     cluster: str = ""  # See `kernels_ti.cluster.address.check_cluster`
+    things: str = "cycles"  # One of `THINGS`
+    path_start: str = ""
+    path_end: str = ""
 
     @property
     def collect(self) -> bool:
         """Whether cycles are listed, not only counted."""
         return self.find in ("list", "longest", "sample")
+
+    @property
+    def is_of_paths(self) -> bool:
+        """Whether paths are searched for, not cycles."""
+        return self.things != "cycles"
+
+    @property
+    def all_pairs(self) -> bool:
+        """Whether all paths of the graph are searched for."""
+        return self.things == "all-paths"
+
+    @property
+    def between(self) -> tuple[str, ...]:
+        """The ends of the paths, if paths between two vertices are searched for."""
+        return (self.path_start.strip(), self.path_end.strip()) if self.things == "paths" else ()
 
     @property
     def picks(self) -> bool:
@@ -189,12 +209,10 @@ def _settings_of(values: dict[str, Any], report: Callable[[str], None]) -> Setti
         # Version 0.5.0 knew only counts and lists.
         chosen["find"] = "list"
     choices = LastChoices(**chosen)
-    if choices.find not in FINDS:
-        report(f"last.find = {choices.find!r} is ignored: it must be one of {', '.join(FINDS)}")
-        choices = replace(choices, find=LastChoices.find)
-    if choices.source not in SOURCES:
-        report(f"last.source = {choices.source!r} is ignored: it must be one of {', '.join(SOURCES)}")
-        choices = replace(choices, source=LastChoices.source)
+    for name, known in (("find", FINDS), ("source", SOURCES), ("things", THINGS)):
+        if (value := chosen[name]) not in known:
+            report(f"last.{name} = {value!r} is ignored: it must be one of {', '.join(known)}")
+            choices = replace(choices, **{name: getattr(LastChoices, name)})
     return Settings(
         theme=take(values, "theme", str, default.theme),
         ascii=take(values, "ascii", bool, default.ascii),

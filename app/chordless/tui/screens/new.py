@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,21 +14,26 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Input, Static
 
+from chordless.protocol.orders import RunCommand
 from chordless.runs.elsewhere import note_folder
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import StartRun
 from chordless.tui.outlook import disk_words
 from chordless.tui.run_form import (
+    ENDS,
     LENGTHS,
     RESOURCES,
     WITHOUT_FOLDER,
+    Field,
     command_of,
     expanded,
     faults_of,
+    faults_of_ends,
     graph_source,
     lengths_of,
     run_folder,
     sentence_of,
+    shortest_of,
 )
 from chordless.tui.run_list import counted_before, with_home
 from chordless.tui.screens.page import Page
@@ -53,8 +59,12 @@ _DRAWING_BELOW_FROM, _HIGH_FROM = 30, 40
 _WHAT_IT_IS = (
     "A chordless cycle is a ring of vertices in which only those next to each other are joined. This finds them all."
 )
+_WHAT_PATHS_ARE = (
+    "On a chordless path from one vertex to another only those next to each other are joined. This finds them all."
+)
+_THINGS = (("cycles", "cycles"), ("paths", "paths S to T"), ("all-paths", "all paths"))
 _WHAT = (
-    ("count", "count the cycles, by length"),
+    ("count", "count them, by length"),
     ("boundary", "count them along a boundary"),
     ("list", "list them, to browse and draw"),
     ("longest", "the longest one, drawn"),
@@ -67,7 +77,7 @@ _GROWTH = (
     ("paper", "at one end, as in the paper"),
 )
 _NOT_KEPT = f"none: a run on {WITHOUT_FOLDER} is not kept"
-_FIELDS = {field.name: field.label for field in (*LENGTHS, *RESOURCES)} | {"directory": "Run folder"}
+_FIELDS = {field.name: field.label for field in (*ENDS, *LENGTHS, *RESOURCES)} | {"directory": "Run folder"}
 _LABELS = {"what": "Find", "expansion": "Paths grow", **_FIELDS}
 
 
@@ -95,25 +105,23 @@ class NewScreen(Page):
         settings = self.dashboard.settings
         last = settings.last
         graph = self.dashboard.graph or last.graph or EXAMPLE
-        # How it is read was chosen for the graph of the last run.
-        overlap = last.source == "overlap" and graph == last.graph
-        yield Static(_WHAT_IT_IS, id="new-words")
+        # How it is read, and the ends of its paths, were chosen for the graph of the last run.
+        if graph != last.graph:
+            last = replace(last, source="spec", things="cycles", path_start="", path_end="")
+        yield Static(id="new-words")
         yield Static("", id="new-title", classes="title")
         with Horizontal(id="new-body"):
             with VerticalScroll(id="form", can_focus=False):
-                yield GraphSource(graph, overlap=overlap, recent=settings.recent)
+                yield GraphSource(graph, overlap=last.source == "overlap", recent=settings.recent)
+                with FormLine("Look for"):
+                    yield Choice(_THINGS, last.things, id="things")
+                yield from _rows_of(ENDS, last)
                 with FormLine("Find"):
                     yield Choice(_WHAT, last.find, id="what")
-                for field in LENGTHS:
-                    yield FormRow(
-                        field.name, field.label, getattr(last, field.name), empty=field.empty, help=field.help
-                    )
+                yield from _rows_of(LENGTHS, last)
                 with FormLine("Run on"):
                     yield ArchField(last.arch)
-                for field in RESOURCES:
-                    yield FormRow(
-                        field.name, field.label, getattr(last, field.name), empty=field.empty, help=field.help
-                    )
+                yield from _rows_of(RESOURCES, last)
                 with FormLine("Paths grow"):
                     yield Choice(_GROWTH, last.expansion, id="expansion")
                 suggester = GraphSuggester(specs=False)
@@ -259,9 +267,12 @@ class NewScreen(Page):
     def _choices(self) -> LastChoices:
         question = self.query_one(GraphSource).question
         typed = {name: self.query_one(f"#row-{name}", FormRow).value for name in _FIELDS}
+        things = self.query_one("#things", Choice).chosen
         # The word that an empty field shows may be typed as well.
-        typed |= {field.name: "" for field in (*LENGTHS, *RESOURCES) if typed[field.name].strip() == field.empty}
+        shown = {name: self.query_one(f"#row-{name}", FormRow).empty for name in typed}
+        typed |= {name: "" for name, text in typed.items() if text.strip() == shown[name]}
         return LastChoices(
+            things=things,
             source=kind_of(question.text, question.reading),
             graph=question.text.strip(),
             arch=self.query_one(ArchField).chosen,
@@ -273,7 +284,9 @@ class NewScreen(Page):
     def _first_fault(self) -> tuple[str, str] | None:
         """Return the id of the first wrong field, and the message for the foot of the form."""
         source, choices = self.query_one(GraphSource), self._choices()
-        faults = faults_of(choices, source.facts.n, source.facts.shortest) if source.facts else faults_of(choices)
+        facts = source.facts
+        faults = self._faults_of_ends(choices)
+        faults |= faults_of(choices, facts.n, facts.shortest) if facts is not None else faults_of(choices)
         for name in _FIELDS:
             self.query_one(f"#row-{name}", FormRow).show_fault(faults.get(name))
         kept_in = f"in {with_home(self._place(choices))}"
@@ -288,6 +301,10 @@ class NewScreen(Page):
             return name.replace("_", "-"), f"{_LABELS[name]}: {fault}"
         return None
 
+    def _faults_of_ends(self, choices: LastChoices) -> dict[str, str]:
+        facts = self.query_one(GraphSource).facts
+        return faults_of_ends(choices, None if facts is None or facts.loaded is None else facts.loaded.graph)
+
     def _place(self, choices: LastChoices) -> Path:
         """Return the folder in which the folder of the run will be."""
         typed = expanded(choices.directory)
@@ -297,6 +314,7 @@ class NewScreen(Page):
         if not self.query("#status"):
             # The dashboard is closing.
             return
+        self._name_things()
         source, fault = self.query_one(GraphSource), self._first_fault()
         status = self.query_one("#status", Static)
         self.query_one("#start", Button).disabled = fault is not None
@@ -322,6 +340,14 @@ class NewScreen(Page):
             status.update("\n".join(lines))
         status.set_class(is_wrong, "-wrong")
 
+    def _name_things(self) -> None:
+        """Speak of cycles or of paths, and show the fields that the chosen ones have."""
+        choices = self._choices()
+        self.query_one("#new-words", Static).update(_WHAT_PATHS_ARE if choices.is_of_paths else _WHAT_IT_IS)
+        self.query_one("#row-min_length", FormRow).empty = str(shortest_of(choices))
+        for field in ENDS:
+            self.query_one(f"#row-{field.name}").display = choices.things == "paths"
+
     def _times(self, choices: LastChoices) -> str:
         """Return the times of both ways to count, and the key of the other way; "" if only one comes into question."""
         outlook, other = self.query_one(GraphPreview).outlook, _OTHER_WAY.get(choices.find)
@@ -338,14 +364,23 @@ class NewScreen(Page):
             preview.leave(question.text)
             return
         if source.facts is not None:
-            least, most = lengths_of(self._choices(), source.facts.shortest)
+            choices = self._choices()
             path = Path(expanded(question.text))
             changed = path.stat().st_mtime if path.is_file() else None
-            preview.show(
-                PreviewQuestion(question.text, question.reading, question.types, least, most, changed), source.facts
-            )
+            command = None
+            if not self._faults_of_ends(choices):
+                least, most = lengths_of(choices, source.facts.shortest)
+                command = RunCommand(
+                    *(question.text, 0.0),
+                    min_length=least,
+                    max_length=most,
+                    between=choices.between,
+                    all_pairs=choices.all_pairs,
+                )
+            graph = (question.text, question.reading, question.types, changed)
+            preview.show(PreviewQuestion(graph, command), source.facts)
             preview.tell_known(self._counted_before())
-            preview.tell_growth(breadth_first=self._choices().expansion == "paper")
+            preview.tell_growth(breadth_first=choices.expansion == "paper")
         elif source.fault is not None:
             preview.show(None, None)
             preview.tell_known("")
@@ -392,6 +427,11 @@ class NewScreen(Page):
         except ChordlessError as error:
             self.notify(f"{error}; the run will not be in the list of runs", severity="warning")
         return directory
+
+
+def _rows_of(fields: Iterable[Field], last: LastChoices) -> Iterable[FormRow]:
+    for field in fields:
+        yield FormRow(field.name, field.label, getattr(last, field.name), empty=field.empty, help=field.help)
 
 
 def _rows(lines: list[str], width: int) -> int:

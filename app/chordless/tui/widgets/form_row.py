@@ -78,6 +78,15 @@ class FormRow(Horizontal):
         return self.field.value
 
     @property
+    def empty(self) -> str:
+        """The meaning of the empty field, which it shows."""
+        return self.field.placeholder
+
+    @empty.setter
+    def empty(self, text: str) -> None:
+        self.field.placeholder = text
+
+    @property
     def help(self) -> str:
         """The text beside the field while it has no fault."""
         return self._help

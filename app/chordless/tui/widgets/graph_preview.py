@@ -1,11 +1,12 @@
-"""The graph of the form for a new run: drawn while it is typed, one of its cycles lit, with an estimate of the run."""
+"""The graph of the form for a new run, drawn while it is typed: a cycle or a path is lit, the run estimated."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -15,38 +16,35 @@ from textual.worker import get_current_worker
 
 from chordless.graphs.check import LARGEST_MADE, GraphFacts
 from chordless.graphs.drawing import Layout, can_be_drawn, layout_of
-from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.graphs.load import LoadedGraph
+from chordless.graphs.paths import path_graph_of
+from chordless.protocol.orders import RunCommand
 from chordless.tui.outlook import Outlook, outlooks_of
-from chordless.tui.readings import OVERLAP, options_of
-from chordless.tui.run_form import expanded, overlap_graph
 from chordless.tui.widgets.graph_view import GraphView
-from kernels_ti import ChordlessError, Options
+from kernels_ti import Graph, Options
+from kernels_ti.blocks.restriction import vertices_called
+from kernels_ti.cycles import Cycles
 from kernels_ti.estimate.random_cycle import CycleSampler
 from kernels_ti.graph import IntArray
 
 _SECONDS_TO_SAMPLE, _MOST_SAMPLES, _MOST_SHOWN = 0.3, 300, 12
 _SECONDS_OF_A_CYCLE = 2.5
+_NO_ENDS = "Name both ends of the paths, and their number is estimated."
 
 
 @dataclass(frozen=True)
 class PreviewQuestion:
-    """The graph to draw, and how."""
+    """A graph to draw, and the cycles or paths that are lit and estimated."""
 
-    # `text`, `reading` and `types`: see `chordless.tui.widgets.graph_source.GraphQuestion`.
-    text: str
-    reading: str
-    types: str
-    min_length: int = 3
-    max_length: int | None = None  # Bounds on the cycles that are lit and estimated
-    changed: float | None = None  # When the file was changed, seconds since 1970; None of a spec
+    # `text`, `reading` and `types`: see `chordless.tui.widgets.graph_source.GraphQuestion`. With them the time at which
+    # the file was changed, seconds since 1970; None of a spec.
+    graph: tuple[str, str, str, float | None]
+    command: RunCommand | None  # What is searched for; None while the ends of the paths are wrong
 
-
-@dataclass(eq=False)
-class _Read(Message):
-    """A thread has read the graph."""
-
-    question: PreviewQuestion
-    loaded: LoadedGraph
+    @property
+    def text(self) -> str:
+        """The graph as typed."""
+        return self.graph[0]
 
 
 @dataclass(eq=False)
@@ -60,10 +58,10 @@ class _Drawn(Message):
 
 @dataclass(eq=False)
 class _Sampled(Message):
-    """A thread has found some cycles of the graph."""
+    """A thread has found some cycles or paths of the graph."""
 
     question: PreviewQuestion
-    cycles: list[IntArray]
+    found: list[IntArray]
 
 
 @dataclass(eq=False)
@@ -86,7 +84,8 @@ class GraphPreview(Vertical):
     def __init__(self) -> None:
         super().__init__(id="preview")
         self._question: PreviewQuestion | None = None
-        self._cycles: list[IntArray] = []
+        self._drawn: tuple[str, str, str, float | None] | None = None  # The graph that is drawn
+        self._found: list[IntArray] = []
         self._lit = 0
         self._is_whole = True
         self._estimate_lines: tuple[str, ...] = ()
@@ -110,23 +109,33 @@ class GraphPreview(Vertical):
             self.set_interval(_SECONDS_OF_A_CYCLE, self._light_next)
 
     def show(self, question: PreviewQuestion | None, facts: GraphFacts | None) -> None:
-        """Show another graph; None shows nothing.
+        """Show another graph, or other cycles or paths of it; None shows nothing.
 
-        The facts are known of the graph. A graph whose size is unknown or large is not read.
+        The facts are known of the graph. One that is not known, or large, is neither drawn nor estimated.
         """
         if question == self._question:
             return
-        self._question, self._cycles, self.outlook, self._is_whole = question, [], None, True
+        self._question, self._found, self.outlook, self._is_whole = question, [], None, True
         self.workers.cancel_node(self)
-        self._view.clear()
+        if question is None or question.graph != self._drawn:
+            self._drawn = None
+            self._view.clear()
+        if question is not None and question.command is not None:
+            self._view.thing = question.command.thing
+        self._light()
         self._facts.update("" if facts is None else str(facts))
         if question is None or facts is None:
             self._estimate_lines = ()
-        elif facts.m is None or max(facts.n or 0, facts.m) > LARGEST_MADE:
+        elif facts.loaded is None or max(facts.loaded.graph.n, facts.loaded.graph.m) > LARGEST_MADE:
             self._estimate_lines = ("Too large to draw or to estimate before the start.",)
         else:
-            self._estimate_lines, self._is_whole = ("estimating ...",), False
-            self._look(question)
+            if self._drawn is None:
+                self._draw(question, facts.loaded)
+            self._estimate_lines = (_NO_ENDS,)
+            if question.command is not None:
+                self._estimate_lines, self._is_whole = ("estimating ...",), False
+                self._sample(question, question.command, facts.loaded.graph)
+                self._estimate_run(question, question.command, facts.loaded.graph)
         self._show_estimate()
 
     def tell_known(self, sentence: str) -> None:
@@ -154,55 +163,41 @@ class GraphPreview(Vertical):
             self.workers.cancel_node(self)
             self._question = None
 
-    @work(thread=True, exclusive=True, group="reading")
-    def _look(self, question: PreviewQuestion) -> None:
-        worker = get_current_worker()
-        try:
-            loaded = _loaded(question)
-        except ChordlessError:
-            # The form says what is wrong with it.
-            return
-        if not worker.is_cancelled:
-            self.post_message(_Read(question, loaded))
-
-    @on(_Read)
-    def _take_graph(self, message: _Read) -> None:
-        message.stop()
-        if message.question == self._question:
-            self._draw(message.question, message.loaded)
-            self._estimate_run(message.question, message.loaded)
-
     @work(thread=True, exclusive=True, group="drawing")
     def _draw(self, question: PreviewQuestion, loaded: LoadedGraph) -> None:
-        worker = get_current_worker()
         self.post_message(_Drawn(question, loaded, layout_of(loaded) if can_be_drawn(loaded) else None))
-        if not worker.is_cancelled:
-            self.post_message(_Sampled(question, _cycles_of(loaded, question, lambda: worker.is_cancelled)))
+
+    @work(thread=True, exclusive=True, group="samples")
+    def _sample(self, question: PreviewQuestion, command: RunCommand, graph: Graph) -> None:
+        worker = get_current_worker()
+        self.post_message(_Sampled(question, _some_of(command, graph, lambda: worker.is_cancelled)))
 
     @work(thread=True, exclusive=True, group="estimate")
-    def _estimate_run(self, question: PreviewQuestion, loaded: LoadedGraph) -> None:
+    def _estimate_run(self, question: PreviewQuestion, command: RunCommand, graph: Graph) -> None:
         worker = get_current_worker()
-        options = Options(min_length=question.min_length, max_length=question.max_length)
         outlook = None
-        for outlook in outlooks_of(loaded.graph, options, lambda: worker.is_cancelled):
-            self.post_message(_Estimated(question, outlook))
+        for outlook in outlooks_of(*_search_of(command, graph), lambda: worker.is_cancelled):
+            self.post_message(_Estimated(question, replace(outlook, thing=command.thing)))
         if outlook is None and not worker.is_cancelled:
             self.post_message(_Estimated(question, None))
 
     @on(_Sampled)
-    def _take_cycles(self, message: _Sampled) -> None:
+    def _take_found(self, message: _Sampled) -> None:
         message.stop()
         if message.question == self._question:
-            self._cycles, self._lit = message.cycles, 0
+            self._found, self._lit = message.found, 0
             self._light()
 
     @on(_Drawn)
     def _take_drawing(self, message: _Drawn) -> None:
         message.stop()
-        if message.question != self._question:
+        question = self._question
+        if question is None or message.question.graph != question.graph:
             return
-        caption = "" if message.layout is not None else "too large to draw: one of its cycles alone"
+        self._drawn = question.graph
+        caption = "" if message.layout is not None else "too large to draw: one of those found alone"
         self._view.show_graph(message.loaded.graph, message.layout, caption)
+        self._light()
 
     @on(_Estimated)
     def _take_estimate(self, message: _Estimated) -> None:
@@ -228,27 +223,28 @@ class GraphPreview(Vertical):
         self._estimate.update((" " if self.screen.has_class("-narrow") else "\n").join(lines))
 
     def _light_next(self) -> None:
-        if len(self._cycles) > 1 and self.screen.is_current:
-            self._lit = (self._lit + 1) % len(self._cycles)
+        if len(self._found) > 1 and self.screen.is_current:
+            self._lit = (self._lit + 1) % len(self._found)
             self._light()
 
     def _light(self) -> None:
-        if self._cycles:
-            self._view.light(self._cycles[self._lit])
+        self._view.light(self._found[self._lit] if self._found else np.empty(0, np.int64))
 
 
-def _loaded(question: PreviewQuestion) -> LoadedGraph:
-    source = expanded(question.text)
-    if question.reading == OVERLAP:
-        return LoadedGraph(overlap_graph(question.text, question.types), source)
-    return load_graph(source, **options_of(question.reading))
+def _search_of(command: RunCommand, graph: Graph) -> tuple[Graph, Options]:
+    """Return the graph in which a run searches for cycles, and the bounds on these."""
+    paths = path_graph_of(command, graph)
+    if paths is None:
+        return graph, Options(min_length=command.min_length, max_length=command.max_length)
+    return paths.graph, Options(**{**paths.options, "through": vertices_called(paths.graph, paths.options["through"])})
 
 
-def _cycles_of(loaded: LoadedGraph, question: PreviewQuestion, given_up: Callable[[], bool]) -> list[IntArray]:
-    """Return some cycles within the bounds, of different lengths as far as there are any."""
-    sampler, deadline = CycleSampler(loaded.graph), time.monotonic() + _SECONDS_TO_SAMPLE
-    longest = question.max_length or loaded.graph.n
-    by_length: dict[int, list[IntArray]] = {}
+def _some_of(command: RunCommand, graph: Graph, given_up: Callable[[], bool]) -> list[IntArray]:
+    """Return some cycles or paths within the bounds, of different lengths as far as there are any."""
+    paths = path_graph_of(command, graph)
+    sampler = CycleSampler(graph) if paths is None else CycleSampler(paths.graph, start=graph.n)
+    deadline, longest = time.monotonic() + _SECONDS_TO_SAMPLE, command.max_length or graph.n
+    by_length: dict[int, IntArray] = {}
     drawn = 0
 
     def is_over() -> bool:
@@ -256,9 +252,10 @@ def _cycles_of(loaded: LoadedGraph, question: PreviewQuestion, given_up: Callabl
 
     while drawn < _MOST_SAMPLES and not is_over():
         drawn += 1
-        cycle = sampler.draw(is_over)
-        if cycle is not None and question.min_length <= len(cycle) <= longest:
-            by_length.setdefault(len(cycle), []).append(cycle)
+        found = sampler.draw(is_over)
+        if found is not None and paths is not None:
+            found = paths.of_cycles(Cycles.of_lists([found.tolist()])).vertices
+        if found is not None and command.min_length <= len(found) <= longest:
+            by_length.setdefault(len(found), found)
     lengths = sorted(by_length, reverse=True)
-    few = lengths[:: max(len(lengths) // _MOST_SHOWN, 1)][:_MOST_SHOWN]
-    return [by_length[length][0] for length in few]
+    return [by_length[length] for length in lengths[:: max(len(lengths) // _MOST_SHOWN, 1)][:_MOST_SHOWN]]

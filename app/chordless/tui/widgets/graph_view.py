@@ -53,13 +53,13 @@ _ROWS_FOR_A_NOTE = 12
 # Cells between the edge of the view and what must stay in it.
 _INSIDE = 1
 # The first that has room before what the kinds of lines mean.
-_HEAT_HEADINGS = ("cycles that pass an edge: ", "cycles at an edge: ", "cycles: ")
+_HEAT_HEADINGS = ("{}s that pass an edge: ", "{}s at an edge: ", "{}s: ")
 
 
 class GraphView(Widget):
     """Draws a graph. The chosen cycle is bright and thick. Its vertices have names where there is room.
 
-    With `crowded_names` they have names even where these cover edges.
+    With `crowded_names` they have names even where these cover edges. `thing` is the word for what is highlighted.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {*_STYLES.values(), "graph-view--caption"}
@@ -67,6 +67,7 @@ class GraphView(Widget):
     def __init__(self, *, id: str | None = None, crowded_names: bool = True) -> None:
         super().__init__(id=id)
         self._crowded_names = crowded_names
+        self.thing = "cycle"
         self._graph: Graph | None = None
         self._edges: IntArray = np.empty((0, 2), np.int64)
         self._names: Sequence[str] = ()
@@ -105,7 +106,7 @@ class GraphView(Widget):
         self._redraw()
 
     def light(self, vertices: IntArray) -> None:
-        """Highlight a cycle, by its vertices in cycle order, shape (length,)."""
+        """Highlight a cycle, or a path, by its vertices in order, shape (length,)."""
         self._cycle = vertices
         self._unnamed = 0
         if self._middle is not None and len(vertices):
@@ -259,7 +260,7 @@ class GraphView(Widget):
 
     def _note_on_names(self) -> str:
         has = "has" if self._unnamed == 1 else "have"
-        note = f"{self._unnamed:,} of the cycle's {len(self._cycle):,} names {has} no room: zoom in"
+        note = f"{self._unnamed:,} of the {self.thing}'s {len(self._cycle):,} names {has} no room: zoom in"
         has_room = self.size.height >= _ROWS_FOR_A_NOTE and len(note) <= self.size.width
         return note if self._unnamed and has_room else ""
 
@@ -277,7 +278,8 @@ class GraphView(Widget):
                 Segment(f" to {share_text(most * level / len(HEAT))}  ", plain),
             ]
         room = self.size.width - sum(piece.cell_length for piece in pieces)
-        heading = next((words for words in _HEAT_HEADINGS if len(words) <= room), "")
+        headings = [words.format(self.thing) for words in _HEAT_HEADINGS]
+        heading = next((words for words in headings if len(words) <= room), "")
         return Strip([Segment(heading, plain), *pieces]).adjust_cell_length(self.size.width, plain)
 
     def _draw_heat(self, canvas: Canvas, places: Points) -> None:
@@ -304,10 +306,8 @@ class GraphView(Widget):
             return
         lit = places[members]
         # A path has no edge from its end to its start.
-        ends = np.sort(members[[-1, 0]] if len(members) else (-1, -1))
-        is_closed = bool((self._edges == ends).all(axis=1).any())
-        drawn = len(lit) if is_closed else max(len(lit) - 1, 0)
-        canvas.lines(lit[:drawn], np.roll(lit, -1, axis=0)[:drawn], LIT_EDGE)
+        edges = np.arange(len(lit)) if self._is_closed() else np.arange(1, len(lit))
+        canvas.lines(lit[edges - 1], lit[edges], LIT_EDGE)
         box = np.ptp(lit, axis=0) + 1 if len(lit) else np.ones(2)
         if box.prod() / 2 >= _CELLS_PER_LIT_DOT * len(lit) or self.is_alone:
             canvas.points(lit, LIT_VERTEX)
@@ -317,6 +317,12 @@ class GraphView(Widget):
         self._unnamed = int((inside[members] & ~np.array(named, bool)).sum())
         if not self.is_alone:
             self._write_names(canvas, places, inside, cells_per_vertex, self._cycle)
+
+    def _is_closed(self) -> bool:
+        """Return whether the last highlighted vertex is joined to the first one."""
+        assert self._graph is not None
+        ends = [int(v) for v in self._cycle[[-1, 0]]] if len(self._cycle) else [0, 0]
+        return ends[0] != ends[1] and (self._graph.has_edge(*ends) or self._graph.has_edge(*ends[::-1]))
 
     def _write_names(
         self, canvas: Canvas, places: Points, inside: npt.NDArray[np.bool_], cells_per_vertex: float, without: IntArray
