@@ -335,3 +335,15 @@ def test_a_run_without_its_recording_says_how_to_get_one(tmp_path):
     assert chordless("resume", run).returncode == 0
     assert chordless("report", run, "-o", page).returncode == 0
     assert page.stat().st_size > 0
+
+
+def test_a_report_of_paths_speaks_of_paths(tmp_path, capfd):
+    folder = tmp_path / "run"
+    assert main(["paths", "grid:4x4", "0,0", "3,3", "-o", f"{folder}/", "--quiet"]) == 0
+    page = tmp_path / "page.html"
+    assert main(["report", str(folder), "-o", str(page)]) == 0
+    text = page.read_text().replace("chordless cycles in graphs", "").replace("--cycles", "")
+    for words in ("Chordless paths of grid:4x4", "paths from 0,0 to 3,3", "begun paths", "The longest path"):
+        assert words in text
+    shown = re.sub(r"(?s)<style>.*?</style>|:root.*?}", "", text)
+    assert "cycle" not in re.sub(r"<[^>]*>", "", shown).replace("var(--cycles)", "").lower()

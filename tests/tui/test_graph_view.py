@@ -84,6 +84,7 @@ def test_a_ring_is_closed_and_a_path_is_not(monkeypatch, members, lit, alone):
 
     async def steps(pilot, view):
         drawn.clear()
+        view.thing = "path" if lit < len(members) else "cycle"
         view.set_alone(alone)
         await pilot.pause()
 

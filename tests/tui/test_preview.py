@@ -70,13 +70,13 @@ def test_a_path_is_drawn_open_from_end_to_end_and_estimated():
         await until(pilot, lambda: len(view._cycle) == 5)
         assert view._layout_of_graph is drawn, "the graph is the same"
         names = [view._names[v] for v in view._cycle]
-        assert (names[0], names[-1], view._is_closed()) == ("0,0", "2,2", False)
+        assert (names[0], names[-1], view.thing) == ("0,0", "2,2", "path")
         await until(pilot, lambda: said(app, "#preview-estimate").startswith("22 chordless paths, exactly."))
         app.screen.query_one("#things", Choice).choose("all-paths")
         await until(pilot, lambda: len(view._cycle) > 5)
-        assert not view._is_closed()
+        assert view.thing == "path"
         app.screen.query_one("#things", Choice).choose("cycles")
-        await until(pilot, lambda: len(view._cycle) and view._is_closed())
+        await until(pilot, lambda: len(view._cycle) and view.thing == "cycle")
 
     choices = LastChoices(graph="grid:3x3", things="paths", path_start="0,0")
     drive(ChordlessApp(Settings(last=choices)), SMALL, steps)
@@ -90,7 +90,8 @@ def test_a_path_is_drawn_open_from_end_to_end_and_estimated():
         (RunCommand("grid:3x3", 0.0, min_length=2, all_pairs=True), "94"),
     ],
 )
-def test_the_estimate_is_that_of_the_paths(command, number):
+def test_the_estimate_is_that_of_the_paths(command, number, monkeypatch):
+    monkeypatch.setattr(outlook_module, "_SECONDS", PATIENCE)
     graph = load_graph(command.graph).graph
     *_, last = outlooks_of(*graph_preview._search_of(command, graph), lambda: False)
     assert replace(last, thing=command.thing).lines()[0] == f"{number} chordless paths, exactly."

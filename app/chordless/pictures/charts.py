@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MOST_RUNS = len(RUN_COLOURS)
 
 _LENGTH_LABEL = "t, vertices of the path or the cycle"
-_PATHS, _CYCLES = "chordless paths $|T_t|$", "chordless cycles $|C_t|$"
+_PATHS, _FOUND = "{}s $|T_t|$", "chordless {}s $|C_t|$"
 _WIDTH, _HEIGHT = 7.0, 4.2
 _LEGEND_LINE = 0.24
 _MARKED_LENGTHS = 60
@@ -58,7 +58,7 @@ def evolution_chart(runs: Sequence[RecordedRun], *, log: bool = True, titled: bo
     for i, run in enumerate(runs):
         _curve(axes[0], run.state.frontier_by_length, RUN_COLOURS[i], RUN_MARKERS[i], above=i)
         lines.append(_curve(axes[1], run.state.cycles_by_length, RUN_COLOURS[i], RUN_MARKERS[i], above=i))
-    for one, what in zip(axes, (_PATHS, _CYCLES), strict=True):
+    for one, what in zip(axes, _names(runs), strict=True):
         one.set_title(what, loc="left", size=10)
         one.set_xlabel(_LENGTH_LABEL)
         _finish(one, log=log)
@@ -86,11 +86,11 @@ def frontier_chart(run: RecordedRun, *, titled: bool = True) -> Figure:
     )
     axes.set_xlabel("seconds of search")
     axes.set_ylabel("vertices of the path")
-    figure.colorbar(mesh, ax=axes, label="paths looked at", pad=0.16)
+    figure.colorbar(mesh, ax=axes, label=f"{run.state.step}s looked at", pad=0.16)
     waiting = axes.twinx()
     times = np.linspace(0, seconds, len(course.pieces))
     waiting.plot(times, course.pieces, color=PALETTE.cycles, linewidth=1.6, drawstyle="steps-mid")
-    waiting.set_ylabel("paths that wait (line)", color=PALETTE.cycles)
+    waiting.set_ylabel(f"{run.state.step}s that wait (line)", color=PALETTE.cycles)
     waiting.set_ylim(bottom=0)
     waiting.tick_params(axis="y", colors=PALETTE.cycles)
     waiting.yaxis.set_major_formatter(lambda value, _: short_number(value))
@@ -98,7 +98,7 @@ def frontier_chart(run: RecordedRun, *, titled: bool = True) -> Figure:
 
 
 def length_histogram(runs: Sequence[RecordedRun], *, log: bool = False, titled: bool = True) -> Figure:
-    """Draw the number of chordless cycles of each length as bars, on a logarithmic scale if `log`.
+    """Draw the number of chordless cycles, or paths, of each length as bars, on a logarithmic scale if `log`.
 
     The bars of several runs stand side by side; if `titled`, the graph is the title of one. An OptionError is raised if
     a run has no counts by length, or there are too many runs.
@@ -118,8 +118,9 @@ def length_histogram(runs: Sequence[RecordedRun], *, log: bool = False, titled: 
         bars = axes.bar(places, [float(count) for count in counts.values()], width, color=colours[i])
         if len(runs) == 1 and 0 < len(counts) <= _LABELLED_BARS:
             axes.bar_label(bars, [short_number(count) for count in counts.values()], size=8.5, padding=2)
-    axes.set_xlabel("length: vertices of the cycle")
-    axes.set_ylabel("chordless cycles")
+    thing = _thing(runs)
+    axes.set_xlabel(f"length: vertices of the {thing}")
+    axes.set_ylabel(f"chordless {thing}s")
     _finish(axes, log=log)
     if len(runs) > 1:
         _legend_below(figure, [Patch(color=colour) for colour in colours[: len(runs)]], runs)
@@ -129,9 +130,20 @@ def length_histogram(runs: Sequence[RecordedRun], *, log: bool = False, titled: 
 def run_note(run: RecordedRun) -> str:
     """Return the size of the graph, the number of cycles, and why there may be more cycles."""
     state, why = run.state, run.shortfall()
-    cycles = quantity(state.cycles, "chordless cycle")
+    cycles = quantity(state.cycles, f"chordless {state.thing}")
     size = f"{size_text(state.n, state.m)}, "
     return f"{size}at least {cycles} ({why})" if why else f"{size}{cycles}"
+
+
+def _thing(runs: Sequence[RecordedRun]) -> str:
+    """Return the word for what the runs have found: ``cycle``, ``path``, or both."""
+    return " or ".join(dict.fromkeys(run.state.thing for run in runs))
+
+
+def _names(runs: Sequence[RecordedRun]) -> tuple[str, str]:
+    """Return the names of the curve of the paths that were looked at, and of the curve of what was found."""
+    begun = all(run.state.thing == "path" for run in runs)
+    return _PATHS.format("begun path" if begun else "chordless path"), _FOUND.format(_thing(runs))
 
 
 def _check(runs: Sequence[RecordedRun]) -> None:
@@ -148,12 +160,13 @@ def _check(runs: Sequence[RecordedRun]) -> None:
 def _one_evolution(run: RecordedRun, *, log: bool, titled: bool) -> Figure:
     figure, (axes,) = _figure_of_one(run, titled=titled)
     lines, names = [], []
+    paths, found = _names([run])
     # The boundary method has no frontier of paths.
     if run.state.frontier_by_length:
         lines.append(_curve(axes, run.state.frontier_by_length, PALETTE.paths, RUN_MARKERS[0]))
-        names.append(_PATHS)
+        names.append(paths)
     lines.append(_curve(axes, run.state.cycles_by_length, PALETTE.cycles, RUN_MARKERS[1]))
-    names.append(_CYCLES)
+    names.append(found)
     axes.set_xlabel(_LENGTH_LABEL)
     axes.set_ylabel("how many")
     _finish(axes, log=log)

@@ -29,12 +29,13 @@ _CYCLES_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class DrawnCycle:
-    """A cycle of a run or of a file, with its graph."""
+    """A cycle or a path of a run, or a cycle of a file, with its graph."""
 
     loaded: LoadedGraph
     number: int  # In the order of the run or of the file, from 1 on
     vertices: IntArray  # Indices in cycle order, int64
     source: str = "the run"  # Where it comes from, for the title
+    thing: str = "cycle"  # Or ``path``
 
     def names(self) -> list[str]:
         """Return the names of its vertices in cycle order."""
@@ -59,7 +60,7 @@ def longest_cycle(directory: Path) -> DrawnCycle:
     """Return the first of the longest cycles of a run. The errors are those of `cycle_number`."""
     run = _run_cycles(directory)
     if not len(run):
-        raise OptionError(f"{directory}: the run found no cycles")
+        raise OptionError(f"{directory}: the run found no {run.thing}s")
     longest, position, start = 0, 0, 0
     for rows in run.store.chunks(_CYCLES_AT_ONCE):
         lengths = populations(rows)
@@ -145,7 +146,7 @@ def draw_cycle(cycle: DrawnCycle, *, titled: bool = True) -> Figure:
     # The more edges, the thinner they are, so that the cycle stays visible.
     draw_edges(drawing, edges, widths=0.35 + 0.75 * min(1.0, 400 / len(edges)), colour=PALETTE.edge)
     draw_dots(drawing, np.setdiff1d(drawing.drawn, on_cycle), colour=PALETTE.vertex)
-    ring = drawing.places[np.append(on_cycle, on_cycle[0])]
+    ring = drawing.places[np.append(on_cycle, on_cycle[: cycle.thing == "cycle"])]
     drawing.axes.plot(*ring.T, color=PALETTE.cycles, linewidth=drawing.line(2.6), zorder=3, clip_on=False)
     draw_dots(drawing, on_cycle, colour=PALETTE.cycles, above=4)
     write_names(drawing, on_cycle.tolist())
@@ -154,7 +155,8 @@ def draw_cycle(cycle: DrawnCycle, *, titled: bool = True) -> Figure:
 
 def _add_cycle_title(figure: Figure, cycle: DrawnCycle, alone: int) -> None:
     length = len(cycle.vertices)
-    kind = "triangle" if length == 3 else f"chordless cycle of {length:,} vertices"
+    is_triangle = length == 3 and cycle.thing == "cycle"
+    kind = "triangle" if is_triangle else f"chordless {cycle.thing} of {length:,} vertices"
     where = f"in a graph of {cycle.loaded.graph.n:,} vertices"
     if alone:
         where = "an isolated vertex is not drawn" if alone == 1 else f"{alone:,} isolated vertices are not drawn"
@@ -172,4 +174,4 @@ def _found(run: RunCycles, position: int) -> DrawnCycle:
     cycle: FoundCycle = run.found(np.array([position]))[0]
     if cycle.error is not None:
         raise EngineError(f"{run.directory.path}: cycle {position + 1:,}: {printable(cycle.error)}")
-    return DrawnCycle(run.loaded, position + 1, cycle.vertices)
+    return DrawnCycle(run.loaded, position + 1, cycle.vertices, thing=run.thing)

@@ -88,7 +88,7 @@ def report_page(run: RecordedRun) -> str:
         _section("To repeat it", *_repeat(run)),
         _footer(run),
     ]
-    title = _text(f"Chordless cycles of {run.title}")
+    title = _text(f"Chordless {run.state.thing}s of {run.title}")
     style = _STYLE % {
         "light": _properties({item.name: getattr(PALETTE, item.name) for item in fields(PALETTE)}),
         "dark": _properties(_DARK),
@@ -106,11 +106,14 @@ _WHAT_CYCLES_ARE = """\
 A chordless cycle is a cycle in which no two vertices are joined by an edge but those next to each other on it;
 triangles count, and those of 4 or more vertices are also called holes."""
 
-_BOUND = "Cycles of more than {:,} vertices were not asked for."
+_WHAT_PATHS_ARE = """\
+A chordless path is a path in which no two vertices are joined by an edge but those next to each other on it."""
 
-_CYCLES = "|C<sub>t</sub>| is the number of chordless cycles of t vertices"
+_BOUND = "{}s of more than {:,} vertices were not asked for."
 
-_PATHS = ", |T<sub>t</sub>| that of chordless paths of t vertices that the search looked at"
+_FOUND = "|C<sub>t</sub>| is the number of chordless {}s of t vertices"
+
+_PATHS = ", |T<sub>t</sub>| that of {}s of t vertices that the search looked at"
 
 _ALGORITHM = """\
 The algorithm: Jradi, Dias, Castonguay, Longo, do Nascimento, <cite>A GPU-based parallel algorithm for enumerating all
@@ -124,9 +127,11 @@ def _work(run: RecordedRun) -> str:
 
 def _footer(run: RecordedRun) -> str:
     """Explain only the terms that occur on the page."""
-    sentences = [_WHAT_CYCLES_ARE]
+    thing = run.state.thing
+    sentences = [_WHAT_CYCLES_ARE if thing == "cycle" else _WHAT_PATHS_ARE]
     if run.has_lengths:
-        sentences.append(f"{_CYCLES}{_PATHS if run.state.frontier_by_length else ''}.")
+        paths = _PATHS.format("chordless path" if thing == "cycle" else "begun path")
+        sentences.append(f"{_FOUND.format(thing)}{paths if run.state.frontier_by_length else ''}.")
     if not run.is_along_boundary:
         sentences.append(_ALGORITHM)
     return f'<footer class="note"><p>{" ".join(sentences)}</p></footer>'
@@ -135,7 +140,7 @@ def _footer(run: RecordedRun) -> str:
 def _head(run: RecordedRun) -> str:
     began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.state.began))
     lines = [
-        f"<h1>Chordless cycles of {_text(run.title)}</h1>",
+        f"<h1>Chordless {run.state.thing}s of {_text(run.title)}</h1>",
         f'<p class="note">a run of chordless {_text(run.program or "of an unknown version")}, begun {began}</p>',
     ]
     if run.shortfall():
@@ -178,11 +183,11 @@ def _longest_words(run: RecordedRun) -> str:
 
 
 def _asked(run: RecordedRun) -> list[tuple[str, str]]:
-    asked = run.state.options
+    asked, thing = run.state.options, run.state.thing
     least, most = asked.get("min_length", 3), asked.get("max_length")
     lengths = f"{least:,} or more" if most is None else f"{least:,}{f' to {most:,}' if most > least else ''}"
     lengths = "any number" if most is None and least <= 3 else lengths
-    rows = [("vertices of a cycle", f"{lengths}, {parity}" if (parity := asked.get("parity")) else lengths)]
+    rows = [(f"vertices of a {thing}", f"{lengths}, {parity}" if (parity := asked.get("parity")) else lengths)]
     restrictions = (
         ("through", "through"),
         ("through_edges", "through the edges"),
@@ -195,11 +200,11 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
     if asked.get("part") is not None:
         rows.append(("part", "{} of {}".format(*asked["part"])))
     if asked.get("limit") is not None:
-        rows.append(("at most", quantity(asked["limit"], "cycle")))
+        rows.append(("at most", quantity(asked["limit"], thing)))
     if asked.get("timeout") is not None:
         rows.append(("for at most", seconds_text(asked["timeout"])))
     kept = "counted" if asked.get("output") is None else f"listed ({run.state.listed:,} written)"
-    return [*rows, ("the cycles are", kept)]
+    return [*rows, (f"the {thing}s are", kept)]
 
 
 def _graph_facts(run: RecordedRun) -> list[tuple[str, str]]:
@@ -216,24 +221,29 @@ def _graph_facts(run: RecordedRun) -> list[tuple[str, str]]:
 def _charts(run: RecordedRun) -> list[str]:
     state = run.state
     if not run.has_lengths:
-        return [_section("Cycles by length", "<p>This count (--total-only) tells no lengths apart.</p>")]
+        return [
+            _section(
+                f"{state.thing.capitalize()}s by length", "<p>This count (--total-only) tells no lengths apart.</p>"
+            )
+        ]
     if not state.cycles and not state.frontier_by_length:
         return []
-    what = "paths and cycles" if state.frontier_by_length else "cycles"
+    thing = state.thing
+    what = f"{state.step}s and {thing}s" if state.frontier_by_length else f"{thing}s"
     evolution = page_svg(evolution_chart([run], titled=False), "evolution", f"chart of chordless {what} by length")
     parts = [_section("Evolution", f"<figure>{evolution}</figure>")]
     if len(state.path_course.pieces) > 1 and state.path_course.lengths and state.seconds > 0:
         frontier = page_svg(
             frontier_chart(run, titled=False),
             "frontier",
-            "heat strip of the paths looked at, by time and length",
+            f"heat strip of the {state.step}s looked at, by time and length",
         )
         parts.append(_section("Frontier", f"<figure>{frontier}</figure>"))
     if state.cycles:
         histogram = page_svg(
-            length_histogram([run], titled=False), "lengths", "histogram of chordless cycles by length"
+            length_histogram([run], titled=False), "lengths", f"histogram of chordless {thing}s by length"
         )
-        parts.append(_section("Cycles by length", f"<figure>{histogram}</figure>", _length_table(run)))
+        parts.append(_section(f"{thing.capitalize()}s by length", f"<figure>{histogram}</figure>", _length_table(run)))
     return parts
 
 
@@ -246,8 +256,10 @@ def _length_table(run: RecordedRun) -> str:
         share = _share(count / run.state.cycles) if count else ""
         path = f"<td>{paths.get(t, 0):,}</td>" if paths else ""
         rows.append(f"<tr><td>{t:,}</td>{path}<td>{count:,}</td><td>{_text(share)}</td></tr>")
-    heading = "<th>paths |T<sub>t</sub>|</th>" if paths else ""
-    head = f"<thead><tr><th>length t</th>{heading}<th>cycles |C<sub>t</sub>|</th><th>share</th></tr></thead>"
+    heading = f"<th>{run.state.step}s |T<sub>t</sub>|</th>" if paths else ""
+    head = (
+        f"<thead><tr><th>length t</th>{heading}<th>{run.state.thing}s |C<sub>t</sub>|</th><th>share</th></tr></thead>"
+    )
     # A long table is easier to read as two.
     half = len(rows) if len(rows) <= _ROWS_IN_ONE_TABLE else -(-len(rows) // 2)
     tables = [rows[start : start + half] for start in range(0, len(rows), half)]
@@ -306,10 +318,12 @@ def _cycle(run: RecordedRun) -> list[str]:
     names = f'<p class="note">{_text(_joined(cycle))}</p>'
     most = run.state.options.get("max_length")
     is_longest = most is None and run.state.options.get("parity") is None and not run.shortfall()
-    heading = "The longest cycle" if is_longest else "The longest cycle that was found"
-    content = [names] if most is None else [names, f'<p class="note">{_BOUND.format(most)}</p>']
+    thing = run.state.thing
+    heading = f"The longest {thing}" if is_longest else f"The longest {thing} that was found"
+    bound = "" if most is None else _BOUND.format(thing.capitalize(), most)
+    content = [names, *([f'<p class="note">{bound}</p>'] if bound else [])]
     if can_be_drawn(cycle.loaded):
-        meaning = f"the graph with its longest chordless cycle, of {len(cycle.vertices)} vertices"
+        meaning = f"the graph with its longest chordless {thing}, of {len(cycle.vertices)} vertices"
         picture = page_svg(draw_cycle(cycle, titled=False), "cycle", meaning)
         content.insert(0, f"<figure>{picture}</figure>")
     return [_section(heading, *content)]
@@ -332,7 +346,7 @@ def _machine(run: RecordedRun) -> list[tuple[str, str]]:
         (_work(run), seconds_text(state.seconds)),
         ("start and reading", seconds_text(state.setup_seconds)),
         ("in all", seconds_text(finished.total_seconds) if finished is not None else ""),
-        ("paths T looked at", f"{state.paths:,}" if state.paths else ""),
+        (f"{state.step}s T looked at", f"{state.paths:,}" if state.paths else ""),
         ("memory of the process", bytes_text(max(state.peak_memory_bytes, state.memory_bytes))),
         ("memory on the device", bytes_text(state.device_bytes) if state.arch in ("cuda", "vulkan") else ""),
     ]

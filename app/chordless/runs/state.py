@@ -11,6 +11,7 @@ from typing import Any, Literal
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Log, Paused, Progress, Reason, Started
 from chordless.runs.course import Course, PathCourse
+from chordless.words.paths import thing_of
 from kernels_ti.errors import quantity
 
 RATES_KEPT = 120
@@ -110,6 +111,21 @@ class RunState:
     # Seconds and share of the first report of this session with a part done
     share_base: tuple[float, float] | None = None
 
+    @property
+    def thing(self) -> str:
+        """The word for one of what the run finds: ``cycle``, or ``path``."""
+        return thing_of(self.options)
+
+    @property
+    def step(self) -> str:
+        """The word for a path T that the search looks at, which is no path that it finds."""
+        return "begun path" if self.thing == "path" else "path"
+
+    @property
+    def step_title(self) -> str:
+        """A short title for the number of these paths."""
+        return "begun T" if self.thing == "path" else "paths T"
+
     def after(self, events: Iterable[tuple[float, Event]]) -> RunState:
         """Return the state after some more events in order, each with the wall-clock time at which it was recorded.
 
@@ -191,7 +207,7 @@ class _Fold:
             self._settle()
             seconds = self._values.get("seconds", self._before.seconds)
             self._values |= {"checkpoint_cycles": event.cycles, "checkpoint_time": time, "checkpoint_seconds": seconds}
-            self._say(time, f"checkpoint at {quantity(event.cycles, 'cycle')}")
+            self._say(time, f"checkpoint at {quantity(event.cycles, self._thing)}")
         elif isinstance(event, Finished):
             self._finish(time, event)
         elif isinstance(event, Failed):
@@ -252,7 +268,12 @@ class _Fold:
         if event.boundary is not None:
             self._values |= {name: event.boundary[name] for name in ("states", "width")}
             self._values |= {"boundary": event.boundary, "seeking_order": False}
-        self._say(time, f"{ENDINGS[event.reason]}: {_cycles(event.cycles)}")
+        found = quantity(event.cycles, self._thing) if event.cycles else f"found no {self._thing}s"
+        self._say(time, f"{ENDINGS[event.reason]}: {found}")
+
+    @property
+    def _thing(self) -> str:
+        return thing_of(self._values.get("options", self._before.options))
 
     def _settle(self) -> None:
         """Apply the newest report; all earlier ones are out of date."""
@@ -279,9 +300,3 @@ class _Fold:
 
     def _say(self, time: float, text: str) -> None:
         self._log.append(LogLine(time, text))
-
-
-def _cycles(count: int) -> str:
-    if count == 0:
-        return "found no cycles"
-    return quantity(count, "cycle")

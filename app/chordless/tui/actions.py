@@ -146,7 +146,7 @@ ACTIONS = (
         ("slower", "less_than_sign", "Slower", "Play a replay at half the speed."),
         ("faster", "greater_than_sign", "Faster", "Play a replay at twice the speed."),
         ("read", "v", "Values", "Read the values of the chart: left and right go from length to length."),
-        ("by_step", "b", "By step", "Along a boundary: draw the states by step, or the cycles by length."),
+        ("by_step", "b", "By step", "Along a boundary: draw the states by step, or what was found by length."),
         ("scale", "l", "Scale", "Draw the curves on a logarithmic or on a linear scale."),
     ),
     *_on(
@@ -163,7 +163,7 @@ ACTIONS = (
         ("pan_right", "shift+right", "Look right", "Move the view of the drawing to the right."),
         ("pan_up", "shift+up", "Look up", "Move the view of the drawing up."),
         ("pan_down", "shift+down", "Look down", "Move the view of the drawing down."),
-        ("alone", "a", "Cycle alone", "Draw the cycle alone, as a ring, or in the graph."),
+        ("alone", "a", "Alone", "Draw the cycle or path alone, as a ring, or in the graph."),
         ("heat", "h", "Heat map", "Draw how many of the shown cycles pass each edge, or the cycle again.", SHOWN),
         ("drawing", "p", "Drawing", "Show or hide the drawing."),
         ("back", "escape", "Stop sorting", "Stop sorting; otherwise undo the filter; otherwise go back."),

@@ -41,6 +41,7 @@ from chordless.tui.widgets.text_field import TextField
 from chordless.tui.widgets.word_bar import TABS
 from chordless.words.cycle_range import CycleRange
 from kernels_ti import ChordlessError, EngineError
+from kernels_ti.errors import quantity
 
 _SECONDS_UNTIL_PREPARED, _SECONDS_TO_CHANGE = 0.3, 0.01
 _SECONDS_OF_A_REPLAY = 30.0
@@ -239,7 +240,10 @@ class ChordlessApp(App[str]):
             self._tell_screen()
         elif news.session is self._behind and not news.session.is_at_work:
             state = news.session.state
-            self.notify(f"{state.graph or 'The run'}: {state.phase}, {state.cycles:,} cycles", title="The other run")
+            self.notify(
+                f"{state.graph or 'The run'}: {state.phase}, {quantity(state.cycles, state.thing)}",
+                title="The other run",
+            )
             self._behind.close()
             self._behind = None
             self._tell_screen()

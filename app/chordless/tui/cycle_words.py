@@ -41,7 +41,7 @@ def status_words(
     order. For `picked` see `picked_words`.
     """
     chosen, count = index.chosen, len(run)
-    cycles = f"{count:,} cycle{'s' * (count != 1)}{' so far' if run.at_work else ''}"
+    cycles = f"{quantity(count, run.thing)}{' so far' if run.at_work else ''}"
     parts = [Path(run.loaded.title).name, cycles if chosen.keeps_all else f"{len(index):,} of {cycles}"]
     parts += [picked] if picked else []
     if chosen.lengths_text():
@@ -58,11 +58,11 @@ def status_words(
     return separator.join(parts)
 
 
-def cycle_words(cycle: FoundCycle | None, graph: Graph) -> str:
-    """Return the number of a cycle, its length and all its vertices; "" for None."""
+def cycle_words(cycle: FoundCycle | None, graph: Graph, thing: str = "cycle") -> str:
+    """Return the number of a cycle or path, its length and all its vertices; "" for None."""
     if cycle is None:
         return ""
-    number = f"cycle {cycle.position + 1:,}"
+    number = f"{thing} {cycle.position + 1:,}"
     if cycle.error is not None:
         return f"{number}: {cycle.error}"
     names = [str(graph.names[v]) for v in cycle.vertices]
@@ -77,13 +77,13 @@ def separator_of(names: Iterable[str]) -> str:
     return "; " if any(" " in name for name in names) else " "
 
 
-def heat_words(heat: Heat, graph: Graph) -> str:
-    """Return which edges lie in the most cycles."""
+def heat_words(heat: Heat, graph: Graph, thing: str = "cycle") -> str:
+    """Return which edges lie in the most cycles or paths."""
     hottest = heat.hottest(_HOTTEST)
     if not hottest:
-        return f"no edge lies in any of {quantity(heat.total, 'cycle')}"
+        return f"no edge lies in any of {quantity(heat.total, thing)}"
     edges = (f"{graph.names[u]} - {graph.names[v]} ({share_text(count / heat.total)})" for u, v, count in hottest)
-    return f"edges in the most of {quantity(heat.total, 'cycle')}: {', '.join(edges)}"
+    return f"edges in the most of {quantity(heat.total, thing)}: {', '.join(edges)}"
 
 
 def list_bytes(cycles: float, vertices: int) -> int:
@@ -101,20 +101,25 @@ def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
 
     The label is "" if there is nothing to offer. `can_list` says whether the search can be repeated now as a listing.
     """
-    graph = Path(state.graph).name
+    graph, thing = Path(state.graph).name, state.thing
     if state.phase in ("starting", "running", "paused"):
-        return f"This run only counts the cycles of {graph}.\n\nOnce it is over they can be listed from here.", ""
-    counted = quantity(state.cycles, "cycle")
+        return f"This run only counts the {thing}s of {graph}.\n\nOnce it is over they can be listed from here.", ""
+    counted = quantity(state.cycles, thing)
     if not state.cycles:
         is_whole = state.reason == "complete"
-        return "This run found no cycles." if is_whole else "This run has found no cycle yet: it ended too early.", ""
+        return (
+            f"This run found no {thing}s." if is_whole else f"This run has found no {thing} yet: it ended too early.",
+            "",
+        )
     text = f"This run has counted {counted}, but kept no list of them."
     if not can_list:
         return text, ""
+    if is_too_many(state) and thing == "path":
+        return f"{text}\n\nThey are too many to be listed. `chordless paths ... --sample` draws some at random.", ""
     if is_too_many(state):
         text += "\n\nThey are too many to be listed. Some can be drawn at random, with how many of all pass each edge."
         return text, f"Draw {USUAL_SAMPLE:,} of them at random"
     size = bytes_text(list_bytes(state.cycles, state.n))
     amount = f"about {size}" if state.reason == "complete" else f"more than {size}"
     text += f"\n\nListed, they can be browsed, sorted and drawn here. The search is made again, and they take {amount}"
-    return f"{text} on the disk.", f"List the cycles of {graph}"
+    return f"{text} on the disk.", f"List the {thing}s of {graph}"

@@ -21,17 +21,18 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
     waiting = state.waiting_by_length
     is_wave = state.options.get("expansion") == "paper"
     has_starts = not is_wave and sum(waiting.values()) != state.frontier
+    path = state.step
     if state.frontier == 0:
-        waited = "" if is_wave else " starts and paths"
-        long = f"No path waits any more. At the peak {most}{waited} waited, {when}."
-        return (long, f"No path waits. Peak: {most} {when}")
+        waited = "" if is_wave else f" starts and {path}s"
+        long = f"No {path} waits any more. At the peak {most}{waited} waited, {when}."
+        return (long, f"No {path} waits. Peak: {most} {when}")
     number = short_number(state.frontier)
-    one, many = ("start or path waits", "starts and paths wait") if has_starts else ("path waits", "paths wait")
-    paths = one if state.frontier == 1 else many
+    or_starts, and_starts = ("start or ", "starts and ") if has_starts else ("", "")
+    paths = f"{or_starts}{path} waits" if state.frontier == 1 else f"{and_starts}{path}s wait"
     if not waiting:
         long = f"{number} {paths} now. Peak: {most} {when}."
         return (long, f"{number} {paths}. Peak: {most} {when}", f"{number} {paths}")
-    seen = f"the paths of {_lengths(waiting)} vertices" if has_starts else _seen(waiting)
+    seen = f"the {path}s of {_lengths(waiting)} vertices" if has_starts else _seen(waiting)
     return (
         f"{number} {paths} now, {seen}. Peak: {most} {when}.",
         f"{number} {paths}, of {_lengths(waiting)} vertices. Peak: {most} {when}",

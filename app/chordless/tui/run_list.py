@@ -14,6 +14,7 @@ from chordless.tui.run_words import level_words, search_words, waiting_words
 from chordless.values import SHORTEST_CYCLE
 from chordless.words.numbers import bytes_text, seconds_text, share_text, size_text
 from chordless.words.paths import paths_text
+from kernels_ti.errors import quantity
 from kernels_ti.folders import home
 
 _STAGES: dict[RunStage, tuple[str, str, str]] = {
@@ -106,6 +107,11 @@ def title(run: RunSummary) -> str:
     return name if run.pick == "all" else f"{run.pick} of {name}"
 
 
+def thing_of_run(run: RunSummary) -> str:
+    """Return the word for one of what a run finds."""
+    return "cycle" if run.command is None else run.command.thing
+
+
 def row_title(run: RunSummary) -> str:
     """Return the title, and what tells the run from a plain count of the same graph: ``grid:7x10, boundary``."""
     command = run.command
@@ -122,9 +128,8 @@ def counted_before(runs: Iterable[RunSummary], question: RunCommand) -> str:
         return ""
     run = min(answers, key=lambda run: run.seconds)
     way = " along a boundary" if run.command is not None and run.command.method == "boundary" else ""
-    thing = "path" if question.is_of_paths else "cycle"
-    cycles = f"{run.cycles:,} chordless {thing}{'s' * (run.cycles != 1)}"
-    return f"{cycles}: counted{way} in {seconds_text(run.seconds)}, {when(run.began)}."
+    found = quantity(run.cycles, f"chordless {question.thing}")
+    return f"{found}: counted{way} in {seconds_text(run.seconds)}, {when(run.began)}."
 
 
 def _is_same(run: RunSummary, question: RunCommand) -> bool:
@@ -192,7 +197,7 @@ def _what_next(run: RunSummary, command: RunCommand | None) -> str:
     if run.stage == "complete" and command is not None and command.pick != "all":
         return "It has found what it was asked for; enter and then 3 shows it."
     if run.stage == "complete":
-        return "Every cycle within its bounds was found."
+        return f"Every {thing_of_run(run)} within its bounds was found."
     done = f" at {_reached(run)}" if _reached(run) else ""
     if not run.has_checkpoint and run.stage != "damaged":
         return f"It ended{done}, before there was anything to keep. It cannot be resumed."

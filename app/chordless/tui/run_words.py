@@ -110,7 +110,8 @@ def graph_and_device(state: RunState, gap: str, room: int) -> str:
     """Return the graph, its size and the device, each after a gap; only the graph where `room` cells are too few."""
     if not state.graph:
         return ""
-    name = f"{state.graph}{', niche overlap' if state.options.get('overlap') else ''}"
+    paths = paths_text(state.options.get("between", ()), all_pairs=state.options.get("all_pairs", False))
+    name = ", ".join(filter(None, [state.graph, "niche overlap" if state.options.get("overlap") else "", paths]))
     size = f"{name}: {size_text(state.n, state.m)}"
     degree = f"{size}, max degree {state.max_degree:,}"
     device = device_words(state)
@@ -179,13 +180,13 @@ def cycles_tile(state: RunState) -> TileWords:
     if (pick := state.options.get("pick", "all")) != "all":
         return _picked_tile(state, pick)
     if _seeks(state):
-        return TileWords("none yet", ("an order of the", "vertices comes first"), "no cycles counted yet")
+        return TileWords("none yet", ("an order of the", "vertices comes first"), f"no {state.thing}s counted yet")
     speed = _speed(state, state.cycle_rates, state.cycles)
     return TileWords(
         f"{state.cycles:,}",
         (speed, *_listed(state), *_estimate(state)),
-        f"cycles {state.cycles:,}  {speed}".rstrip(),
-        (f"cycles {state.cycles:,}",),
+        f"{state.thing}s {state.cycles:,}  {speed}".rstrip(),
+        (f"{state.thing}s {state.cycles:,}",),
         rates=state.cycle_rates if state.states is None else (),
     )
 
@@ -226,11 +227,12 @@ def paths_tile(state: RunState) -> TileWords:
     speed, is_over = _speed(state, state.path_rates, state.paths), state.phase == "finished"
     varies = paths_vary(state)
     if is_over and varies and not state.paths:
-        return TileWords("0", ("no path had to grow",), "paths 0, none had to grow", ("paths 0",))
+        none = f"{state.step}s 0"
+        return TileWords("0", (f"no {state.step} had to grow",), f"{none}, none had to grow", (none,))
     # Exact digits would differ from run to run, and look like a fault.
     number = f"about {short_number(state.paths)}" if varies and state.paths else f"{state.paths:,}"
     notes = (speed, "expanded") if is_over and varies else (speed,)
-    words = f"paths {number}"
+    words = f"{state.step}s {number}"
     return TileWords(number, notes, f"{words}  {speed}".rstrip(), (words,), rates=state.path_rates)
 
 
@@ -384,7 +386,7 @@ def checkpoint_tile(state: RunState) -> TileWords:
         return TileWords("none yet", (f"next {due}",), f"no checkpoint yet, next {due}", shorter)
     age = _unsaved_seconds(state)
     when = {"paused": "before the pause", "running": "ago", "starting": "ago"}.get(state.phase, "before the end")
-    notes = (f"at {state.checkpoint_cycles or 0:,} cycles",)
+    notes = (f"at {state.checkpoint_cycles or 0:,} {state.thing}s",)
     now = "up to date" if when == "ago" else when.replace("before", "at")
     value = now if age < 1 else f"{_rough_seconds(age)} {when}"
     return TileWords(value, notes, f"last checkpoint {value}", (f"checkpoint {value}", f"saved {value}"))
@@ -466,4 +468,4 @@ def _from_checkpoint(state: RunState) -> str:
         return " from the beginning: there was no checkpoint yet"
     if not state.checkpoint_cycles:
         return " from the last checkpoint"
-    return f" from the checkpoint at {state.checkpoint_cycles:,} cycles"
+    return f" from the checkpoint at {state.checkpoint_cycles:,} {state.thing}s"

@@ -31,7 +31,7 @@ class RunSession:
 
     def __init__(self, feed: Feed, expected: CycleRange | None = None) -> None:
         self.feed = feed
-        self._told = self.state = RunState() if expected is None else _with_estimate(expected)
+        self._told = self.state = _beginning(self.command, expected)
         self._changed: Callable[[], None] = lambda: None
         self._heard = time.monotonic()
 
@@ -138,9 +138,16 @@ class RunSession:
         return self.directory is not None and RunDirectory(self.directory).checkpoint.exists()
 
 
-def _with_estimate(expected: CycleRange) -> RunState:
-    """Return the state of a run of which nothing is known but the estimate before its start."""
-    high = expected.high if math.isfinite(expected.high) else None
-    return RunState(
-        cycles_estimate=expected.middle, cycles_low=expected.low, cycles_high=high, is_counted=expected.exact
+def _beginning(command: RunCommand | None, expected: CycleRange | None) -> RunState:
+    """Return the state of a run of which nothing is known but what it shall find and the estimate before its start."""
+    names = ("between", "all_pairs", "output_format")
+    state = RunState() if command is None else RunState(options={name: getattr(command, name) for name in names})
+    if expected is None:
+        return state
+    return replace(
+        state,
+        cycles_estimate=expected.middle,
+        cycles_low=expected.low,
+        cycles_high=expected.high if math.isfinite(expected.high) else None,
+        is_counted=expected.exact,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chordless.runs.history import RunSummary
-from chordless.tui.run_list import title, with_home
+from chordless.tui.run_list import thing_of_run, title, with_home
 from chordless.tui.screens.question import Question
 from chordless.words.numbers import bytes_text
 from kernels_ti.errors import quantity
@@ -21,7 +21,8 @@ class AskDelete(Question):
 
 
 def _question(run: RunSummary, foreign: Sequence[str]) -> list[str]:
-    what = quantity(run.listed, "listed cycle") if run.lists else f"the counts of {quantity(run.cycles, 'cycle')}"
+    thing = thing_of_run(run)
+    what = quantity(run.listed, f"listed {thing}") if run.lists else f"the counts of {quantity(run.cycles, thing)}"
     lines = [
         f"Delete the run of {title(run)}?",
         "",

@@ -20,7 +20,7 @@ from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.actions import bindings_of
 from chordless.tui.screens.page import Page
-from chordless.tui.widgets.chart import CYCLES_MEANING, PATHS_MEANING, EvolutionChart, end_of_axis
+from chordless.tui.widgets.chart import FOUND_MEANING, EvolutionChart, end_of_axis, paths_series
 from chordless.tui.widgets.counts_table import CountsTable
 from chordless.tui.widgets.frontier_view import FrontierView
 from chordless.tui.widgets.plot import Series
@@ -74,7 +74,6 @@ class CompareScreen(Page):
 
     def on_mount(self) -> None:
         """Set the titles of the parts. They are empty at first."""
-        self.query_one("#compare-counts").border_title = "cycles by length"
         self.query_one("#compare-body").display = False
         self.set_interval(_SECONDS_OF_PLAYING / FRAMES, self._next_frame)
 
@@ -140,14 +139,18 @@ class CompareScreen(Page):
         self.query_one("#compare-second-frontier", FrontierView).show(second)
         self.query_one(EvolutionChart).show(
             (
-                Series("paths", "paths A", PATHS_MEANING, first.frontier_by_length),
-                Series("other-paths", "paths B", PATHS_MEANING, second.frontier_by_length),
-                Series("cycles", "cycles A", CYCLES_MEANING, first.cycles_by_length),
-                Series("other-cycles", "cycles B", CYCLES_MEANING, second.cycles_by_length),
+                paths_series("paths", "A", first.frontier_by_length, first.thing),
+                paths_series("other-paths", "B", second.frontier_by_length, second.thing),
+                Series("cycles", f"{first.thing}s A", FOUND_MEANING.format(first.thing), first.cycles_by_length),
+                Series(
+                    "other-cycles", f"{second.thing}s B", FOUND_MEANING.format(second.thing), second.cycles_by_length
+                ),
             ),
             max(end_of_axis(first), end_of_axis(second)),
         )
-        self.query_one(CountsTable).show(first.cycles_by_length, second.cycles_by_length)
+        counts, both = self.query_one(CountsTable), _both(first, second)
+        counts.border_title = f"{both} by length"
+        counts.show(first.cycles_by_length, second.cycles_by_length, f"{first.thing}s A", f"{second.thing}s B")
         self.query_one("#compare-nothing").display = False
         self.query_one("#compare-body").display = True
 
@@ -201,8 +204,8 @@ def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> lis
         ),
         fact("on", run_words.device_words),
         fact("state", lambda state: _state(state, ascii_only), lambda state: (state.phase, state.reason)),
-        fact("cycles", _cycles, (lambda state: state.cycles_by_length) if counts_all else None),
-        fact("paths T", _paths),
+        fact(_both(first, second), _found, (lambda state: state.cycles_by_length) if counts_all else None),
+        fact(first.step_title if first.thing == second.thing else "paths T", _paths),
     ]
 
 
@@ -226,7 +229,12 @@ def _graph(state: RunState) -> str:
     return f"{state.graph}  {size_text(state.n, state.m)}"
 
 
-def _cycles(state: RunState) -> str:
+def _both(first: RunState, second: RunState) -> str:
+    """Return the word for what both runs find."""
+    return f"{first.thing}s" if first.thing == second.thing else "found"
+
+
+def _found(state: RunState) -> str:
     if state.options.get("pick") == "sample" and state.boundary:
         return f"{state.cycles:,} drawn at random from {state.boundary.get('drawn_from', 0):,}"
     return _total(state.cycles, state)

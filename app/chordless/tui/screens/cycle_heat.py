@@ -122,5 +122,5 @@ class HeatActions(Page):
         self.heated = None
         if run is self._run and self._heat_of == index.chosen:
             self._graph_view.warm(heat.shares)
-            self._detail.update(heat_words(heat, run.loaded.graph))
+            self._detail.update(heat_words(heat, run.loaded.graph, run.thing))
         self._update_status()

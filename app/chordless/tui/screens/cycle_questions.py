@@ -62,11 +62,11 @@ class FieldQuestion(Dialog[AnswerT]):
 
 
 class GoToQuestion(FieldQuestion[int]):
-    """Asks for the number of a cycle, up to `count`. The answer is its position, counted from 0."""
+    """Asks for the number of a cycle or path, up to `count`. The answer is its position, counted from 0."""
 
-    def __init__(self, count: int) -> None:
-        super().__init__("Go to the cycle of number", "", "Go", empty=f"1 to {count:,}")
-        self._count = count
+    def __init__(self, count: int, thing: str) -> None:
+        super().__init__(f"Go to the {thing} of number", "", "Go", empty=f"1 to {count:,}")
+        self._count, self._thing = count, thing
 
     def read(self, text: str) -> tuple[int | None, str]:
         """Return the position, and the fault of the number."""
@@ -77,15 +77,15 @@ class GoToQuestion(FieldQuestion[int]):
             return None, f"{text!r} is no number"
         number = int(digits[:30])
         if not 1 <= number <= self._count:
-            return None, f"there are cycles 1 to {self._count:,}"
+            return None, f"there are {self._thing}s 1 to {self._count:,}"
         return number - 1, ""
 
 
 class ExportQuestion(FieldQuestion[str]):
-    """Asks for the file of an export of `count` cycles, and offers `path`. The answer is its path."""
+    """Asks for the file of an export of `count` cycles or paths, and offers `path`. The answer is its path."""
 
-    def __init__(self, count: int, path: str) -> None:
-        shown = quantity(count, "cycle that is", "cycles that are")
+    def __init__(self, count: int, path: str, thing: str) -> None:
+        shown = quantity(count, f"{thing} that is", f"{thing}s that are")
         note = "FILE.jsonl gets lines of JSON, any other file the names of the vertices."
         super().__init__(f"Write the {shown} shown to", path, "Write", note=note)
 
@@ -104,10 +104,11 @@ class ExportQuestion(FieldQuestion[str]):
 
 
 class FilterQuestion(Dialog[CycleFilter]):
-    """Asks which cycles to show; `chosen` is the current filter."""
+    """Asks which cycles or paths to show; `chosen` is the current filter."""
 
-    def __init__(self, graph: Graph, chosen: CycleFilter) -> None:
+    def __init__(self, graph: Graph, chosen: CycleFilter, thing: str) -> None:
         super().__init__()
+        self._thing = thing
         self._graph = graph
         self._chosen = chosen
 
@@ -116,7 +117,7 @@ class FilterQuestion(Dialog[CycleFilter]):
         names = [str(name) for name in self._graph.names[:2]]
         through = " ".join(str(self._graph.names[v]) for v in self._chosen.through)
         with Vertical(classes="question"):
-            yield Label("Show only cycles of length")
+            yield Label(f"Show only {self._thing}s of length")
             yield TextField(
                 self._chosen.lengths_text(), placeholder="8   8-12   >=30   <=10   empty: any", id="lengths"
             )

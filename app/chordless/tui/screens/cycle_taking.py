@@ -44,7 +44,9 @@ class TakingActions(Page):
     def action_export(self) -> None:
         """Ask for a file, and write the cycles that are shown to it."""
         if self._run is not None and self.exported is None and len(self.index):
-            self.app.push_screen(ExportQuestion(len(self.index), free_output("cycles.txt")), self._export_to)
+            thing = self._run.thing
+            question = ExportQuestion(len(self.index), free_output(f"{thing}s.txt"), thing)
+            self.app.push_screen(question, self._export_to)
 
     def _export_to(self, path: str | None) -> None:
         if path is not None and self._run is not None:
@@ -68,7 +70,7 @@ class TakingActions(Page):
         except ChordlessError as error:
             fault = str(error)
         if self.app.is_running:
-            self.app.call_from_thread(self._exported, written, len(index), path, fault)
+            self.app.call_from_thread(self._exported, written, len(index), path, fault, run.thing)
 
     def cancel_export(self) -> bool:
         """Stop an export. Return whether there was one."""
@@ -86,13 +88,13 @@ class TakingActions(Page):
         self.exported = share
         self._update_status()
 
-    def _exported(self, written: int, count: int, path: str, fault: str | None) -> None:
+    def _exported(self, written: int, count: int, path: str, fault: str | None, thing: str) -> None:
         self._tell_export(None)
         if fault is not None:
             self.notify(fault, severity="error", timeout=15, markup=False)
             return
         part = f"{written:,} of " if written < count else ""
-        words = f"{part}{quantity(count, 'cycle is', 'cycles are')} in {with_home(Path(path).absolute())}"
+        words = f"{part}{quantity(count, f'{thing} is', f'{thing}s are')} in {with_home(Path(path).absolute())}"
         self.notify(words, title="Export", markup=False)
 
     def action_copy(self) -> None:
@@ -109,4 +111,4 @@ class TakingActions(Page):
         line = b"".join(piece for _, piece in encoder.encode(cycles)).decode().rstrip("\n")
         self.app.copy_to_clipboard(line)
         shown = line if len(line) <= 60 else line[:59] + ("..." if is_ascii(self) else "…")
-        self.notify(shown, title=f"Cycle {cycle.position + 1:,} copied", markup=False)
+        self.notify(shown, title=f"{self._run.thing.capitalize()} {cycle.position + 1:,} copied", markup=False)

@@ -39,7 +39,7 @@ _SHARE_OF_SORTING = 10
 _FEW_CYCLES = 3
 _ACTIONS = frozenset(action.name for action in actions_of("cycles"))
 _NOTHING = "No cycles to browse yet.\n\nStart a run that lists its cycles, or open one from the history."
-_SOON = "The engine is getting ready. The cycles come here as they are found."
+_SOON = "The engine is getting ready. The {}s come here as they are found."
 
 
 class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
@@ -94,14 +94,14 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
 
     def _take(self, state: RunState) -> None:
         self._state = state
-        if state.options and state.options.get("output_format") != "parts":
+        if state.graph and state.options and state.options.get("output_format") != "parts":
             self._path = self._run = None
             self._say(*cycle_words.offer_words(state, self.listing_command() is not None))
         elif state.error and state.directory is None:
             self._say(_sentence(state.error))
         elif state.directory is None:
             self._path = self._run = None
-            self._say(_SOON if state.phase == "starting" else _NOTHING)
+            self._say(_SOON.format(state.thing) if state.phase == "starting" else _NOTHING)
         elif Path(state.directory) != self._path:
             self.show_directory(Path(state.directory))
 
@@ -138,7 +138,8 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
             return
         self._run, self._session = run, run.session
         self._table.clear()
-        self._table.set_names(run.loaded.graph.names)
+        self._table.set_names(run.loaded.graph.names, run.thing)
+        self._graph_view.thing = run.thing
         self._graph_view.show_graph(run.loaded.graph, None, "drawing ..." if can_be_drawn(run.loaded) else "")
         self._detail.update("")
         self._say(None)
@@ -149,7 +150,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
         if run is not self._run:
             return
         graph = run.loaded.graph
-        caption = "" if layout is not None else f"{graph.n:,} vertices are too many to draw: the cycle alone"
+        caption = "" if layout is not None else f"{graph.n:,} vertices are too many to draw: the {run.thing} alone"
         self._graph_view.show_graph(graph, layout, caption)
         self._light(self._table.chosen)
 
@@ -301,7 +302,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
         if self._run is not None:
             self._graph_view.light(np.empty(0, np.int64) if cycle is None else cycle.vertices)
         if self._run is not None and not self.is_hot:
-            self._detail.update(cycle_words.cycle_words(cycle, self._run.loaded.graph))
+            self._detail.update(cycle_words.cycle_words(cycle, self._run.loaded.graph, self._run.thing))
 
     def _update_status(self) -> None:
         if self._run is not None:
@@ -320,7 +321,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
     def action_go_to(self) -> None:
         """Ask for the number of a cycle, and go there."""
         if self._run is not None and len(self._run):
-            self.app.push_screen(GoToQuestion(len(self._run)), self._go_to)
+            self.app.push_screen(GoToQuestion(len(self._run), self._run.thing), self._go_to)
 
     def _go_to(self, position: int | None) -> None:
         if position is None or self._run is None:
@@ -329,15 +330,18 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
         line = self.index.line_of(position, len(cycle.vertices))
         if line is None:
             hidden = not self.index.chosen.keeps_all
-            why = "the filter hides it; escape shows all cycles" if hidden else "it was found after the last sorting"
-            self.notify(f"Cycle {position + 1:,} is not shown: {why}.", severity="warning")
+            thing = self._run.thing
+            why = f"the filter hides it; escape shows all {thing}s" if hidden else "it was found after the last sorting"
+            self.notify(f"{thing.capitalize()} {position + 1:,} is not shown: {why}.", severity="warning")
             return
         self._table.go_to_line(line)
 
     def action_filter(self) -> None:
         """Ask which cycles to show."""
         if self._run is not None:
-            self.app.push_screen(FilterQuestion(self._run.loaded.graph, self.index.chosen), self._filter)
+            self.app.push_screen(
+                FilterQuestion(self._run.loaded.graph, self.index.chosen, self._run.thing), self._filter
+            )
 
     def _filter(self, chosen: CycleFilter | None) -> None:
         if chosen is not None and chosen != self.index.chosen:

@@ -46,8 +46,8 @@ _STOPPING = "stopping"
 _STEP_OF_REPLAY, _SECONDS_IF_UNKNOWN = 1 / 20, 200.0
 
 _TILES: dict[str, tuple[str, Callable[[RunState], run_words.TileWords], bool]] = {
-    "cycles": ("cycles C", run_words.cycles_tile, True),
-    "paths": ("paths T", run_words.paths_tile, True),
+    "cycles": ("{0.thing}s C", run_words.cycles_tile, True),
+    "paths": ("{0.step_title}", run_words.paths_tile, True),
     "share": ("done", run_words.share_tile, False),
     "memory": ("memory", run_words.memory_tile, False),
     "estimate": ("in all", run_words.estimate_tile, False),
@@ -87,7 +87,7 @@ class RunScreen(WaveAction, OfferedKeys):
             with VerticalScroll(id="run-rest", can_focus=False):
                 with Container(id="run-tiles"):
                     for name, (title, _, has_rates) in _TILES.items():
-                        yield Tile(title, has_rates=has_rates, id=f"tile-{name}")
+                        yield Tile(title.format(RunState()), has_rates=has_rates, id=f"tile-{name}")
                         if name == "memory":
                             yield LoadMeter(id="run-load")
                 yield FrontierView(id="run-frontier")
@@ -134,7 +134,8 @@ class RunScreen(WaveAction, OfferedKeys):
             self.post_message(ShowLength(message.length))
         else:
             key = key_of(self, "everywhere.show_cycles")
-            self._say_why_not(f"This run only counts its cycles. {key} offers to list them.")
+            thing = "cycle" if state is None else state.thing
+            self._say_why_not(f"This run only counts its {thing}s. {key} offers to list them.")
 
     # Actions
 
@@ -341,7 +342,7 @@ class RunScreen(WaveAction, OfferedKeys):
         self.query_one(LoadMeter).watch_run(is_at_work=session is not None and session.is_at_work)
         for name, (title, words, _) in _TILES.items():
             tile = self.query_one(f"#tile-{name}", Tile)
-            _entitle(tile, "states" if name == "paths" and state.states is not None else title)
+            _entitle(tile, "states" if name == "paths" and state.states is not None else title.format(state))
             tile.show(words(state))
         chart = self.query_one(EvolutionChart)
         by_step = self._draws_steps(state)
@@ -350,7 +351,7 @@ class RunScreen(WaveAction, OfferedKeys):
         self.query_one(FrontierView).show(state)
         self.query_one(WorkerRows).show(state.workers)
         self.query_one(WebVerdict).show(state)
-        self.query_one(Histogram).show(state.cycles_by_length)
+        self.query_one(Histogram).show(state.cycles_by_length, state.thing)
         self.query_one(EventLog).show(state.log)
 
     def _write(self, selector: str, content: Content, *, layout: bool = False) -> None:

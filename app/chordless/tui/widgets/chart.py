@@ -16,21 +16,31 @@ from chordless.tui.widgets.plot import LOOKS, ON, Series, draw
 
 WAITING_MEANING = "chordless paths that wait now, the frontier"
 PATHS_MEANING = "chordless paths looked at, by number of vertices"
+BEGUN_MEANING = "begun paths that were looked at, by number of vertices"
 STATES_MEANING = "classes of sets of vertices, when that many vertices have come"
 EXPECTED_MEANING = "about how many there will be, by the width of the boundary"
-CYCLES_MEANING = "chordless cycles found, by length"
+FOUND_MEANING = "chordless {}s found, by length"
 
 
 def run_series(
-    frontier_by_length: dict[int, int], cycles_by_length: dict[int, int], waiting_by_length: dict[int, int]
+    frontier_by_length: dict[int, int],
+    cycles_by_length: dict[int, int],
+    waiting_by_length: dict[int, int],
+    thing: str = "cycle",
 ) -> tuple[Series, ...]:
     """Return the two curves of a run, and below them the paths that wait, if any are given."""
     waiting = (Series("waiting", "waiting", WAITING_MEANING, waiting_by_length),) if waiting_by_length else ()
     return (
         *waiting,
-        Series("paths", "paths T", PATHS_MEANING, frontier_by_length),
-        Series("cycles", "cycles C", CYCLES_MEANING, cycles_by_length),
+        paths_series("paths", "T", frontier_by_length, thing),
+        Series("cycles", f"{thing}s C", FOUND_MEANING.format(thing), cycles_by_length),
     )
+
+
+def paths_series(part: str, letter: str, frontier_by_length: dict[int, int], thing: str) -> Series:
+    """Return the curve of the paths that a search for cycles or paths has looked at."""
+    of, meaning = ("begun paths", BEGUN_MEANING) if thing == "path" else ("paths", PATHS_MEANING)
+    return Series(part, f"{of} {letter}", meaning, frontier_by_length)
 
 
 def boundary_series(states_by_step: dict[int, int], expected_by_step: dict[int, int]) -> tuple[Series, ...]:
@@ -46,7 +56,7 @@ def series_of(state: RunState, *, by_step: bool = False) -> tuple[Series, ...]:
     if by_step:
         return boundary_series(state.states_by_step, state.expected_by_step)
     # The paths that wait have a picture of their own, see `frontier_view`.
-    series = run_series(state.frontier_by_length, state.cycles_by_length, {})
+    series = run_series(state.frontier_by_length, state.cycles_by_length, {}, state.thing)
     # A count along a boundary has no paths.
     return series if state.states is None else series[-1:]
 

@@ -1,4 +1,4 @@
-"""The cycles of two runs by length, side by side. Differences are marked."""
+"""The cycles or paths of two runs by length, side by side. Differences are marked."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from textual.strip import Strip
 
 from chordless.tui.actions import list_bindings
 
-_HEADINGS = ("length", "cycles A", "cycles B", "B - A")
-
 
 class CountsTable(ScrollView, can_focus=True):
-    """One line for each length with cycles in either run. The heading does not scroll."""
+    """One line for each length with a count in either run. The heading does not scroll."""
 
     BINDINGS: ClassVar[list[BindingType]] = list_bindings(
         up="scroll_up", down="scroll_down", first="scroll_home", last="scroll_end"
@@ -25,13 +23,14 @@ class CountsTable(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._headings = ("length", "", "", "B - A")
         self._rows: list[tuple[str, str, str, str]] = []
         self._widths: tuple[int, ...] = ()
 
-    def show(self, first: dict[int, int], second: dict[int, int]) -> None:
+    def show(self, first: dict[int, int], second: dict[int, int], first_title: str, second_title: str) -> None:
         """Show the counts of both runs, by length."""
-        self._rows = count_rows(first, second)
-        self._widths = tuple(max(len(row[column]) for row in [_HEADINGS, *self._rows]) for column in range(4))
+        self._rows, self._headings = count_rows(first, second), ("length", first_title, second_title, "B - A")
+        self._widths = tuple(max(len(row[column]) for row in [self._headings, *self._rows]) for column in range(4))
         self.virtual_size = Size(sum(self._widths) + 2 * 3, len(self._rows) + 1)
         self.refresh()
 
@@ -39,7 +38,7 @@ class CountsTable(ScrollView, can_focus=True):
         """Return one visible line."""
         row = y - 1 + self.scroll_offset.y
         if y == 0:
-            cells, styles = _HEADINGS, ("heading", "heading")
+            cells, styles = self._headings, ("heading", "heading")
         elif row < len(self._rows):
             cells = self._rows[row]
             styles = ("same", "same" if cells[3] == "=" else "different")

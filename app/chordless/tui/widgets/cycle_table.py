@@ -19,7 +19,7 @@ _LENGTH_WIDTH = 8
 
 
 class CycleTable(LineTable[FoundCycle]):
-    """Shows the number, the length and the vertices of each cycle, in cycle order."""
+    """Shows the number, the length and the vertices of each cycle or path, in its order."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "cycle-table--heading",
@@ -44,11 +44,13 @@ class CycleTable(LineTable[FoundCycle]):
         super().__init__(id=id)
         self._names: Sequence[str] = ()
         self._separator = " "
+        self._thing = "cycle"
         self._sorted_by_length = ""
         self._number_width = len("number")
 
-    def set_names(self, names: Sequence[Hashable]) -> None:
-        """Set the names of the vertices."""
+    def set_names(self, names: Sequence[Hashable], thing: str = "cycle") -> None:
+        """Set the names of the vertices, and the word for what they form."""
+        self._thing = thing
         self._names = [str(name) for name in names]
         self._separator = separator_of(self._names)
 
@@ -76,7 +78,7 @@ class CycleTable(LineTable[FoundCycle]):
     def heading(self, width: int) -> str:
         """Return the line above the cycles."""
         length = f"length{self._sorted_by_length}"
-        return f"{'number':>{self._number_width}} {length:>{_LENGTH_WIDTH}}  vertices in cycle order"
+        return f"{'number':>{self._number_width}} {length:>{_LENGTH_WIDTH}}  vertices in {self._thing} order"
 
     def parts(self, row: FoundCycle, width: int) -> list[tuple[str, str]]:
         """Return number, length and vertices."""

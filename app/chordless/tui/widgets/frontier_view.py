@@ -46,6 +46,7 @@ class FrontierView(Picture):
         self._course, self._paths = Course(), PathCourse()
         self._waiting: dict[int, int] = {}
         self._seconds = 0.0
+        self._step = "path"
 
     def show(self, state: RunState) -> None:
         """Show the frontier of this state."""
@@ -55,7 +56,7 @@ class FrontierView(Picture):
         if now == self._shown:
             return
         self._shown, self._words, self._course, self._paths = now, words, course, paths
-        self._waiting, self._seconds = state.waiting_by_length, state.seconds
+        self._waiting, self._seconds, self._step = state.waiting_by_length, state.seconds, state.step
         self.set_class(not paths.lengths, "-words-only")
         self.draw_again()
 
@@ -125,7 +126,7 @@ class FrontierView(Picture):
 
     def _time_axis(self, columns: int, now: int, width: int) -> Strip:
         end = seconds_text(self._seconds)
-        label = "paths of each length looked at, over time"
+        label = f"{self._step}s of each length looked at, over time"
         room = columns - len(end) - 4
         middle = label if room > len(label) else ""
         text = f"{'':>{_MARGIN}}{'0 s':<4}{middle:^{room}}{end}"

@@ -306,7 +306,7 @@ class GraphView(Widget):
             return
         lit = places[members]
         # A path has no edge from its end to its start.
-        edges = np.arange(len(lit)) if self._is_closed() else np.arange(1, len(lit))
+        edges = np.arange(len(lit)) if self.thing == "cycle" else np.arange(1, len(lit))
         canvas.lines(lit[edges - 1], lit[edges], LIT_EDGE)
         box = np.ptp(lit, axis=0) + 1 if len(lit) else np.ones(2)
         if box.prod() / 2 >= _CELLS_PER_LIT_DOT * len(lit) or self.is_alone:
@@ -317,12 +317,6 @@ class GraphView(Widget):
         self._unnamed = int((inside[members] & ~np.array(named, bool)).sum())
         if not self.is_alone:
             self._write_names(canvas, places, inside, cells_per_vertex, self._cycle)
-
-    def _is_closed(self) -> bool:
-        """Return whether the last highlighted vertex is joined to the first one."""
-        assert self._graph is not None
-        ends = [int(v) for v in self._cycle[[-1, 0]]] if len(self._cycle) else [0, 0]
-        return ends[0] != ends[1] and (self._graph.has_edge(*ends) or self._graph.has_edge(*ends[::-1]))
 
     def _write_names(
         self, canvas: Canvas, places: Points, inside: npt.NDArray[np.bool_], cells_per_vertex: float, without: IntArray

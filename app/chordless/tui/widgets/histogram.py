@@ -46,23 +46,25 @@ class Histogram(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.border_title = "cycles by length"
+        self._thing = "cycle"
+        self._entitle(0)
         self._counts: list[tuple[int, int]] = []
         self._cursor = 0
         self._largest = 1
         self._is_log = True
         self._is_moved = False
-        self._count_width = len("cycles")
+        self._count_width = 0
         self._length_width = len("length")
 
-    def show(self, cycles_by_length: dict[int, int]) -> None:
-        """Show these counts."""
-        counts = sorted((length, count) for length, count in cycles_by_length.items() if count)
-        if counts == self._counts:
+    def show(self, by_length: dict[int, int], thing: str = "cycle") -> None:
+        """Show these counts of cycles or paths."""
+        counts = sorted((length, count) for length, count in by_length.items() if count)
+        if (counts, thing) == (self._counts, self._thing):
             return
-        self._counts = counts
+        self._counts, self._thing = counts, thing
+        self._entitle(self.scroll_offset.y)
         self._largest = max((count for _, count in counts), default=1)
-        self._count_width = max([len("cycles"), *(len(f"{count:,}") for _, count in counts)])
+        self._count_width = max([len(f"{thing}s"), *(len(f"{count:,}") for _, count in counts)])
         self._length_width = max([len("length"), *(len(str(length)) for length, _ in counts)])
         # The virtual width is 1, so there is never a horizontal scroll bar.
         self.virtual_size = Size(1, len(counts) + 1)
@@ -77,8 +79,10 @@ class Histogram(ScrollView, can_focus=True):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Say how many shorter lengths are out of view: the table opens at the lengths with the most cycles."""
         super().watch_scroll_y(old_value, new_value)
-        above = int(new_value)
-        title = f"cycles by length: {above} shorter above" if above else "cycles by length"
+        self._entitle(int(new_value))
+
+    def _entitle(self, above: int) -> None:
+        title = f"{self._thing}s by length{f': {above} shorter above' if above else ''}"
         if title != self.border_title:
             self.border_title = title
 
@@ -153,14 +157,14 @@ class Histogram(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         heading = self.get_component_rich_style("histogram--heading")
         if y == 0:
-            text = f"{'length':>{self._length_width}}  {'cycles':>{self._count_width}} "
+            text = f"{'length':>{self._length_width}}  {f'{self._thing}s':>{self._count_width}} "
             scale = "log" if self._is_log else "linear"
             # Half a word would be worse than none.
             text += next((words for words in (f"bars: {scale} scale", scale) if len(text + words) <= width), "")
             return Strip([Segment(f"{text:<{width}}"[:width], heading)], width)
         row = y - 1 + self.scroll_offset.y
         if row >= len(self._counts):
-            note = "no cycles by length" if not self._counts and y == 1 else ""
+            note = f"no {self._thing}s by length" if not self._counts and y == 1 else ""
             return Strip([Segment(f"{note:<{width}}"[:width], heading)], width)
         length, count = self._counts[row]
         number = f"{length:>{self._length_width}}  {count:>{self._count_width},} "[:width]

@@ -17,7 +17,7 @@ from textual.worker import get_current_worker
 from chordless.runs.elsewhere import noted_folders
 from chordless.runs.history import RunSummary, list_runs
 from chordless.tui.messages import OpenRun
-from chordless.tui.run_list import row_title, stage_text, title, when
+from chordless.tui.run_list import row_title, stage_text, thing_of_run, title, when
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.pick_list import PickList
 from chordless.words.numbers import short_number
@@ -97,7 +97,7 @@ class RecentRuns(Vertical):
                 line = line[: max(room - len(ellipsis), 0)] + ellipsis
             return Text(f"{line[:room]:<{room}} {about:>{_SHORT_COUNT - 1}}", no_wrap=True, overflow="ellipsis")
         name = f"{_name(run, _GRAPH_WIDTH):<{_GRAPH_WIDTH}}"
-        line = f"{state:<{_STATE_WIDTH}} {name} {count:>{_COUNT_WIDTH}} cycles  {when(run.began)}"
+        line = f"{state:<{_STATE_WIDTH}} {name} {count:>{_COUNT_WIDTH}} {thing_of_run(run)}s  {when(run.began)}"
         return Text(line, no_wrap=True, overflow="ellipsis")
 
     @on(OptionList.OptionSelected)
