@@ -168,23 +168,16 @@ def test_a_signal_reports_the_longest_cycle_so_far(tmp_path, number, exit_code):
 
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.slow_on(signal.SIGTERM)
-def test_a_signal_reports_the_longest_path_so_far(number, exit_code):
-    tell = (
-        "import sys; from kernels_ti import run; from chordless.cli import main; advance = run.Run.advance\n"
-        "def told(self):\n"
-        "    last = advance(self)\n"
-        "    if last.cycles: print('found', file=sys.stderr, flush=True)\n"
-        "    return last\n"
-        "run.Run.advance = told; sys.exit(main())"
-    )
+def test_a_signal_reports_the_longest_path_so_far(number, exit_code, tmp_path):
+    events = tmp_path / "events.jsonl"
     ask = ("paths", "grid:8x10", "--all-pairs", "--method", "search", "--arch", "cpu", "--json", "--longest")
-    result = reported_after(
-        number,
-        exit_code,
-        [sys.executable, "-c", tell, *ask],
-        lambda process: process.stderr.readline() == "found\n",
-    )
-    assert result["length"] > 1
+
+    def has_found(_process):
+        time.sleep(0.05)
+        return events.exists() and re.search(r'"cycles": [1-9]', events.read_text())
+
+    result = reported_after(number, exit_code, command(*ask, "--events", events), has_found)
+    assert 1 < result["length"] == len(result["path"]) <= result["no_longer_than"] <= 80
 
 
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
