@@ -18,7 +18,7 @@ from chordless.batch.inputs import Chunk, read_job
 from chordless.batch.output import FIELDS, read_lines
 from chordless.batch.rows import TogetherLines
 from chordless.cli import main
-from chordless.commands.batch_display import BatchDisplay
+from chordless.commands.terminal import BatchDisplay
 from chordless.graphs.load import load_graph
 from chordless.graphs.readers.incoming import Limits
 from chordless.protocol.codec import command_from_json, command_to_json, event_from_json, event_to_json

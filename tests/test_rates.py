@@ -210,7 +210,7 @@ class Measuring:
     def __exit__(self, *_):
         pass
 
-    def poll(self, timeout):
+    def answer(self, seconds):
         return DeviceReport(self.command.arch, True, "a device", rates=asdict(USUAL))
 
 

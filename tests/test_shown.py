@@ -9,7 +9,7 @@ import pytest
 from chordless.bench.layout import Column
 from chordless.bench.report import Report
 from chordless.cli import main
-from chordless.commands import bench_acts, info
+from chordless.commands import bench, info
 from chordless.protocol.events import DeviceReport
 from chordless.words.shown import LONGEST_LINE, error_line, on_terminal, shortened, visible
 from program import ENVIRONMENT, REFERENCE, command
@@ -135,7 +135,7 @@ def test_devices_and_problems_of_a_benchmark_are_no_orders_either(monkeypatch):
     report = Report(heading)
     report.measure([row], 1, None)
     columns = [Column("graph")]
-    assert bench_acts.print_report(report, argparse.Namespace(json=None, markdown=False), columns) == 1
+    assert bench.print_report(report, argparse.Namespace(json=None, markdown=False), columns) == 1
     assert "\x1b" not in out.getvalue() + err.getvalue()
     assert (out.getvalue().count("a^[[31mb"), err.getvalue().count("a^[[31mb")) == (3, 2)
     assert max(map(len, err.getvalue().splitlines())) < LONGEST_LINE + 50

@@ -86,15 +86,12 @@ def main(argv: list[str] | None = None) -> int:
         with in_words_of_command_line():
             exit_code = _run(sys.argv[1:] if argv is None else argv, program_start)
         sys.stdout.flush()
-    except BrokenPipeError:
-        from chordless.commands.writing import silence
-
-        silence(sys.stdout)
-        return _READER_GONE_EXIT_CODE
     except OSError as error:
         from chordless.commands.writing import silence
 
         silence(sys.stdout)
+        if isinstance(error, BrokenPipeError):
+            return _READER_GONE_EXIT_CODE
         return _fail(f"cannot write standard output: {error.strerror}", EngineError.exit_code)
     return exit_code
 

@@ -143,10 +143,7 @@ def remove_leftovers(path: Path) -> None:
 
 
 def remove_abandoned(path: Path) -> None:
-    """Remove what killed processes left that were replacing a file, see `replaced`; any process may call this.
-
-    Raise OSError if that is not possible.
-    """
+    """Remove what killed processes left that were replacing a file, see `replaced`; any process may call this."""
     for name in os.listdir(path.parent):
         if not is_leftover(name, path.name):
             continue

@@ -8,6 +8,7 @@ the client dies, the system kills this process (see `kernels_ti.child`).
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import os
 import signal
@@ -47,6 +48,21 @@ def probe(command: ProbeCommand, channel: Channel) -> None:
     else:
         report = DeviceReport(arch, True, device.name, device.memory, device.threads, pinned=device.can_pin())
         channel.send(replace(report, rates=rates))
+
+
+def run_batch(command: BatchCommand, channel: Channel) -> None:
+    """Do all jobs of a batch, on this machine or on a cluster, and send its events."""
+    from chordless.batch.output import BatchFile
+
+    with contextlib.closing(BatchFile(command.output, keep_unreadable=not command.fail_fast)) as output:
+        if command.cluster is None:
+            from chordless.batch.runner import Batch
+
+            Batch(command, channel, output).go()
+        else:
+            from chordless.batch.spread import go_on_cluster  # Dask is an extra
+
+            go_on_cluster(command, channel, output)
 
 
 def _failure(error: Exception) -> Failed:
@@ -106,8 +122,6 @@ def serve(channel: Channel, standard_output: int) -> None:
 
             run(command, channel, standard_output)
         elif isinstance(command, BatchCommand):
-            from chordless.batch.run import run_batch
-
             run_batch(command, channel)
         elif isinstance(command, ProbeCommand):
             probe(command, channel)

@@ -96,10 +96,7 @@ class Counting:
         }
 
     def _piece_of(self, place: int) -> tuple[int, int, int] | None:
-        """Return a group key. Graphs with equal keys may be counted together; None means on its own.
-
-        If an engine died at a range of places, each half of the range is a group: this bisects to the fatal graph.
-        """
+        """Return a key: graphs with equal keys are counted together. Where an engine died, the halves are keys."""
         for first, stop, _ in self._crashes:
             if first <= place < stop:
                 return None if stop - first == 1 else (first, stop, (place - first) // ((stop - first + 1) // 2))

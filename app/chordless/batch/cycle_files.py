@@ -36,10 +36,7 @@ class CycleFile:
 
 
 class PartFolders:
-    """The driver's hidden folders, one in each folder of cycles; they are removed with the block.
-
-    Their name is unique among all batches.
-    """
+    """The hidden folders of one driver, one in each folder of cycles; they are removed with the block."""
 
     def __init__(self, name: str) -> None:
         self._name = f".chordless-{name}"

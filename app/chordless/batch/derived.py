@@ -16,10 +16,7 @@ from kernels_ti import Graph, OptionError
 
 
 def kept_graphs(lines: Iterable[dict[str, Any]], keep: Property) -> Iterator[bytes]:
-    """Yield the graphs of the lines for which an expression is true, as lines of graph6. Failed lines are left out.
-
-    An OptionError is raised if a graph is not simple, or the expression divides by zero.
-    """
+    """Yield the graphs for which an expression is true, as graph6; an OptionError for one that graph6 cannot hold."""
     for line in lines:
         if line["status"] != DONE[0]:
             continue
@@ -31,11 +28,7 @@ def kept_graphs(lines: Iterable[dict[str, Any]], keep: Property) -> Iterator[byt
 
 
 class TermRows:
-    """The terms of a sequence, one for each graph of a family, as rows ``n a(n)`` of a b-file.
-
-    The index `first` is that of the first graph. It ends before the first graph that failed or was stopped, because a
-    b-file has no gaps.
-    """
+    """The rows ``n a(n)`` of a b-file, from n = `first` on, which has no gaps: it ends at a graph that was not done."""
 
     def __init__(self, term: Property, first: int) -> None:
         self._term = term
@@ -43,10 +36,7 @@ class TermRows:
         self._ended = False
 
     def rows(self, lines: Iterable[dict[str, Any]]) -> Iterator[bytes]:
-        """Yield the rows of the next lines.
-
-        An OptionError is raised if a term is infinite, or the expression divides by zero.
-        """
+        """Yield the rows of the next lines; an OptionError for a term that is infinite, or divided by zero."""
         for line in lines:
             self._ended = self._ended or line["status"] != DONE[0]
             if self._ended:

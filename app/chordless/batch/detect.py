@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import zlib
-from pathlib import PurePath
 from typing import IO
 
 from chordless.graphs.load import MOLECULE_FORMATS, format_of_content, format_of_name
-from chordless.graphs.molecules import EXTENSIONS
 from chordless.graphs.readers.incoming import GZIP_MAGIC, STANDARD_INPUT, Limits, open_input, shown_name, standard_input
 from chordless.protocol.orders import BatchJob
 from kernels_ti import ChordlessError
@@ -63,9 +61,7 @@ def many_format(job: BatchJob) -> str | None:
     if chosen is None:
         if job.graph != STANDARD_INPUT and not os.path.isfile(job.graph):
             return None
-        name = PurePath(job.graph.lower())
-        suffix = PurePath(name.stem).suffix if name.suffix == ".gz" else name.suffix
-        chosen = EXTENSIONS.get(suffix) or format_of_name(job.graph)
+        chosen = format_of_name(job.graph)
         if chosen is None:
             start = _start(job.graph)
             # A filter that lets nothing through leaves an empty stream.

@@ -73,11 +73,7 @@ def jobs_of(graphs: Iterable[str], template: BatchJob) -> list[BatchJob]:
 
 
 def checked(jobs: Sequence[BatchJob]) -> tuple[BatchJob, ...]:
-    """Return `jobs` as a tuple if they can be done in one batch.
-
-    An OptionError is raised if there are no jobs, two jobs are equal, an input is a pipe with a name, or the options of
-    a job contradict each other.
-    """
+    """Return `jobs` as a tuple; an OptionError if they cannot be done in one batch, and says why not."""
     seen: set[BatchJob] = set()
     reads_input = False
     for job in jobs:

@@ -19,10 +19,7 @@ _SUFFIXES = {"graph6": ".stdin.g6", "sdf": ".stdin.sdf", "smiles": ".stdin.smi",
 
 
 def keep_lone_graph(loaded: LoadedGraph, output: str) -> None:
-    """Write the only graph that came through standard input beside the output file of a batch, as it was read.
-
-    A graph whose names do not fit into an edge list is not kept. An EngineError is raised if it cannot be written.
-    """
+    """Write the only graph of standard input, as it was read, beside the output; unless names do not fit in there."""
     with contextlib.suppress(GraphError):
         save_graph(loaded, path_to_keep(output, LONE))
 

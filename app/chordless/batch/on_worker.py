@@ -48,10 +48,7 @@ def _drop(event: Event) -> None:
 def count_entries(
     key: str, number: int, threads: int, entries: Sequence[Entry], command: BatchCommand, parts: Mapping[str, str]
 ) -> Counted:
-    """Count the graphs of some entries without earlier lines, in a call of `kernels_ti.cluster.spread.Spread`.
-
-    `parts` has the driver's hidden folder for each folder of cycles, see `chordless.batch.cycle_files`.
-    """
+    """Count the graphs of some entries; `parts` has the hidden folder for each folder of cycles, see `PartFolders`."""
     channel = _ChannelToDriver(key, number)
 
     def attend(**_: int | None) -> None:

@@ -90,11 +90,7 @@ class BatchFile:
         self._next = self._read_next()
 
     def find(self, key: str, graph: str) -> tuple[dict[str, Any], bool] | None:
-        """Look for the earlier line of the next graph by its hash, see `chordless.batch.entries.Entry`.
-
-        The current name of the graph replaces an earlier one. Returns the line, and whether it is already at its place.
-        If not, it must be written. None if there is no line.
-        """
+        """Return the earlier line of the next graph, by its hash, and whether it is already at its place; or None."""
         if self._in_place is not None:
             line = self._next
             if line is not None and line["hash"] == key and line["graph"] == graph and self._is_done(line):
@@ -141,10 +137,7 @@ class BatchFile:
         return left
 
     def close(self) -> None:
-        """Close the file. The file beside keeps all lines that have not had their turn.
-
-        After an early end, it is removed if the output file holds all its lines.
-        """
+        """Close the file. The file beside stays, unless the output has all its lines."""
         if not self._is_complete and self._held.exists() and self._holds_nothing_else():
             os.fsync(self._descriptor)
             self._held.unlink()

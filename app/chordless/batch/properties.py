@@ -63,11 +63,7 @@ class Property:
         self.needs_graph = any(isinstance(node, ast.Name) and node.id == "perfect" for node in ast.walk(self._tree))
 
     def of(self, line: Mapping[str, Any], graph: Callable[[], Graph]) -> Number | bool:
-        """Return the value for a graph whose line is that of a batch that counted all lengths.
-
-        `graph` returns the graph; it is called only where the counts do not decide. An OptionError is raised if a
-        number is divided by zero.
-        """
+        """Return the value for a graph by its line; `graph` is called only where the counts do not decide."""
         try:
             value: Number | bool = self._value(self._tree, _Counts(line, graph))
         except ZeroDivisionError:

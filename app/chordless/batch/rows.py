@@ -37,28 +37,13 @@ def alone_line(entry: Entry, command: RunCommand, finished: Finished) -> bytes:
 
 
 class TogetherLines:
-    """Makes the lines of graphs that were counted together, from a template.
-
-    The frontier and the time of a single graph are unknown here, so these fields are null.
-    """
+    """Makes the lines of graphs that were counted together: their frontier and time are unknown, and null."""
 
     def __init__(self, job: BatchJob, arch: str, device: str) -> None:
         bounds = {"min_length": job.min_length, "max_length": job.max_length, "parity": job.parity, "part": None}
-        rest = {
-            "frontier": None,
-            "paths": None,
-            "method": "search",
-            "boundary": None,
-            "complete": True,
-            "share": 1.0,
-            "arch": arch,
-            "device": device,
-            "seconds": None,
-            "peak_memory_bytes": None,
-            "checkpoint": None,
-            "listing": None,
-            "listed": None,
-        }
+        fields = list(FIELDS)
+        rest: dict[str, Any] = dict.fromkeys(fields[fields.index("frontier") : fields.index("interval")])
+        rest |= {"method": "search", "complete": True, "share": 1.0, "arch": arch, "device": device}
         self._job = job
         self._bounds, self._rest = json.dumps(bounds)[1:-1], json.dumps(rest)[1:-1]
         self._counts: dict[tuple[int, ...], str] = {}

@@ -49,11 +49,7 @@ class _Slot:
 
 
 class SpreadBatch(Batch):
-    """A batch on a cluster.
-
-    `reach` returns the workers. It is called when the first graph is to be counted: a batch whose lines are all there
-    needs no cluster.
-    """
+    """A batch on a cluster. The first graph that is to be counted calls `reach`, which returns the workers."""
 
     def __init__(
         self,
@@ -81,7 +77,8 @@ class SpreadBatch(Batch):
         try:
             for launch in self._launches():
                 self._line_up(launch)
-                while len(self._called) > self._most_called() and not self._reason:
+                workers = 0 if self._spread is None else self._spread.workers
+                while len(self._called) > max(_AHEAD * workers, _FEWEST_AHEAD) and not self._reason:
                     self._take()
                 if self._reason is not None:
                     break
@@ -92,10 +89,6 @@ class SpreadBatch(Batch):
                 self._spread.close()
             self._parts.close()
         self._flush()
-
-    def _most_called(self) -> int:
-        """Return how many calls may wait before reading goes on."""
-        return max(_AHEAD * (0 if self._spread is None else self._spread.workers), _FEWEST_AHEAD)
 
     def _line_up(self, entries: list[Entry]) -> None:
         """Append the slots of some entries, and call workers for those without an earlier line."""
@@ -179,10 +172,7 @@ class SpreadBatch(Batch):
 
 
 def go_on_cluster(command: BatchCommand, channel: Channel, output: BatchFile) -> None:
-    """Do all jobs of a batch on the workers of a cluster.
-
-    A ChordlessError is raised if the output cannot be written, or the cluster cannot be reached or used.
-    """
+    """Do all jobs of a batch on the workers of a cluster; a ChordlessError if it cannot be reached or used."""
     arches = {job.arch for job in command.jobs}
     arch = arches.pop() if len(arches) == 1 else "auto"
     with ExitStack() as stack:

@@ -75,10 +75,7 @@ def write_csv(lines: Lines, stream: IO[str]) -> None:
 
 
 def write_csv_rows(rows: Iterable[Row], kinds: Kinds, stream: IO[str]) -> None:
-    """Write rows as CSV with a heading line.
-
-    A text that a spreadsheet would read as a formula gets a quote in front, see `cell_of_text`.
-    """
+    """Write rows as CSV with a heading line; for texts see `cell_of_text`."""
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(kinds)
     writer.writerows([_csv_cell(row.get(field), kind) for field, kind in kinds.items()] for row in rows)
@@ -185,10 +182,7 @@ def _parquet_cell(value: Any, kind: str) -> Any:
 
 
 def lines_of_table(path: str, table_format: TableFormat) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a table, or raise an OptionError if the file is not a table of a batch.
-
-    Tables of version 0.4.0 have one JSON column in place of the columns by length, and lack some columns.
-    """
+    """Yield the lines of a table, also one of version 0.4.0; an OptionError if it is no table of a batch."""
     try:
         rows = _csv_rows(path) if table_format == "csv" else _parquet_rows(path)
         for row in rows:

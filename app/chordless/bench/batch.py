@@ -83,10 +83,7 @@ class BatchRow(Row):
 
 
 def prepared(options: Namespace, stack: ExitStack) -> Prepared:
-    """Make the graphs to count: all of a size, by ``geng`` of nauty, and synthetic molecules that resemble drugs.
-
-    The notes name those that are left out, with the reasons; an OptionError if all are.
-    """
+    """Make graphs to count: all of a size, by ``geng`` of nauty, and molecules; the notes name what is left out."""
     folder, how = new_folder(stack), (options.arch, options.threads)
     made, notes = [], []
     geng = installed("geng")

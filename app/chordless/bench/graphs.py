@@ -16,10 +16,7 @@ from kernels_ti import Graph
 
 @dataclass(frozen=True, eq=False)
 class BenchGraph:
-    """A graph with the user's name for it, and its files in an empty folder. Each file is written at its first use.
-
-    All files number the vertices in the same way, so that every program searches the same graph in the same order.
-    """
+    """A graph with its name, and its files, which number the vertices in the same way; each is written when used."""
 
     title: str
     graph: Graph

@@ -115,10 +115,7 @@ def series_columns(name: str) -> tuple[Column, ...]:
 
 
 def take_turns(series: Sequence[Series], repeat: int) -> None:
-    """Run every program `repeat` times. They take turns, so that a busy moment of the machine affects all of them.
-
-    A series with a reason to stop is skipped.
-    """
+    """Run every program so often, in turns, so that a busy moment affects all; unless it has a reason to stop."""
     for _ in range(repeat):
         for one in series:
             if one.stopped is None and sum(one.seconds) < one.patience:
@@ -193,10 +190,7 @@ def probe(arch: str) -> DeviceReport:
 
 
 def machine(arch: str) -> dict[str, Any]:
-    """Open and test an arch, and describe the machine of a measurement on it for JSON.
-
-    ``load`` is the system's load average over one minute, before the first run.
-    """
+    """Open and test an arch, and describe the machine, with its load, for JSON."""
     device = probe(arch)
     host = device if device.arch == "cpu" else probe("cpu")
     return {

@@ -83,10 +83,7 @@ def our_programs(arch: str, threads: int | None, machine: Mapping[str, Any]) -> 
 
 
 class PeersRow(Row):
-    """The measurements on one graph: of this program in some ways, then of the others.
-
-    A run may take `timeout` seconds. A program whose runs took so long in total is not run again.
-    """
+    """The measurements on one graph, of this program in some ways and of others, which are given up after `timeout`."""
 
     def __init__(self, graph: BenchGraph, ours: Sequence[Ours], programs: Sequence[Program], timeout: float) -> None:
         self.graph = graph

@@ -50,11 +50,7 @@ class Program:
 
 
 def run_counter(arguments: Sequence[str], count_in: Callable[[str], Count], timeout: float | None = None) -> Outcome:
-    """Run a program once; its time is what it prints as ``sec S``, or else that of the process.
-
-    After `timeout` seconds it is killed, with all processes that it started. An EngineError is raised if it cannot be
-    started, fails, or prints no count.
-    """
+    """Run a program once; its time is what it prints as ``sec S``, or else that of the process; see `run_process`."""
     ended = run_process(arguments, timeout)
     if ended.exit_code is None:
         return Outcome(ended.seconds if timeout is None else timeout, complete=False)

@@ -44,11 +44,7 @@ class Report:
         return [problem for row in self.rows for problem in row.problems]
 
     def measure(self, rows: Sequence[Row], repeat: int, save_to: str | None) -> None:
-        """Measure row by row, and print the row's title on standard error. Ctrl-C and SIGTERM end it; results stay.
-
-        The JSON object is written to the file `save_to` after every row. An EngineError is raised before the first row
-        if the file cannot be written.
-        """
+        """Measure row by row, and save the report after each. Ctrl-C and SIGTERM end it; results stay."""
         if save_to is not None:
             _write(save_to, "a", "")
         with termination_interrupts():

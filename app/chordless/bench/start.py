@@ -44,10 +44,7 @@ _CHANGES_THE_START = ("TI_OFFLINE_CACHE", "QD_OFFLINE_CACHE", "PYTHONDONTWRITEBY
 
 
 class StartRow(Row):
-    """The measurements of one command, ``cold`` and ``warm``, or of one large file, ``read``.
-
-    Each run may add to `memory` what it took, in bytes for each byte of the file.
-    """
+    """The measurements of one command, ``cold`` and ``warm``, or of one large file, ``read``, with the memory taken."""
 
     keys = ("command", "series")
 
@@ -69,11 +66,7 @@ def prepared(options: Namespace, stack: ExitStack) -> Prepared:
 
 
 def rows(folder: Path, graphs: Sequence[str], arch: str, threads: int | None, lines: int) -> list[StartRow]:
-    """Return the rows to measure. The folder takes the caches of compiled kernels and a large edge list.
-
-    Graphs are searched until there are cycles. Without any, `DEFAULT_STARTS` and an edge list of so many lines are
-    measured, on CUDA `CUDA_STARTS`.
-    """
+    """Return the rows to measure: the first cycles of graphs, or without any `DEFAULT_STARTS` and an edge list."""
     starts = [("count", graph, *_FIRST_CYCLES) for graph in graphs]
     how = ["--arch", arch] if arch != "auto" else []
     how += [] if threads is None else ["--threads", str(threads)]

@@ -6,6 +6,7 @@ import shlex
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -233,14 +234,5 @@ def _paper_cells(paper: PaperFigures | None) -> tuple[str, ...]:
 
 
 def _paper_json(paper: PaperFigures) -> dict[str, Any]:
-    return {
-        "n": paper.n,
-        "m": paper.m,
-        "max_degree": paper.max_degree,
-        "triangles": paper.triangles,
-        "chordless_cycles": paper.chordless_cycles,
-        "t_seq_ms": paper.sequential,
-        "t_par_proc_ms": paper.processing,
-        "t_par_total_ms": paper.total,
-        "speedup": paper.speedup,
-    }
+    called = {"sequential": "t_seq_ms", "processing": "t_par_proc_ms", "total": "t_par_total_ms"}
+    return {called.get(name, name): value for name, value in asdict(paper).items()}

@@ -15,10 +15,7 @@ from kernels_ti import EngineError, child
 
 
 class WarmProcess:
-    """Searches graphs in a child process, which is started by the first search and stays until the block is left.
-
-    The function ``answer`` of `module` does the work there, see `chordless.bench.children.answer`.
-    """
+    """A child process for searches, started by the first one; ``answer`` of `module` does the work there."""
 
     def __init__(self, arch: str, threads: int | None, module: str = "chordless.bench.calls") -> None:
         self._arguments = (module, arch, str(threads or ""))
@@ -38,10 +35,7 @@ class WarmProcess:
         return outcome_of(result["seconds"], {int(length): count for length, count in result["by_length"].items()})
 
     def asked(self, graph: str, wanted: str) -> dict[str, Any]:
-        """Return the answer of the process to a request; `wanted` is a word that the module knows.
-
-        An EngineError is raised if the search fails. After the death of the process, the next search starts another.
-        """
+        """Return the answer to a request; an EngineError if the search fails. A process that dies is replaced."""
         try:
             answer = self._answer(json.dumps({"graph": graph, "wanted": wanted}))
         except BaseException:

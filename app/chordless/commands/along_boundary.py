@@ -7,8 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from chordless.commands import options as shared
-from chordless.values import any_cycle_length, duration, output_file, size
-from kernels_ti.choices import METHODS
+from chordless.values import any_cycle_length, duration, size
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
@@ -37,9 +36,8 @@ def add_options(parser: argparse.ArgumentParser, method_help: str) -> None:
         metavar="ARCH",
         help="where large blocks are computed: cpu, cuda, or auto (default): cpu, but Python where the cores are few",
     )
-    group.add_argument("--method", choices=METHODS, default="auto", metavar="HOW", help=method_help)
-    group.add_argument("--order", metavar="FILE", help="take the vertices in the order of FILE: all names, one a line")
-    group.add_argument("--write-order", type=output_file, metavar="FILE", help="write the order that is used to FILE")
+    shared.add_method(group, method_help)
+    shared.add_orders(group)
     shared.add_checkpoint(parser)
     shared.add_reporting(parser)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -18,13 +17,13 @@ from chordless.commands.batch_output import (
     copy_to_standard_output,
     first_failure,
     lines_file,
+    lines_path,
     print_note,
+    print_plan,
     write_table,
 )
-from chordless.commands.batch_plan import print_plan
 from chordless.commands.parser import examples
-from chordless.values import ALL_LIVING, SHORTEST_CYCLE, any_cycle_length, output_file
-from kernels_ti.choices import METHODS
+from chordless.values import ALL_LIVING, SHORTEST_CYCLE, any_cycle_length
 
 if TYPE_CHECKING:
     from chordless.protocol.orders import BatchCommand, BatchJob
@@ -106,14 +105,7 @@ def add_parser(subparsers: Any) -> None:
         "graphs", nargs="*", metavar="GRAPH", help="files, folders, patterns, specs, or - for standard input"
     )
     parser.add_argument("--manifest", metavar="FILE.toml", help="jobs with options of their own, see below")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=output_file,
-        metavar="FILE",
-        default=STANDARD_OUTPUT,
-        help="write to FILE (default, or -: standard output)",
-    )
+    shared.add_output(parser)
     parser.add_argument(
         "--format",
         dest="output_format",
@@ -186,12 +178,9 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how to run")
     shared.add_device(group)
     shared.add_cluster(group)
-    group.add_argument(
-        "--method",
-        choices=METHODS,
-        default="auto",
-        metavar="HOW",
-        help="search; boundary: count without finding each cycle; auto (default): search, unless that is expected to "
+    shared.add_method(
+        group,
+        "search; boundary: count without finding each cycle; auto (default): search, unless that is expected to "
         "take more than 10 s for a graph and the boundary a tenth of it",
     )
 
@@ -290,19 +279,10 @@ def act(options: argparse.Namespace) -> int:
         checked_encoding(options.encoding)
     template = BatchJob(
         "",
-        **shared.fields_of(
-            options,
-            "file_format",
-            "simplify",
-            "directed",
-            "multigraph",
-            "encoding",
-            "min_length",
-            "max_length",
-            "parity",
-        ),
+        **shared.fields_of(options, "file_format", "simplify", "directed", "multigraph", "encoding"),
+        **shared.fields_of(options, "min_length", "max_length", "parity", "arch", "method", "limit", "timeout"),
+        **shared.fields_of(options, "overlap", "types"),
         listing=options.cycles,
-        **shared.fields_of(options, "arch", "method", "limit", "timeout", "overlap", "types"),
         with_graph=options.keep is not None or (options.bfile is not None and Property(options.bfile).needs_graph),
     )
     if options.keep is not None:
@@ -330,7 +310,9 @@ def act(options: argparse.Namespace) -> int:
     for folder in sorted({job.listing for job in jobs if job.listing is not None}):
         _make_folder(folder)
     if not options.quiet:
-        _warn_of_missing_types(jobs)
+        from chordless.commands.batch_session import warn_of_missing_types
+
+        warn_of_missing_types(jobs)
     with lines_file(options) as lines:
         command = BatchCommand(
             jobs,
@@ -344,7 +326,6 @@ def _require_other_files(options: argparse.Namespace, jobs: tuple[BatchJob, ...]
     """Raise an OptionError if the events would destroy a graph, the manifest, or the lines of the batch."""
     if options.events is None:
         return
-    from chordless.commands.batch_plan import lines_path
     from chordless.commands.writing import THE_GRAPH, require_other_files
 
     to_file = options.output != STANDARD_OUTPUT
@@ -355,17 +336,6 @@ def _require_other_files(options: argparse.Namespace, jobs: tuple[BatchJob, ...]
     if os.path.exists(options.events):
         inputs += [(THE_GRAPH, job.graph) for job in jobs]
     require_other_files(inputs, {"--events": options.events})
-
-
-def _warn_of_missing_types(jobs: tuple[BatchJob, ...]) -> None:
-    webs = [job for job in jobs if job.overlap and job.types is None]
-    if not webs:
-        return
-    from chordless.graphs.overlap import lacks_types, warning_of_missing_types
-
-    untyped = [web.graph for web in webs if lacks_types(web.graph, web.encoding)]
-    if untyped:
-        sys.stderr.write(f"warning: {warning_of_missing_types(untyped)}\n")
 
 
 def _make_folder(path: str) -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from chordless.batch.client import BatchClient
-from chordless.commands.batch_display import BatchDisplay
 from chordless.commands.session import STOPPED_EXIT_CODE, InterruptedRunError, Signals, recording_of
-from chordless.commands.terminal import is_live
+from chordless.commands.terminal import BatchDisplay, is_live
 from chordless.protocol.events import BatchFinished, BatchProgress, Failed
-from chordless.protocol.orders import BatchCommand
+from chordless.protocol.orders import BatchCommand, BatchJob
 from kernels_ti import EngineError
 
 FAILED_EXIT_CODE = 5
@@ -69,3 +68,15 @@ def run_batch(
     if end.reason == "interrupted" and signals.received is not None:
         exit_code = 128 + signals.received
     return BatchOutcome(end, batch.engines - 1, exit_code)
+
+
+def warn_of_missing_types(jobs: Iterable[BatchJob]) -> None:
+    """Print a warning to standard error if food webs have no types, and nobody says that they need none."""
+    webs = [job for job in jobs if job.overlap and job.types is None]
+    if not webs:
+        return
+    from chordless.graphs.overlap import lacks_types, warning_of_missing_types
+
+    untyped = [web.graph for web in webs if lacks_types(web.graph, web.encoding)]
+    if untyped:
+        sys.stderr.write(f"warning: {warning_of_missing_types(untyped)}\n")

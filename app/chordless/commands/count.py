@@ -10,7 +10,7 @@ from chordless import values
 from chordless.commands import options as shared
 from chordless.commands import up_to_symmetry
 from chordless.words.numbers import lengths_text
-from kernels_ti.choices import EXPANSIONS, METHODS
+from kernels_ti.choices import EXPANSIONS
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
@@ -44,12 +44,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--per-edge", action="store_true", help="also count the cycles through each edge")
     shared.add_proof(parser)
     group = parser.add_argument_group("how to count")
-    group.add_argument(
-        "--method",
-        choices=METHODS,
-        default="auto",
-        metavar="HOW",
-        help="search: find every cycle; boundary: count without finding each, by dynamic programming over a path "
+    shared.add_method(
+        group,
+        "search: find every cycle; boundary: count without finding each, by dynamic programming over a path "
         "decomposition, which is fast on narrow graphs such as grids, road networks and molecules; auto (default): "
         "search, unless that is expected to take more than 10 s and the boundary a tenth of it",
     )
@@ -58,17 +55,7 @@ def add_parser(subparsers: Any) -> None:
         action="store_true",
         help="along a boundary: only the total of all lengths, in less time, and mostly in less memory",
     )
-    group.add_argument(
-        "--order",
-        metavar="FILE",
-        help="along a boundary: take the vertices in the order of FILE, all names, one a line",
-    )
-    group.add_argument(
-        "--write-order",
-        type=values.output_file,
-        metavar="FILE",
-        help="along a boundary: write the order that is used to FILE",
-    )
+    shared.add_orders(group, "along a boundary: ")
     shared.add_symmetry(group)
     up_to_symmetry.add(group, "count the orbits of the cycles")
     shared.add_search(parser, limit_help="stop once N cycles or more were found")

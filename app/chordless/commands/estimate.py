@@ -243,10 +243,7 @@ def _of_trial(options: argparse.Namespace, trial: Finished) -> Estimate:
 
 
 def _run_seconds(estimate: Estimate, trial: Finished, usual: float) -> tuple[float, float, float] | None:
-    """Estimate the time of a run: its middle, its lower and its upper end; None if the trial tells no rate.
-
-    Without a trial it is that at the usual rate, in paths that lead to a cycle.
-    """
+    """Return the middle and both ends of the time of a run, without a trial at the usual rate; None without a rate."""
     if trial.complete:
         return (trial.enumerate_seconds,) * 3
     if is_lower_bound(estimate):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -96,7 +95,7 @@ def _rates(arch: str, threads: int | None) -> BoundaryRates | None:
     """Return the rates of an arch; measure them in an engine if they are not known. None if it cannot be opened."""
     from chordless.engine.process import EngineProcess
     from chordless.engine.rates import BoundaryRates, boundary_rates, known_rates
-    from chordless.protocol.events import DeviceReport, Failed
+    from chordless.protocol.events import Failed
     from chordless.protocol.orders import ProbeCommand
 
     known = known_rates(arch, threads=threads)
@@ -104,44 +103,26 @@ def _rates(arch: str, threads: int | None) -> BoundaryRates | None:
         return known
     if arch == _PYTHON:
         return boundary_rates(arch)
-    deadline = time.monotonic() + _SECONDS_TO_MEASURE
     with EngineProcess(ProbeCommand(arch, rates=True, threads=threads if arch == "cpu" else None)) as engine:
-        while (left := deadline - time.monotonic()) > 0:
-            event = engine.poll(left)
-            if isinstance(event, Failed):
-                raise event.to_error()
-            if isinstance(event, DeviceReport):
-                return None if event.rates is None else BoundaryRates(**event.rates)  # type: ignore[arg-type]
-    return None
+        answer = engine.answer(_SECONDS_TO_MEASURE)
+    if isinstance(answer, Failed):
+        raise answer.to_error()
+    return None if answer is None or answer.rates is None else BoundaryRates(**answer.rates)  # type: ignore[arg-type]
 
 
 def boundary_object(plan: BoundaryPlan, counts: Sequence[AlongBoundary]) -> dict[str, Any] | None:
     """Return the object that ``--json`` prints: the first count, and all in ``devices``; None without one."""
     if not counts:
         return None
-    first = counts[0]
-    return {
-        "width": plan.width,
-        "states": plan.states,
-        "seconds": first.seconds,
-        "seconds_by_length": first.seconds_by_length,
-        "bytes": first.bytes,
-        "bytes_by_length": first.bytes_by_length,
-        "fits": first.fits,
-        "fits_by_length": first.fits_by_length,
-        "passes_by_length": first.passes_by_length,
-        "settled": plan.is_settled,
-        "devices": [asdict(count) for count in counts],
-    }
+    devices = [asdict(count) for count in counts]
+    first = {name: value for name, value in devices[0].items() if name not in ("arch", "device", "memory")}
+    return {"width": plan.width, "states": plan.states, **first, "settled": plan.is_settled, "devices": devices}
 
 
 def boundary_lines(
     plan: BoundaryPlan, counts: Sequence[AlongBoundary], search_seconds: float | None, *, of_paths: bool = False
 ) -> Iterator[str]:
-    """Yield the lines for people about the boundary method, for a count of cycles or of paths.
-
-    They come where it is the better one, or where `search_seconds` is None.
-    """
+    """Yield the lines for people where the boundary method is the better one, or the time of a search is None."""
     if not counts or min(count.seconds for count in counts) > LONGEST_COUNT:
         width = vertices_text(plan.width) if counts else "hundreds of vertices"
         yield f"  --method boundary is out of reach too: the graph has a boundary of {width}"

@@ -14,7 +14,6 @@ from typing import Any
 
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
-from chordless.values import output_file
 
 SUMMARY = "turn bit rows into text, JSON lines, Parquet or Arrow"
 STANDARD_OUTPUT = "-"
@@ -59,14 +58,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="FORMAT",
         help=f"one of {', '.join(FORMATS)} (default: by the name of the output file, else txt)",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=output_file,
-        metavar="FILE",
-        default=STANDARD_OUTPUT,
-        help="write to FILE (default, for txt and jsonl: standard output)",
-    )
+    shared.add_output(parser, "write to FILE (default, for txt and jsonl: standard output)")
     parser.add_argument("--graph", metavar="GRAPH", help="for a FILE.npy: the graph whose cycles it holds")
     shared.add_kind(parser)
     shared.add_encoding(parser)
@@ -147,8 +139,7 @@ def act(options: argparse.Namespace) -> int:
 @contextlib.contextmanager
 def _progress(options: argparse.Namespace, total: int) -> Iterator[Callable[[int], None]]:
     """Yield a function that shows how many cycles are exported; erase the line at the end."""
-    from chordless.commands.progress_lines import ExportLine
-    from chordless.commands.terminal import is_live
+    from chordless.commands.terminal import ExportLine, is_live
 
     to_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
     mode = "none" if options.quiet else options.progress

@@ -147,18 +147,8 @@ def _engine(options: argparse.Namespace) -> int:
         output = Path(folder) / "cycle.jsonl"
         command = RunCommand(
             **shared.graph_fields(options),
-            **shared.fields_of(
-                options,
-                "arch",
-                "threads",
-                "memory",
-                "cluster",
-                "gpus",
-                "min_length",
-                "max_length",
-                "parity",
-                "symmetry",
-            ),
+            **shared.fields_of(options, "arch", "threads", "memory", "cluster", "gpus", "symmetry"),
+            **shared.fields_of(options, "min_length", "max_length", "parity"),
             limit=1,
             output=str(output),
             output_format="jsonl",

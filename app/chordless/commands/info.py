@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import sys
 import textwrap
-import time
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands.parser import examples
@@ -49,7 +48,9 @@ def act(options: argparse.Namespace) -> int:
         print(f"{package:<11}{version or 'not installed'}")
     print()
     for report in reports:
-        for line in _arch_lines(report):
+        tested = "; needs no self-test" if report.arch == "reference" else "; self-test passed"
+        text = report.summary + tested * report.available
+        for line in textwrap.wrap(text, 78, initial_indent=f"{report.arch:<11}", subsequent_indent=" " * 11):
             print(on_terminal(line, sys.stdout))
     return 0
 
@@ -88,20 +89,10 @@ def probe_all() -> list[DeviceReport]:
 
 
 def _answer(arch: str, engine: Any) -> DeviceReport:
-    from chordless.protocol.events import DeviceReport, Failed
+    from chordless.protocol.events import DeviceReport
 
-    deadline = time.monotonic() + _PROBE_SECONDS
-    while (left := deadline - time.monotonic()) > 0:
-        event = engine.poll(left)
-        if isinstance(event, DeviceReport):
-            return event
-        if isinstance(event, Failed):
-            return DeviceReport(arch, available=False, message=event.message)
-    return DeviceReport(arch, available=False, message=f"gave no answer in {_PROBE_SECONDS:.0f} s")
-
-
-def _arch_lines(report: DeviceReport) -> list[str]:
-    text = report.summary
-    if report.available:
-        text += "; needs no self-test" if report.arch == "reference" else "; self-test passed"
-    return textwrap.wrap(text, 78, initial_indent=f"{report.arch:<11}", subsequent_indent=" " * 11)
+    answer = engine.answer(_PROBE_SECONDS)
+    if isinstance(answer, DeviceReport):
+        return answer
+    message = f"gave no answer in {_PROBE_SECONDS:.0f} s" if answer is None else answer.message
+    return DeviceReport(arch, available=False, message=message)

@@ -19,7 +19,7 @@ from chordless.values import (
     size,
     thread_count,
 )
-from kernels_ti.choices import ARCHES, EXPANSIONS, PARITIES
+from kernels_ti.choices import ARCHES, EXPANSIONS, METHODS, PARITIES
 
 NOT_ON_VULKAN = "--method boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"
 PROGRESS = ("auto", "plain", "none")
@@ -333,13 +333,23 @@ def check_json_lines(parser: argparse.ArgumentParser, options: argparse.Namespac
         parser.error(f"--json with -o {options.output}: JSON lines are written to a file named .jsonl")
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """Add ``-o`` of the commands that write a graph."""
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=values.output_file,
-        metavar="FILE",
-        default="-",
-        help="write to FILE (default, or -: standard output)",
-    )
+def add_output(
+    parser: argparse.ArgumentParser,
+    text: str = "write to FILE (default, or -: standard output)",
+    default: str | None = "-",
+) -> None:
+    """Add ``-o`` of the commands that write one file."""
+    parser.add_argument("-o", "--output", type=values.output_file, metavar="FILE", default=default, help=text)
+
+
+def add_method(group: Any, text: str) -> None:
+    """Add ``--method``."""
+    group.add_argument("--method", choices=METHODS, default="auto", metavar="HOW", help=text)
+
+
+def add_orders(group: Any, where: str = "") -> None:
+    """Add the files with an order of the vertices that is taken, or was found."""
+    text = f"{where}take the vertices in the order of FILE: all names, one a line"
+    group.add_argument("--order", metavar="FILE", help=text)
+    text = f"{where}write the order that is used to FILE"
+    group.add_argument("--write-order", type=values.output_file, metavar="FILE", help=text)

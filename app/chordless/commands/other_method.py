@@ -32,10 +32,7 @@ def is_worth_it(plan: BoundaryPlan) -> bool:
 
 
 def other_method(command: RunCommand, finished: Finished) -> str | None:
-    """Return the line that names the command by which the boundary method would finish a count.
-
-    None where the boundary method cannot count the same cycles, or is not expected to be faster.
-    """
+    """Return the line that names the command by which the boundary method would finish a count sooner; else None."""
     counts_what_it_cannot = command.part is not None or command.per_vertex or command.per_edge
     if finished.complete or finished.boundary is not None or counts_what_it_cannot:
         return None

@@ -73,14 +73,11 @@ def add_parser(subparsers: Any) -> None:
         help="a Pajek partition with the type of each vertex, 1 for the living ones "
         "(default: the .clu beside the web); none: every vertex is living",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=output_file,
-        metavar="FILE",
-        help="write the graph to FILE, in the format of its suffix, such as .txt or .g6 (default, or -: an edge list "
-        "to standard output, unless there is a report); of several webs "
-        "the table, to a FILE.csv or FILE.jsonl",
+    shared.add_output(
+        parser,
+        "write the graph to FILE, in the format of its suffix, such as .txt or .g6 (default, or -: an edge list to "
+        "standard output, unless there is a report); of several webs the table, to a FILE.csv or FILE.jsonl",
+        default=None,
     )
     parser.add_argument("--report", action="store_true", help="print a report on the graph of each web")
     parser.add_argument("--json", action="store_true", help="print that report, or the rows of the table, as JSON")

@@ -14,9 +14,9 @@ from chordless.batch.jobs import checked, jobs_of
 from chordless.batch.output import read_lines
 from chordless.batch.tables import write_csv_rows
 from chordless.commands import options as shared
-from chordless.commands.batch_session import run_batch
+from chordless.commands.batch_session import run_batch, warn_of_missing_types
 from chordless.files import text_of, whole_file
-from chordless.graphs.overlap import FoodWeb, lacks_types, read_food_web, warning_of_missing_types
+from chordless.graphs.overlap import FoodWeb, read_food_web
 from chordless.protocol.orders import BatchCommand, BatchJob
 from chordless.words.shown import lines_on_terminal, on_terminal
 from kernels_ti import GraphError
@@ -43,8 +43,8 @@ def print_table(webs: list[str], options: argparse.Namespace) -> int:
         encoding=options.encoding,
     )
     jobs = checked(jobs_of(webs, template))
-    if options.types is None and not options.quiet:
-        _warn_of_missing_types((job.graph for job in jobs), options.encoding)
+    if not options.quiet:
+        warn_of_missing_types(jobs)
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
         lines = str(Path(folder, "lines.jsonl"))
         command = BatchCommand(jobs, lines, threads=options.threads, memory=options.memory)
@@ -60,12 +60,6 @@ def print_table(webs: list[str], options: argparse.Namespace) -> int:
         line = f"{len(failures):,} of {len(rows):,} webs failed, first: {failures[0]}"
         sys.stderr.write(f"{on_terminal(line, sys.stderr)}\n")
     return outcome.exit_code
-
-
-def _warn_of_missing_types(webs: Iterable[str], encoding: str | None) -> None:
-    untyped = [web for web in webs if lacks_types(web, encoding)]
-    if untyped:
-        sys.stderr.write(f"warning: {warning_of_missing_types(untyped)}\n")
 
 
 def _row(line: dict[str, Any], types: str | None, encoding: str | None) -> dict[str, Any]:

@@ -28,16 +28,13 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
             named = [action for action in actions if action not in left_out]
             # argparse writes options before arguments, and "[options]" is an argument to it.
             required = [
-                argparse.Action([], each.dest, metavar=_usage_of(each)) for each in named if each.option_strings
+                argparse.Action([], each.dest, metavar=f"{each.option_strings[0]} {each.metavar}")
+                for each in named
+                if each.option_strings
             ]
             arguments = [each for each in named if not each.option_strings]
             actions, groups = [argparse.Action([], "options", metavar="[options]"), *required, *arguments], []
         super().add_usage(usage, actions, groups, prefix)
-
-
-def _usage_of(option: argparse.Action) -> str:
-    """Return an option with its value, as the usage shows it."""
-    return f"{option.option_strings[0]} {option.metavar}"
 
 
 class Parser(argparse.ArgumentParser):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from chordless.words.shown import on_terminal
+from chordless.words.shown import label_of, on_terminal
 
 MOST_ROWS = 20
 """Vertices, or edges, that the table has."""
@@ -13,10 +13,7 @@ _PLURALS = {"vertex": "vertices", "edge": "edges"}
 
 
 def participation_table(entries: list[dict[str, Any]], what: str, total: int, stream: TextIO) -> Iterator[str]:
-    """Yield the lines of a table for people: the vertices or edges in the most cycles, and how many lie in none.
-
-    `entries` are those of `chordless.cycles.participation.participation_object`.
-    """
+    """Yield a table for people: the vertices or edges in the most cycles, and how many lie in none."""
     found = [entry for entry in entries if entry["cycles"]]
     if not found:
         yield f"  no {what} lies in any of these cycles"
@@ -24,7 +21,7 @@ def participation_table(entries: list[dict[str, Any]], what: str, total: int, st
     shown = sorted(found, key=lambda entry: -entry["cycles"])[:MOST_ROWS]
     rows = [
         (
-            on_terminal(_label(entry["name"]), stream),
+            on_terminal(label_of(entry["name"]), stream),
             f"{entry['cycles']:,}",
             f"{100 * entry['cycles'] / max(total, 1):.1f}%",
         )
@@ -37,7 +34,3 @@ def participation_table(entries: list[dict[str, Any]], what: str, total: int, st
         yield f"  and {len(found) - len(shown):,} more; --json has all of them"
     if len(entries) > len(found):
         yield f"  {len(entries) - len(found):,} of {len(entries):,} {_PLURALS[what]} lie in none of these cycles"
-
-
-def _label(name: Any) -> str:
-    return " - ".join(map(str, name)) if isinstance(name, list) else str(name)

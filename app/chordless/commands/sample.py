@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from chordless.commands import along_boundary
 from chordless.commands import list as list_
 from chordless.commands import options as shared
-from chordless.values import output_file, positive, seed
+from chordless.values import positive, seed
 
 if TYPE_CHECKING:
     from chordless.protocol.orders import RunCommand
@@ -53,13 +53,8 @@ def add_parser(subparsers: Any) -> None:
         metavar="N",
         help="the same seed draws the same cycles on cpu and cuda; Python and a search draw others (default: 0)",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=output_file,
-        metavar="FILE",
-        default=STANDARD_OUTPUT,
-        help="write to FILE: text (.txt, or no suffix), .jsonl or .npy (default, or -: text to standard output)",
+    shared.add_output(
+        parser, "write to FILE: text (.txt, or no suffix), .jsonl or .npy (default, or -: text to standard output)"
     )
     along_boundary.add_options(
         parser,

@@ -143,10 +143,7 @@ def run_command(
 
 
 def recording_of(options: argparse.Namespace, stack: contextlib.ExitStack) -> IO[str] | None:
-    """Open the file of ``--events``, if one is given; the stack closes it.
-
-    Raise EngineError if it cannot be written. Raise OptionError if another run writes to it.
-    """
+    """Open the file of ``--events``, if one is given; the stack closes it."""
     if options.events is None:
         return None
     with writing(options.events):
@@ -155,10 +152,7 @@ def recording_of(options: argparse.Namespace, stack: contextlib.ExitStack) -> IO
 
 
 def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, int]:
-    """Run the engine to its end, showing progress and obeying signals; return its last event and the exit code.
-
-    Raise ChordlessError if nothing came out.
-    """
+    """Run the engine to its end, showing progress and obeying signals; return its last event and the exit code."""
     live = is_live(sys.stderr) and not (command.output == "-" and sys.stdout.isatty())
     mode = "none" if options.quiet else options.progress
     _require_other_files(command, options.events)
@@ -231,10 +225,7 @@ def print_way_on(finished: Finished, ended: str = "") -> None:
 
 
 def graph_asked_for(options: argparse.Namespace) -> LoadedGraph:
-    """Load the graph that a command line names, in this process, and print what its reader has to tell.
-
-    Raise GraphError if it cannot be read.
-    """
+    """Load the graph that a command line names, in this process, and print what its reader has to tell."""
     from chordless.graphs.load import load_as
     from chordless.graphs.readers.incoming import Limits
 

@@ -1,4 +1,4 @@
-"""The text output of a run: the table of a result and the progress line."""
+"""The text output of a command: the table of a result and the progress lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from chordless.commands.writing import silence
-from chordless.protocol.events import Event, Finished, Log, Progress
+from chordless.protocol.events import BatchProgress, Event, Finished, Log, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import SYMMETRY, hole_count, triangle_count
 from chordless.words.cycle_range import CycleRange
@@ -33,7 +33,7 @@ _UNATTENDED_SECONDS = 10.0
 _LENGTHS_IN_ONE_COLUMN = 16
 _ROWS_IN_TWO_COLUMNS = 30
 _SHORTEST_HOLE = 4
-
+_BAR_OF_BATCH = 16
 
 ONE_ROW_FOR_SEVERAL_LENGTHS = "a row adds up several lengths; --json has each length"
 """Stands below a table whose rows are ranges of lengths."""
@@ -287,3 +287,48 @@ class ProgressDisplay(ProgressLine):
             rate = f"{short_number(state.cycles / elapsed)}/s"
             parts = [f"{share_text(state.share)} {about}", found, left, rate, *waiting]
         return [*stopping, seconds_text(elapsed), *parts]
+
+
+class BatchDisplay(ProgressDisplay):
+    """Shows the progress of a batch; see `ProgressDisplay`."""
+
+    def __init__(self, mode: str, stream: TextIO, *, live: bool) -> None:
+        super().__init__(mode, stream, live=live)
+        self._batch: BatchProgress | None = None
+
+    def show_batch(self, progress: BatchProgress | None) -> None:
+        """Show the state if an update is due; None stands for no news since the last call."""
+        self._batch = progress or self._batch
+        self.show(None)
+
+    def _parts(self) -> list[str]:
+        stopping = ["stopping after these graphs (Ctrl-C again: at once)"] if self.stopping else []
+        state = self._batch
+        if state is None:
+            return [*stopping, "reading the graphs, preparing the device"]
+        rate = f"({short_number((state.done - state.kept) / max(state.seconds, 0.1))}/s)"
+        if state.total is None:
+            parts = [f"{quantity(state.done, 'graph')} {rate}"]
+        else:
+            share = min(state.done / max(state.total, 1), 1.0)
+            bar = [bar_text(share, _BAR_OF_BATCH, self._stream)] if self._live else []
+            parts = [*bar, share_text(share), f"{state.done:,} of {quantity(state.total, 'graph')} {rate}"]
+        parts += [f"{state.failed:,} failed"] * (state.failed > 0)
+        if state.graph is not None:
+            parts.append(f"{state.graph} {share_text(state.share)}")
+        parts.append("1 cycle" if state.cycles == 1 else f"{short_number(state.cycles)} cycles")
+        return [*stopping, seconds_text(state.seconds), *parts]
+
+
+class ExportLine(ProgressLine):
+    """Shows how many cycles are exported."""
+
+    def show(self, done: int, total: int) -> None:
+        """Show the state if an update is due."""
+        self._state = done, total
+        self.update()
+
+    def _parts(self) -> list[str]:
+        done, total = self._state
+        elapsed = seconds_text(time.monotonic() - self._start)
+        return [elapsed, f"{done:,} of {quantity(total, 'cycle')}", f"{100 * done / max(total, 1):.0f} %"]

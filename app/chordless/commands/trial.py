@@ -27,11 +27,7 @@ _SECONDS_TO_START = 10.0  # at most, for an arch that was asked for: whether it 
 
 
 class Trial:
-    """A short run in an engine of its own, which starts while this process does something else.
-
-    A graph that came through a pipe can be read once only: it is given as `loaded`, and written to `folder` for the
-    engine.
-    """
+    """A short run in an engine of its own, beside this process; a graph that came through a pipe is handed over."""
 
     def __init__(self, options: argparse.Namespace, folder: str, loaded: LoadedGraph | None = None) -> None:
         from chordless.engine.process import EngineProcess

@@ -7,12 +7,15 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from chordless.commands import web
 from chordless.commands.parser import examples
-from kernels_ti import OptionError
+from kernels_ti import EngineError, OptionError
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
+
+PORT = 8000
+_LARGEST_PORT = 65535
+_DUMB = (None, "", "dumb", "unknown")
 
 SUMMARY = "the dashboard: start, watch, stop and compare runs"
 
@@ -51,10 +54,10 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--web",
         nargs="?",
-        type=web.port,
-        const=web.PORT,
+        type=port,
+        const=PORT,
         metavar="PORT",
-        help=f"serve it to the browsers of this machine instead (default: port {web.PORT})",
+        help=f"serve it to the browsers of this machine instead (default: port {PORT})",
     )
     parser.set_defaults(act=act, check=None, parser=parser)
 
@@ -69,7 +72,7 @@ def act(options: argparse.Namespace) -> int:
     if options.target == "-":
         raise OptionError("the dashboard reads its keys from standard input, so no graph: name a file or a spec")
     if options.web is not None:
-        return web.serve([*["--ascii"] * options.ascii, "--", *[options.target] * bool(options.target)], options.web)
+        return serve([*["--ascii"] * options.ascii, "--", *[options.target] * bool(options.target)], options.web)
     check_terminal("`chordless count GRAPH` works without one")
 
     from pathlib import Path
@@ -106,9 +109,6 @@ def is_usable_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") not in _DUMB
 
 
-_DUMB = (None, "", "dumb", "unknown")
-
-
 def show(app: ChordlessApp) -> int:
     """Run the dashboard to its end, print its last message, return the exit code."""
     from chordless.commands.lasting_terminal import lasting
@@ -122,3 +122,34 @@ def show(app: ChordlessApp) -> int:
     if last_words:
         sys.stderr.write(f"{last_words}\n")
     return app.return_code or 0
+
+
+def port(text: str) -> int:
+    """Return the port that `text` means."""
+    number = int(text) if text.isascii() and text.isdecimal() else 0
+    if not 1 <= number <= _LARGEST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port, 1 to {_LARGEST_PORT}; a GRAPH stands before --web")
+    return number
+
+
+def serve(arguments: list[str], port: int) -> int:
+    """Serve a dashboard to each browser tab on this machine until Ctrl-C; return the exit code.
+
+    `arguments` follow ``chordless tui`` in each. A ChordlessError says that textual-serve is missing or the port taken.
+    """
+    import socket
+
+    try:
+        from chordless.web.server import HOST, GuardedServer
+    except ModuleNotFoundError as error:
+        raise OptionError("a dashboard in the browser needs textual-serve: pip install 'chordless[web]'") from error
+
+    try:
+        # Before the line that says where it is.
+        socket.create_server((HOST, port)).close()
+        GuardedServer(["tui", *arguments], port).serve()
+    except OSError as error:
+        # Not its text: asyncio puts the whole address into it.
+        reason = os.strerror(error.errno or 0).lower()
+        raise EngineError(f"cannot serve at port {port}: {reason}; --web PORT takes another") from error
+    return 0

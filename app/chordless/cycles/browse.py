@@ -129,7 +129,9 @@ class RunCycles:
         if len(positions) == 0:
             return []
         try:
-            return _split(positions, self.cycles_at(positions))
+            cycles = self.cycles_at(positions)
+            pieces = np.split(cycles.vertices, cycles.offsets[1:-1])
+            return [FoundCycle(int(position), piece) for position, piece in zip(positions, pieces, strict=True)]
         except (GraphError, EngineError) as error:
             if len(positions) > 1:
                 return [cycle for at in range(len(positions)) for cycle in self.found(positions[at : at + 1])]
@@ -189,11 +191,6 @@ class ShownCycles:
     def read(self, start: int, stop: int) -> list[FoundCycle]:
         """Return the cycles on the lines `start` to `stop` - 1, counted from 0, as far as they exist."""
         return self.run.found(self.index.window(start, stop))
-
-
-def _split(positions: IntArray, cycles: Cycles) -> list[FoundCycle]:
-    pieces = np.split(cycles.vertices, cycles.offsets[1:-1])
-    return [FoundCycle(int(position), piece) for position, piece in zip(positions, pieces, strict=True)]
 
 
 def _size(path: Path) -> int:

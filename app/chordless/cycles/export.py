@@ -53,10 +53,7 @@ class Source:
 
 
 def open_run(path: str) -> Source:
-    """Open the cycles of a run directory, up to its checkpoint.
-
-    Raises CheckpointError for no run or a damaged one, OptionError if its cycles are elsewhere or only counted.
-    """
+    """Open the cycles of a run directory, up to its checkpoint; an error if they are elsewhere or only counted."""
     directory = RunDirectory(Path(path))
     command = directory.command()
     if command.output is None:
@@ -69,10 +66,7 @@ def open_run(path: str) -> Source:
 
 
 def open_runs(paths: Sequence[str]) -> Source:
-    """Open the cycles of a run directory, or those of all the parts of one search, in the order of their numbers.
-
-    The errors are those of `open_run`, and for several parts of `chordless.runs.merge.check_parts`.
-    """
+    """Open the cycles of a run directory, or of all the parts of one search, in order; see `check_parts`."""
     if len(paths) == 1:
         return open_run(paths[0])
     sources = [open_run(path) for path in paths]

@@ -71,10 +71,7 @@ def heat_of_counts(graph: Graph, participation: dict[str, Any], total: int) -> H
 
 
 def heat_of_file(path: str, graph: Graph, title: str, **reading: Any) -> Heat:
-    """Return the heat of a file: cycles, see `named_cycles`, or the object of ``count --per-edge --json``.
-
-    An OptionError is raised if the edges were not counted, a GraphError if they are not those of the graph.
-    """
+    """Return the heat of a file: of cycles, see `named_cycles`, or of what ``count --per-edge --json`` printed."""
     if PurePath(path).suffix.lower() in (".npy", ".parquet", ".arrow"):
         return _heat_of_cycles(graph, named_cycles(path, graph, title, **reading))
     data = read_bytes(path)

@@ -23,10 +23,7 @@ _CYCLES_AT_ONCE = 1 << 16
 
 
 class SortedOutput:
-    """Keeps cycles for another output, and writes them at the end: by length, then by their vertices in graph order.
-
-    A graph has `n` vertices; an error is raised before the cycles take more than `budget` bytes.
-    """
+    """Keeps cycles, in up to `budget` bytes, and writes them at the end: by length, then by their vertices."""
 
     rows = False
 

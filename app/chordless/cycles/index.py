@@ -77,10 +77,7 @@ def parse_lengths(text: str) -> tuple[int, int | None]:
 
 
 def parse_vertices(text: str, graph: Graph) -> tuple[int, ...]:
-    """Return the vertices of names, each once; an OptionError for a name that no vertex has.
-
-    Names are separated by blanks or by commas with blanks; a name may contain blanks.
-    """
+    """Return the vertices of names, each once, separated by blanks or commas with blanks; names may have blanks."""
     index = {str(name): v for v, name in enumerate(graph.names)}
     words = text.split()
     longest = max((len(name.split()) for name in index), default=1) if len(words) > 1 else 1

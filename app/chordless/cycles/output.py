@@ -137,10 +137,7 @@ def require_listing(command: RunCommand, graph: Graph) -> None:
 
 
 class LineOutput:
-    """Lines to a file, or to the standard output of the program, of which `listed` exist.
-
-    No more than `limit` lines are written. `label` names the descriptor in messages; `close` closes it.
-    """
+    """Lines to a file or to standard output, at most `limit`, of which `listed` exist; `label` is for messages."""
 
     rows = False
 

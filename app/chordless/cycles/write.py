@@ -96,10 +96,7 @@ class RowFile:
         return len(first) == self._row_bytes and any(first)  # a self-loop is a cycle of one vertex
 
     def append(self, rows: Rows) -> None:
-        """Add rows, shape (k, words).
-
-        After an OSError the rows that fit are there, none in part, and `rows` counts them.
-        """
+        """Add rows, shape (k, words); after an OSError those that fit are there, none in part."""
         data = np.ascontiguousarray(rows, _WORD).reshape(-1).view(np.uint8).data
         written = 0
         try:

@@ -28,10 +28,7 @@ _FIELDS = ("cycles_estimate", "cycles_low", "cycles_high")
 
 
 class Forecast:
-    """An estimate of the number of cycles that gets better while the search goes on; none of too large a graph.
-
-    With `within_budget` it must fit into the memory that the user has allowed.
-    """
+    """An estimate of the number of cycles that gets better during the search, if need be within its memory."""
 
     def __init__(self, space: SearchSpace, *, within_budget: bool = False) -> None:
         self._space = space

@@ -37,10 +37,7 @@ _SECONDS_BETWEEN_REPORTS = 0.1
 
 @dataclass
 class Search:
-    """One session of a run.
-
-    It has spent `write_seconds` on writing cycles and checkpoints, waiting for their reader included.
-    """
+    """One session of a run; `write_seconds` went into output and checkpoints, with the waiting for a reader."""
 
     command: RunCommand
     channel: Channel
@@ -142,10 +139,7 @@ class Search:
         return reason
 
     def _compiles_midway(self) -> bool:
-        """Return whether a compilation is next, which takes no orders: a stop kills the engine then.
-
-        A search of less than a second is soon made again.
-        """
+        """Whether a compilation is next, in which a stop kills the engine, and a second or more would be lost."""
         return self._snapshot.compiling and self.keeper is not None and self.keeper.seconds_since >= 1.0
 
     def _pause(self) -> None:
@@ -171,7 +165,8 @@ class Search:
             return "interrupted"
         if self.output is not None and self.output.reader_is_gone():
             return "closed"
-        if self.command.limit is not None and self._found() >= self.command.limit:
+        found = self._snapshot.cycles if self.output is None else self.output.listed
+        if self.command.limit is not None and found >= self.command.limit:
             return "limit"
         if self.command.timeout is not None and time.monotonic() - self._began >= self.command.timeout:
             return "timeout"
@@ -193,9 +188,6 @@ class Search:
         )
         self.write_seconds += time.monotonic() - began
         return written
-
-    def _found(self) -> int:
-        return self._snapshot.cycles if self.output is None else self.output.listed
 
     def _share_done(self) -> float:
         """Return the share that is done; it never goes back."""

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 from chordless.protocol.orders import RunCommand
 
 if TYPE_CHECKING:
-    from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.cluster.local import LocalWorkers
-    from kernels_ti.state import RunState
 
 
 class ClusterPlace:
@@ -30,27 +28,12 @@ class ClusterPlace:
 
 
 def started_cluster(command: RunCommand) -> AbstractContextManager[LocalWorkers | str | None]:
-    """Start the workers of a command's cluster if that is a local one; see `kernels_ti.cluster.connect.started`.
-
-    Raise ChordlessError if they cannot be started.
-    """
+    """Start the workers of a command's local cluster; see `kernels_ti.cluster.connect.started`."""
     if command.cluster is None:
         return nullcontext()
     from kernels_ti.cluster.connect import started
 
     return started(command.cluster, command.gpus, arch=command.arch, threads=command.threads, tell=tell)
-
-
-def run_on_cluster(
-    command: RunCommand, cluster: LocalWorkers | str, space: SearchSpace, state: RunState | None
-) -> AbstractContextManager[ClusterRun]:
-    """Connect to a cluster and make the run of a command; wait for its first workers.
-
-    Raise ChordlessError if the cluster cannot be reached or used.
-    """
-    from kernels_ti.cluster.connect import held_run
-
-    return held_run(cluster, space, state=state, arch=command.arch, threads=command.threads, tell=tell)
 
 
 def tell(line: str) -> None:

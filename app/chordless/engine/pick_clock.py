@@ -30,10 +30,7 @@ _FEWEST_SECONDS = 1.0
 
 
 class PickClock(Watch):
-    """The clock of a pick: when the library asks it whether to go on, the engine reports and obeys.
-
-    The work goes on from `checkpoint`, if there is one, and goes along the boundary `ways` times.
-    """
+    """The clock of a pick that goes along the boundary `ways` times: asked whether to go on, it reports and obeys."""
 
     def __init__(self, command: RunCommand, channel: Channel, checkpoint: Checkpoint | None, *, ways: int) -> None:
         super().__init__(command.timeout)

@@ -103,6 +103,7 @@ class EngineProcess:
 
         commands_below, self._commands = os.pipe()
         self._events, events_below = os.pipe()
+        usual = _UNLESS_USER_SAYS | (_UNDER_A_LIMIT if getattr(command, "memory", None) else {})
         # Block the signals during the start: no Ctrl-C may reach the child before it ignores them.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, _PARENT_SIGNALS)
         try:
@@ -113,7 +114,7 @@ class EngineProcess:
                 bufsize=0,
                 stderr=subprocess.PIPE,
                 pass_fds=(commands_below, events_below, *_descriptors_of(command)),
-                env={**_environment(command), **os.environ, **_ENVIRONMENT, **(environment or {})},
+                env={**usual, **os.environ, **_ENVIRONMENT, **(environment or {})},
             )
         except OSError as error:
             raise EngineError(f"cannot start the engine: {error.strerror}") from error
@@ -190,6 +191,14 @@ class EngineProcess:
         """Yield events as they come, up to the last one."""
         while (event := self.poll()) is not None:
             yield event
+
+    def answer(self, seconds: float) -> DeviceReport | Failed | None:
+        """Return the answer to a probe; None if there was none within so many seconds."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            if isinstance(event := self.poll(left), (DeviceReport, Failed)):
+                return event
+        return None
 
     def close(self) -> None:
         """Release the pipes. An engine that has not sent its last event is killed, another ends by itself.
@@ -338,11 +347,6 @@ def record(recording: IO[str], event: Event) -> None:
         _write_line(recording, _line_of(event))
     except OSError as error:
         raise EngineError(f"cannot record the events: {error.strerror}") from error
-
-
-def _environment(command: Command) -> dict[str, str]:
-    """Return what the environment of an engine says where the user's does not."""
-    return _UNLESS_USER_SAYS | (_UNDER_A_LIMIT if getattr(command, "memory", None) else {})
 
 
 def _descriptors_of(command: Command) -> Iterator[int]:

@@ -64,10 +64,7 @@ class BoundaryRates:
         return self.start + self.step * len(plan.expected_states) + state * plan.states
 
     def needs(self, plan: BoundaryPlan, arch: str, memory: int | None, longest: int | None = None) -> Needs:
-        """Return the needs of a count on an arch within the memory that the user allows, by default the free memory.
-
-        With `longest` the count is by length, of cycles of up to this many vertices.
-        """
+        """Return the needs of a count, by length if `longest` is given, within the memory allowed, or what is free."""
         own = memory is not None and arch != "cuda"
         host = max((memory or 0) - _BYTES_OF_THE_ENGINE, LEAST) if own else host_budget(None)
         here = host if arch != "cuda" else memory or self.memory or math.inf
@@ -85,12 +82,11 @@ class Way:
 
 
 def ways_along(plan: BoundaryPlan, arch: str) -> list[Way]:
-    """Return the ways in which a graph can be counted along a boundary with an arch.
-
-    ``auto`` stands for what it takes, and for CUDA if that is here and large blocks are worth its start.
-    """
+    """Return the ways in which an arch, for ``auto`` also CUDA if that is here, can count along a boundary."""
     ways: list[Way] = []
-    for asked in (arch, "cuda") if arch == "auto" and _may_use_cuda() else (arch,):
+    # Where the rates of CUDA are known, the library of the driver tells whether it is here, without Taichi.
+    has_cuda = arch == "auto" and driver_is_here() and (known_rates("cuda") is not None or cuda_is_here())
+    for asked in (arch, "cuda") if has_cuda else (arch,):
         # Some arches have no such kernels, or not for this graph.
         with contextlib.suppress(OptionError):
             total, by_length = (arch_of_count(plan, asked, by_length=by_length) for by_length in (False, True))
@@ -134,11 +130,6 @@ def expected_by_length(
         return Expected(max(COST_OF_LENGTHS, needs.totals) * plan.seconds, needs.bytes, needs.fits)
     needs = rates.needs(plan, where, memory, longest)
     return Expected(rates.seconds(plan, by_length=True, needs=needs), needs.bytes, needs.fits)
-
-
-def _may_use_cuda() -> bool:
-    """Return whether CUDA is here. Where its rates are known, the library of the driver tells, without Taichi."""
-    return driver_is_here() and (known_rates("cuda") is not None or cuda_is_here())
 
 
 def rates_path() -> Path:

@@ -252,9 +252,10 @@ def _engine(
         device = device or device_for(space, command.arch, threads=command.threads)
         yield Run(space, device, state=state), device, None
         return
-    from chordless.engine.on_cluster import ClusterPlace, run_on_cluster
+    from chordless.engine.on_cluster import ClusterPlace, tell
+    from kernels_ti.cluster.connect import held_run
 
-    with run_on_cluster(command, cluster, space, state) as run:
+    with held_run(cluster, space, state=state, arch=command.arch, threads=command.threads, tell=tell) as run:
         yield run, ClusterPlace(run), run
 
 

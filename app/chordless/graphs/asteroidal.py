@@ -67,12 +67,9 @@ def _without_pieces(graph: Graph) -> IntArray:
 
 
 def _parts(graph: Graph, chosen: IntArray) -> Labels:
-    """Return the number of each chosen vertex's component without another one, the row, and its neighbours.
-
-    It is 0 for that one and its neighbours.
-    """
+    """Return each chosen vertex's component without another, the row, and its neighbours: 0 for these."""
     n, found = graph.n, np.zeros((len(chosen), len(chosen)), np.int32)
-    near = [_bits(graph.neighbours(v)) for v in range(n)]
+    near = [sum(1 << u for u in graph.neighbours(v).tolist()) for v in range(n)]
     everything = (1 << n) - 1
     for row, v in enumerate(chosen.tolist()):
         left, part = everything & ~(near[v] | 1 << v), 0
@@ -88,10 +85,6 @@ def _parts(graph: Graph, chosen: IntArray) -> Labels:
             left &= ~component
             found[row, _are_in(component, n)[chosen]] = part
     return found
-
-
-def _bits(vertices: IntArray) -> int:
-    return sum(1 << v for v in vertices.tolist())
 
 
 def _are_in(bits: int, n: int) -> NDArray[np.bool_]:

@@ -129,10 +129,7 @@ def _too_large(path: str) -> GraphFacts | None:
 
 
 def _known_before(spec: str) -> tuple[int, GraphFacts] | None:
-    """Return the cost of making the graph of a spec (vertices, edges or pairs drawn) and its known facts.
-
-    None for a named graph and for a wrong spec: making it reports the error.
-    """
+    """Return the cost of making the graph of a spec, and its known facts; None where making it tells more."""
     try:
         known = generators.family_size(spec)
     except GraphError:

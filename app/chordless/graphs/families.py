@@ -77,10 +77,7 @@ def family(
 
 
 def check_size(spec: str, n: int, m: int, largest: int = LARGEST_SIZE, memory: int | None = None) -> None:
-    """Raise GraphError if a graph has more than `largest` vertices or edges, or needs more than `memory` bytes.
-
-    This comes before anything is allocated.
-    """
+    """Raise GraphError, before anything is allocated, for more than so many vertices or edges, or bytes."""
     if max(n, m) > largest:
         vertices, edges = (f"{size:,}" if size < _TOO_LONG_TO_PRINT else "over 10^18" for size in (n, m))
         raise GraphError(f"{spec}: {vertices} vertices and {edges} edges are more than the {largest:,} allowed")

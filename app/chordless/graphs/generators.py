@@ -7,7 +7,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from chordless.graphs import further_families  # noqa: F401 - it adds to the fam
 from chordless.graphs.families import FAMILIES, LARGEST_NETWORKX_SIZE, Family, Size, check_size, edge_array
 from chordless.graphs.graph6 import decoded
 from chordless.graphs.named import GRAPH6
+from chordless.networkx_backend import backend
 from kernels_ti import Graph, GraphError
 from kernels_ti.options import require_memory
 
@@ -111,19 +112,16 @@ def _product(spec: str, kind: str, factors: str, memory: int | None) -> Graph:
     for factor in others:
         n, size = product.n * factor.n, _SIZES_OF_PRODUCTS[kind](product, factor)
         check_size(spec, n, size, LARGEST_NETWORKX_SIZE, memory)
-        drawn = getattr(nx, f"{kind}_product")(_numbered(product), _numbered(factor))
+        drawn = getattr(nx, f"{kind}_product")(numbered(product), numbered(factor))
         edges = [(u * factor.n + v, x * factor.n + y) for (u, v), (x, y) in drawn.edges()]
         names = [f"{first},{second}" for first in product.names for second in factor.names]
         product = Graph.from_edge_array(edge_array(edges), names=names, n=n)
     return product
 
 
-def _numbered(graph: Graph) -> Any:
-    import networkx as nx
-
-    drawn = nx.empty_graph(graph.n)
-    drawn.add_edges_from(graph.edges().tolist())
-    return drawn
+def numbered(graph: Graph) -> Any:
+    """Return a graph as one of networkx, whose vertices are their numbers."""
+    return backend.convert_to_nx(replace(graph, vertex_names=None))
 
 
 _SIZES_OF_PRODUCTS: dict[str, Callable[[Graph, Graph], int]] = {
@@ -222,13 +220,12 @@ _KINDS = tuple(dict.fromkeys((*FAMILIES, *_PRODUCTS, *_DERIVED, *_RANDOM, _SMILE
 def known_kinds() -> tuple[Kind, ...]:
     """List every kind of graph with an example and a line of help."""
     families = [Kind(name, family.example, family.summary) for name, family in FAMILIES.items()]
-    products = [Kind(name, example, summary) for name, (example, summary) in _PRODUCTS.items()]
-    derived = [Kind(name, example, summary) for name, (example, summary, _) in _DERIVED.items()]
-    random = [Kind(name, example, summary) for name, (example, summary, _) in _RANDOM.items()]
+    tables = (_PRODUCTS, _DERIVED, _RANDOM)
+    others = [Kind(name, *about[:2]) for table in tables for name, about in table.items()]
     named = [Kind(name, name, f"{function} of networkx") for name, function in _NAMED.items()]
     # A family that has the name of one graph comes behind it.
     behind = [kind for kind in families if kind.name in _NAMED]
-    return (*(kind for kind in families if kind not in behind), *products, *derived, *random, _SMILES, *named, *behind)
+    return (*(kind for kind in families if kind not in behind), *others, _SMILES, *named, *behind)
 
 
 def is_spec(text: str) -> bool:
@@ -310,10 +307,7 @@ def generate(spec: str, *, memory: int | None = None) -> Graph:
 
 
 def family_size(spec: str) -> tuple[Family, Size] | None:
-    """Return the family of a spec and the size of its graph without making it; None for any other kind of graph.
-
-    A GraphError says that the numbers are wrong, or that there is no such graph.
-    """
+    """Return the family of a spec and the size of its graph without making it; None for another kind of graph."""
     kind, colon, sizes = spec.partition(":")
     if kind not in FAMILIES or (kind in _NAMED and not colon):
         return None

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
@@ -67,6 +68,15 @@ _SIGNATURES = (
 )
 
 ALL_FORMATS = (*FORMATS, *MOLECULE_FORMATS)
+
+_OWN_READERS = {
+    "pajek": "pajek",
+    "edgelist": "edge_list",
+    "dimacs": "dimacs",
+    "mtx": "matrix_market",
+    "matrix": "matrix",
+}
+"""Formats that networkx does not read, each with the module of `chordless.graphs.readers` that has its ``read_``."""
 
 _HOW_TO_READ = ("simplify", "directed", "multigraph", "file_format", "encoding")
 
@@ -129,10 +139,7 @@ def load_as(order: RunCommand | BatchJob | argparse.Namespace, limits: Limits | 
 
 
 def read_weight_file(path: str, graph: Graph, *, encoding: str | None = None, data: bytes | None = None) -> Weights:
-    """Read the weights of the vertices or of the edges of a graph; see `readers.weights.read_weights`.
-
-    `data` is the content of the file, if that is read.
-    """
+    """Read the weights of a graph, see `readers.weights.read_weights`; `data` is the content of the file, if read."""
     from chordless.graphs.readers.weights import read_weights
 
     return read_weights(
@@ -219,19 +226,18 @@ def _no_such_graph(source: str) -> GraphError:
 
 def format_of_file(path: str, source: Source, file_format: str | None = None) -> str:
     """Return the format of a file: the one that the user says, or else by its name, or else by its content."""
-    return file_format or _molecule_format(path) or format_of_name(path) or _format_of_source(source)
+    return file_format or format_of_name(path) or format_of_content(_as_utf8(source), source.name)
 
 
 def format_of_name(path: str) -> str | None:
     """Return the format that belongs to the extension of a file; None if the extension is unknown."""
-    return _EXTENSIONS.get(extension_of(path))
+    from chordless.graphs.molecules import EXTENSIONS
+
+    return EXTENSIONS.get(extension_of(path)) or _EXTENSIONS.get(extension_of(path))
 
 
 def format_of_content(data: bytes, name: str) -> str:
-    """Return the format that the beginning of a decompressed file looks like; `name` is for messages.
-
-    A GraphError says that it may be SMILES as well as a list of edges.
-    """
+    """Return the format that the beginning of a file looks like; a GraphError if it may be SMILES or edges."""
     from chordless.graphs.molecules import looks_like_smiles
 
     start = _start_of(data)
@@ -265,10 +271,7 @@ def _signed_format(start: bytes) -> str | None:
 
 
 def read_arcs(path: str, source: Source) -> Graph | None:
-    """Read a file of any format but Pajek; None for Pajek.
-
-    An entry of a matrix is an arc, and so is a line of an edge list whose heading names prey and predator.
-    """
+    """Read a web of any format but Pajek, in which entries of a matrix are arcs; None for Pajek."""
     from chordless.graphs.readers.columns import feeding_columns
 
     kind = format_of_web(path, source)
@@ -286,15 +289,11 @@ def read_arcs(path: str, source: Source) -> Graph | None:
 
 def format_of_web(path: str, source: Source) -> str:
     """Return the format of a file of arcs, by its name or else by its content."""
-    return format_of_name(path) or _signed_format(_start_of(_as_utf8(source))) or "edgelist"
+    return _EXTENSIONS.get(extension_of(path)) or _signed_format(_start_of(_as_utf8(source))) or "edgelist"
 
 
 def _format_called(name: str) -> str:
     return worded(f'file_format="{name}"', f"--format {name}")
-
-
-def _format_of_source(source: Source) -> str:
-    return format_of_content(_as_utf8(source), source.name)
 
 
 def _as_utf8(source: Source) -> bytes:
@@ -307,12 +306,6 @@ def extension_of(path: str) -> str:
     """Return the extension of a file in lower case, without that of its compression."""
     name = PurePath(path.lower())
     return (PurePath(name.stem) if name.suffix == ".gz" else name).suffix
-
-
-def _molecule_format(path: str) -> MoleculeFormat | None:
-    from chordless.graphs.molecules import EXTENSIONS
-
-    return EXTENSIONS.get(extension_of(path))
 
 
 def _read_one_of_many(path: str, which: str, how: _Reading) -> LoadedGraph:
@@ -335,26 +328,9 @@ def _read_one_of_many(path: str, which: str, how: _Reading) -> LoadedGraph:
 
 
 def _reader(file_format: str) -> Callable[..., Parsed]:
-    if file_format == "pajek":
-        from chordless.graphs.readers.pajek import read_pajek
-
-        return read_pajek
-    if file_format == "edgelist":
-        from chordless.graphs.readers.edge_list import read_edge_list
-
-        return read_edge_list
-    if file_format == "dimacs":
-        from chordless.graphs.readers.dimacs import read_dimacs
-
-        return read_dimacs
-    if file_format == "mtx":
-        from chordless.graphs.readers.matrix_market import read_matrix_market
-
-        return read_matrix_market
-    if file_format == "matrix":
-        from chordless.graphs.readers.matrix import read_matrix
-
-        return read_matrix
+    if (module := _OWN_READERS.get(file_format)) is not None:
+        reader: Callable[..., Parsed] = getattr(import_module(f"chordless.graphs.readers.{module}"), f"read_{module}")
+        return reader
     from chordless.graphs.readers.library import LIBRARY_READERS
 
     return LIBRARY_READERS[file_format]

@@ -138,10 +138,7 @@ def read_molecule(source: Source, file_format: MoleculeFormat, which: str) -> Pa
 
 
 def read_only_molecule(source: Source, file_format: MoleculeFormat) -> Parsed:
-    """Return the molecule of a file that holds exactly one; see `read_molecule`.
-
-    A GraphError if there are none or several.
-    """
+    """Return the molecule of a file that holds exactly one, or raise a GraphError; see `read_molecule`."""
     parse, some = _reader(io.BytesIO(source.data), file_format)
     records = list(some)
     if not records:
@@ -186,10 +183,7 @@ def molecule_of_smiles(text: str) -> Graph:
 
 
 def atom_names(molecule: Any) -> tuple[str, ...]:
-    """Name the atoms of a molecule by their symbols and their numbers in the file, from 1: ``C1``, ``N2``.
-
-    A symbol that is not text, of a damaged file, is ``?``.
-    """
+    """Name the atoms of a molecule by their symbols and their numbers in the file, from 1: ``C1``, ``N2``."""
     return tuple(f"{symbol_of(atom)}{number}" for number, atom in enumerate(molecule.GetAtoms(), 1))
 
 

@@ -116,10 +116,7 @@ def types_beside(net_path: str) -> str | None:
 
 
 def lacks_types(web: str, encoding: str | None = None) -> bool:
-    """Return whether a file is a Pajek network without a partition beside it, before anything else reads it.
-
-    False for what cannot be read, or not twice: its reader says what is wrong.
-    """
+    """Return whether a file is a Pajek network without a partition beside it; False for what cannot be read."""
     if types_beside(web) is not None or not Path(web).is_file():
         return False
     try:

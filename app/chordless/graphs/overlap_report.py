@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,15 +63,15 @@ class OverlapReport:
     sharing: int  # Species that share prey with another one
     edges: int  # Pairs of species that share prey
     # Chordless cycles of 4 or more species; lower bounds if the search is not `complete`
-    holes_by_length: dict[int, int]
-    species: tuple[SpeciesHoles, ...]  # Species in holes, sorted by their number of holes, the largest first
+    holes_by_length: dict[int, int] = field(default_factory=dict)
+    species: tuple[SpeciesHoles, ...] = ()  # Species in holes, sorted by their number of holes, the largest first
     # Along one line of niches, the species that share prey; None if no line has them all
-    order: tuple[Niche, ...] | None
+    order: tuple[Niche, ...] | None = None
     # In a chordal graph without an order: three species. Any two of them are joined by a path that contains neither the
     # third nor a neighbour of the third.
-    asteroidal_triple: tuple[str, ...] | None
-    chordal: bool  # Whether there is no hole
-    complete: bool  # Whether every hole was counted
+    asteroidal_triple: tuple[str, ...] | None = None
+    chordal: bool = True  # Whether there is no hole
+    complete: bool = True  # Whether every hole was counted
 
     @property
     def holes(self) -> int:
@@ -114,9 +114,9 @@ def report_without_holes(name: str, web: FoodWeb) -> OverlapReport:
     if stretches is None:
         found = asteroidal_triple(web.overlap)
         triple = None if found is None else tuple(str(names[v]) for v in found)
-        return _report(name, web, {}, (), None, triple, chordal=True, complete=True)
+        return OverlapReport(name, **_facts(web), asteroidal_triple=triple)
     order = tuple(Niche(str(names[one.vertex]), one.first, one.last) for one in stretches)
-    return _report(name, web, {}, (), order, None, chordal=True, complete=True)
+    return OverlapReport(name, **_facts(web), order=order)
 
 
 def report_of_holes(name: str, web: FoodWeb, counted: Finished) -> OverlapReport:
@@ -130,7 +130,9 @@ def report_of_holes(name: str, web: FoodWeb, counted: Finished) -> OverlapReport
     ]
     species.sort(key=lambda one: -one.holes)
     by_length = dict(sorted(counted.cycles_by_length.items()))
-    return _report(name, web, by_length, tuple(species), None, None, chordal=False, complete=counted.complete)
+    return OverlapReport(
+        name, **_facts(web), holes_by_length=by_length, species=tuple(species), chordal=False, complete=counted.complete
+    )
 
 
 SPECIES_COLUMNS = {"web": "text", "species": "text", "length": "whole", "holes": "whole", "complete": "flag"}
@@ -197,32 +199,15 @@ def report_lines(report: OverlapReport) -> Iterator[str]:
         yield from textwrap.wrap(paragraph, _COLUMNS, initial_indent="  ", subsequent_indent="  ") or [""]
 
 
-def _report(
-    name: str,
-    web: FoodWeb,
-    by_length: dict[int, int],
-    species: tuple[SpeciesHoles, ...],
-    order: tuple[Niche, ...] | None,
-    triple: tuple[str, ...] | None,
-    *,
-    chordal: bool,
-    complete: bool,
-) -> OverlapReport:
-    return OverlapReport(
-        web=name,
-        vertices=web.overlap.n,
-        types=web.types_path,
-        living=sum(web.living),
-        links=web.links,
-        sharing=int(np.count_nonzero(np.diff(web.overlap.row_ptr))),
-        edges=web.overlap.m,
-        holes_by_length=by_length,
-        species=species,
-        order=order,
-        asteroidal_triple=triple,
-        chordal=chordal,
-        complete=complete,
-    )
+def _facts(web: FoodWeb) -> dict[str, Any]:
+    return {
+        "vertices": web.overlap.n,
+        "types": web.types_path,
+        "living": sum(web.living),
+        "links": web.links,
+        "sharing": int(np.count_nonzero(np.diff(web.overlap.row_ptr))),
+        "edges": web.overlap.m,
+    }
 
 
 def _table(heading: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:

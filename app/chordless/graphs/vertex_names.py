@@ -11,10 +11,7 @@ from kernels_ti.blocks.restriction import no_edge, no_vertex
 def restriction_named(
     graph: Graph, through: Iterable[str], through_edges: Iterable[str], avoid: Iterable[str]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Find the vertices that cycles must pass, including the ends of required edges, and those to avoid.
-
-    The texts are those of `vertices_named` and `edge_named`, as are the errors.
-    """
+    """Find the vertices that cycles must pass, with the ends of required edges, and those to avoid."""
     ends = [v for edge in through_edges for v in edge_named(graph, edge)]
     return tuple(dict.fromkeys([*vertices_named(graph, through), *ends])), vertices_named(graph, avoid)
 

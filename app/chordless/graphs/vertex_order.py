@@ -12,10 +12,7 @@ _NAMED = 3
 
 
 def read_order(path: str, graph: Graph) -> list[int]:
-    """Read an order of all vertices from a text file in UTF-8, in which empty lines do not count.
-
-    An OptionError says that it cannot be read, or names the line of a vertex that is missing, repeated or unknown.
-    """
+    """Read an order of all vertices, a name a line, in UTF-8; an OptionError names the line that is wrong."""
     index = {str(name): v for v, name in enumerate(graph.names)}
     lines: dict[int, int] = {}
     try:

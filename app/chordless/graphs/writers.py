@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import BinaryIO, TextIO
 
 import numpy as np
 
 from chordless.files import replaced, text_of, writing
+from chordless.graphs.generators import numbered
 from chordless.graphs.load import LoadedGraph, extension_of
 from kernels_ti import Graph, GraphError, OptionError
 from kernels_ti.errors import bytes_text
@@ -83,14 +84,13 @@ def write_graph_file(graph: Graph, path: str, stream: BinaryIO, comments: Sequen
     else:
         with text_of(stream) as text:
             made.write(graph, text, comments)
-    if made.first_name is None or [str(name) for name in graph.names] == _numbers(graph, made.first_name):
+    if made.first_name is None:
+        return []
+    numbers = range(made.first_name, graph.n + made.first_name)
+    if list(map(str, graph.names)) == list(map(str, numbers)):
         return []
     last = graph.n - 1 + made.first_name
     return [f"{path}: {made.name} has no names of vertices; they are the numbers {made.first_name} to {last}"]
-
-
-def _numbers(graph: Graph, first: int) -> list[str]:
-    return [str(v) for v in range(first, graph.n + first)]
 
 
 def write_edge_list(graph: Graph, stream: TextIO, comments: Iterable[str] = ()) -> None:
@@ -149,7 +149,7 @@ def graph6_line(n: int, places: IntArray, count: int) -> str:
 def _write_sparse6(graph: Graph, stream: TextIO, comments: Sequence[str]) -> None:
     import networkx as nx
 
-    stream.write(nx.to_sparse6_bytes(_numbered(graph), header=False).decode("ascii"))
+    stream.write(nx.to_sparse6_bytes(numbered(graph), header=False).decode("ascii"))
 
 
 def _write_dimacs(graph: Graph, stream: TextIO, comments: Sequence[str]) -> None:
@@ -184,7 +184,7 @@ def _write_pajek(graph: Graph, stream: TextIO, comments: Sequence[str]) -> None:
 def _write_graphml(graph: Graph, stream: TextIO, comments: Sequence[str]) -> None:
     import networkx as nx
 
-    drawn = _numbered(graph)
+    drawn = numbered(graph)
     nx.set_node_attributes(drawn, {v: str(name) for v, name in enumerate(graph.names)}, "label")
     stream.writelines(f"{line}\n" for line in nx.generate_graphml(drawn))
 
@@ -192,26 +192,10 @@ def _write_graphml(graph: Graph, stream: TextIO, comments: Sequence[str]) -> Non
 def _write_gml(graph: Graph, stream: TextIO, comments: Sequence[str]) -> None:
     import networkx as nx
 
-    named = nx.relabel_nodes(_numbered(graph), {v: str(name) for v, name in enumerate(graph.names)})
+    named = nx.relabel_nodes(numbered(graph), {v: str(name) for v, name in enumerate(graph.names)})
     if len(named) < graph.n:
         raise GraphError("two vertices have names that are the same text; GML cannot tell them apart")
     stream.writelines(f"{line}\n" for line in nx.generate_gml(named))
-
-
-def _numbered(graph: Graph) -> Any:
-    """Return the graph as one of networkx, whose vertices are their numbers."""
-    import networkx as nx
-
-    kinds = {
-        (False, False): nx.Graph,
-        (False, True): nx.MultiGraph,
-        (True, False): nx.DiGraph,
-        (True, True): nx.MultiDiGraph,
-    }
-    drawn = kinds[graph.directed, graph.is_multigraph]()
-    drawn.add_nodes_from(range(graph.n))
-    drawn.add_edges_from(graph.edges().tolist())
-    return drawn
 
 
 _EDGE_LIST = FileFormat("an edge list", write_edge_list)

@@ -33,10 +33,7 @@ def is_batch(path: str) -> bool:
 
 
 def small_multiples(path: str, *, log: bool = True) -> Figure:
-    """Draw how many cycles of each length the graphs of a batch have, triangles grey; the first `MOST_CHARTS` of them.
-
-    Graphs that failed are left out. An OptionError is raised if none is left.
-    """
+    """Draw the cycles by length of the first `MOST_CHARTS` graphs of a batch that did not fail, triangles grey."""
     counted = (line for line in read_lines(path) if isinstance(line.get("by_length"), dict))
     lines = list(islice(counted, MOST_CHARTS))
     more = sum(1 for _ in counted)

@@ -105,10 +105,7 @@ def cycle_geojson(cycle: DrawnCycle) -> bytes:
 
 
 def cycles_geojson(cycles: Iterable[DrawnCycle]) -> bytes:
-    """Return cycles of one graph as `cycle_geojson` does, each with whether it is a face, see `Faces.is_face`.
-
-    An OptionError is raised unless all vertices of the graph have coordinates.
-    """
+    """Return cycles of one graph with coordinates as `cycle_geojson` does, each with `Faces.is_face`."""
     features: list[dict[str, Any]] = []
     faces: Faces | None = None
     for cycle in cycles:

@@ -76,9 +76,10 @@ def report_page(run: RecordedRun) -> str:
     The page contains its style and pictures, and no script. All texts of the run are escaped. A ChordlessError is
     raised if the cycles of the run cannot be read.
     """
+    tiles = (f"<div><dt>{_text(label)}</dt><dd>{_text(value)}</dd></div>" for label, value in _tiles(run))
     parts = [
         _head(run),
-        f'<dl class="tiles">{"".join(_tile(*tile) for tile in _tiles(run))}</dl>',
+        f'<dl class="tiles">{"".join(tiles)}</dl>',
         _section("Asked", _facts(_asked(run))),
         _section("Graph", _facts(_graph_facts(run))),
         *_charts(run),
@@ -372,10 +373,6 @@ def _section(title: str, *content: str) -> str:
 def _facts(rows: Iterable[tuple[str, str]]) -> str:
     cells = "".join(f"<tr><th>{_text(label)}</th><td>{_text(value)}</td></tr>" for label, value in rows)
     return f'<table class="facts"><tbody>{cells}</tbody></table>'
-
-
-def _tile(label: str, value: str) -> str:
-    return f"<div><dt>{_text(label)}</dt><dd>{_text(value)}</dd></div>"
 
 
 def _properties(colours: dict[str, str]) -> str:

@@ -17,6 +17,7 @@ from chordless.pictures.cycle_drawing import features_bytes
 from chordless.pictures.graph_drawing import draw_dots, draw_edges, new_drawing, write_names
 from chordless.pictures.recorded_run import RecordedRun, read_run
 from chordless.pictures.style import PALETTE, add_title
+from chordless.words.shown import label_of
 from kernels_ti import ChordlessError, Graph, OptionError
 from kernels_ti.errors import quantity
 
@@ -43,7 +44,7 @@ def ranking(run: RecordedRun, what: str) -> list[Ranked]:
     total = max(run.state.cycles, 1)
     used = [entry for entry in _entries(run, what) if entry["cycles"]]
     used.sort(key=lambda entry: -entry["cycles"])
-    return [Ranked(_label(entry["name"]), entry["cycles"], entry["cycles"] / total) for entry in used]
+    return [Ranked(label_of(entry["name"]), entry["cycles"], entry["cycles"] / total) for entry in used]
 
 
 def graph_of_edges(run: RecordedRun) -> LoadedGraph | None:
@@ -69,7 +70,8 @@ def graph_of_edges(run: RecordedRun) -> LoadedGraph | None:
                 multigraph=multigraph,
                 file_format=options.get("file_format"),
             )
-            if _named_edges(loaded.graph) == wanted:
+            found = [str(name) for name in loaded.graph.names]
+            if {frozenset((found[u], found[v])) for u, v in loaded.graph.pairs().tolist()} == wanted:
                 return loaded
     names = list(dict.fromkeys(str(end) for edge in edges for end in edge))
     number = {name: v for v, name in enumerate(names)}
@@ -83,10 +85,7 @@ def draw_used_edges(run: RecordedRun, loaded: LoadedGraph) -> Figure:
 
 
 def heat_of_run(path: str) -> tuple[LoadedGraph, Heat]:
-    """Return the graph and the heat of a run that counted for each edge, or that lists its cycles.
-
-    An OptionError is raised if it did neither; other errors are those of `read_run` and `RunCycles`.
-    """
+    """Return the graph and the heat of a run that counted for each edge, or lists its cycles; else an OptionError."""
     run = read_run(path)
     loaded = graph_of_edges(run)
     if loaded is not None:
@@ -98,10 +97,7 @@ def heat_of_run(path: str) -> tuple[LoadedGraph, Heat]:
 
 
 def draw_heat(loaded: LoadedGraph, heat: Heat, *, titled: bool = False) -> Figure:
-    """Draw a graph. The width of an edge shows its share of the cycles. Edges in no cycle are grey.
-
-    An OptionError is raised if the graph is too large, see `chordless.graphs.drawing.layout_of`.
-    """
+    """Draw a graph: the width of an edge shows its share of the cycles, and edges in no cycle are grey."""
     names, edges = loaded.graph.names, heat.pairs
     # A number of cycles may be too large for a float, but a share fits.
     most = max(heat.counts, default=0)
@@ -145,11 +141,3 @@ def _entries(run: RecordedRun, what: str) -> list[dict[str, Any]]:
     participation = None if run.finished is None else run.finished.participation
     entries: list[dict[str, Any]] = (participation or {}).get(what, [])
     return entries
-
-
-def _named_edges(graph: Graph) -> set[frozenset[str]]:
-    return {frozenset((str(graph.names[u]), str(graph.names[v]))) for u, v in graph.pairs().tolist()}
-
-
-def _label(name: Any) -> str:
-    return " - ".join(map(str, name)) if isinstance(name, list) else str(name)

@@ -99,22 +99,16 @@ def read_runs(paths: Sequence[str]) -> RecordedRun:
         return read_run(paths[0])
     results = [read_result(path) for path in paths]
     command, finished = merged(results)
-    longest = max(results, key=lambda result: max(_lengths(result.finished), default=0))
+    longest = max(
+        results, key=lambda result: max((t for t, k in result.finished.cycles_by_length.items() if k), default=0)
+    )
     options = {key: value for key, value in asdict(command).items() if key not in ("graph", "program_start")}
     started = Started(
         finished.graph, finished.n, finished.m, finished.max_degree, finished.arch, finished.device,
         finished.setup_seconds, 0, options,
     )  # fmt: skip
     directories = [RunDirectory(Path(result.source)) for result in results if Path(result.source).is_dir()]
-    began = min((_began(directory) for directory in directories), default=0.0)
+    began = min((next(recorded(directory.events))[0] for directory in directories), default=0.0)
     state = RunState().after([(began, started), (began, finished)])
     directory = RunDirectory(Path(longest.source)) if Path(longest.source).is_dir() else None
     return RecordedRun(Path(longest.source), state, finished, directory, finished.program)
-
-
-def _lengths(finished: Finished) -> list[int]:
-    return [length for length, count in finished.cycles_by_length.items() if count]
-
-
-def _began(directory: RunDirectory) -> float:
-    return next(time for time, _ in recorded(directory.events))

@@ -17,10 +17,7 @@ _LONGEST_LABEL = 24
 
 
 def scale_chart(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw a bar for each graph and number of workers: the parts of the time from the start to the end.
-
-    The rows are those of the report of ``bench scale --json``.
-    """
+    """Draw the parts of the time as a bar for each graph and number of workers; see `chordless.bench.scale`."""
     bars = [
         (f"{shortened(row['graph'], _LONGEST_LABEL)}, {each['workers']}", parts_of(each["runs"]))
         for row in rows

@@ -18,17 +18,8 @@ from chordless.protocol.events import PROTOCOL_VERSION, Event
 from chordless.protocol.orders import BatchCommand, BatchJob, Command
 from kernels_ti import EngineError
 
-# Lengths and steps are keys, and JSON knows only strings as keys.
-_BY_NUMBER = frozenset(
-    {
-        "frontier_by_length",
-        "cycles_by_length",
-        "directed_by_length",
-        "waiting_by_length",
-        "states_by_step",
-        "expected_by_step",
-    }
-)
+# The keys of these fields are lengths and steps, and JSON knows only strings as keys.
+_BY_NUMBER = ("_by_length", "_by_step")
 TUPLE_FIELDS = frozenset({"gpus", "part", "through", "through_edges", "avoid", "avoid_edges", "between"})
 """Fields of commands that are tuples; JSON has lists only."""
 
@@ -103,7 +94,7 @@ def _build(kinds: Mapping[str, type[_Message]], name: Any, values: dict[str, Any
     try:
         given: dict[str, Any] = {
             key: value
-            if value is None or key not in _BY_NUMBER
+            if value is None or not key.endswith(_BY_NUMBER)
             else {int(number): int(count) for number, count in value.items()}
             for key, value in values.items()
             if key in known

@@ -94,10 +94,7 @@ class Paused:
 
 @dataclass(frozen=True)
 class Checkpointed:
-    """A checkpoint is on the disk.
-
-    `cycles` and `listed` are the cycles found and listed up to it, `bytes` is its size.
-    """
+    """A checkpoint of `bytes` bytes is on the disk; `cycles` and `listed` are those found and listed up to it."""
 
     name: ClassVar[str] = "checkpointed"
     path: str
@@ -181,10 +178,7 @@ class BatchStarted:
 
 @dataclass(frozen=True)
 class BatchSearching:
-    """The graphs at the places `first` to `stop` - 1 are being searched, counted from 0.
-
-    One place alone is a search of its own. If `first` equals `stop`, all graphs before `first` are done.
-    """
+    """The graphs `first` to `stop` - 1 are searched, one alone on its own; without any, all before `first` are done."""
 
     name: ClassVar[str] = "batch_searching"
     first: int

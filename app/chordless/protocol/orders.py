@@ -117,10 +117,7 @@ class RunCommand:
 
 @dataclass(frozen=True)
 class ProbeCommand:
-    """The first line to the engine: open this arch, test it, report its properties.
-
-    With `rates` the engine also measures how fast the arch goes along a boundary, if that is not known.
-    """
+    """The first line to the engine: open and test this arch; with `rates` measure how fast it goes along a boundary."""
 
     name: ClassVar[str] = "probe"
     arch: str

@@ -15,11 +15,7 @@ _NO_RECORDING = "this is not a recording made with --events"
 
 
 def recorded(path: Path, *, pipes: bool = False) -> Iterator[tuple[float, Event]]:
-    """Yield time and event of each line, leaving out an incomplete last line of a killed process.
-
-    With `pipes` the recording may come through a pipe. Raise EngineError if the file cannot be read, or a line is no
-    event.
-    """
+    """Yield time and event of each line but an incomplete last one; an EngineError for what is no recording."""
     try:
         with open_to_read(path, pipes=pipes) as stream:
             for number, line in enumerate(stream, start=1):
@@ -35,10 +31,7 @@ def recorded(path: Path, *, pipes: bool = False) -> Iterator[tuple[float, Event]
 
 
 def timed_event(line: bytes) -> tuple[float, Event]:
-    """Return the time and the event of a line of a recording.
-
-    Raise EngineError if the line is not an event with its time.
-    """
+    """Return the time and the event of a line of a recording; an EngineError if it is none."""
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):

@@ -92,6 +92,7 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
     count.
     """
     seconds, part = values["seconds"], values["part"]
+    restrictions: dict[str, Any] = {name: tuple(values.get(name, ())) for name in _RESTRICTIONS}
     command = RunCommand(
         graph=str(values["graph"]),
         program_start=0.0,
@@ -104,10 +105,7 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
         total_only=values["by_length"] is None,
         per_vertex="vertices" in values,
         per_edge="edges" in values,
-        through=tuple(values.get("through", ())),
-        through_edges=tuple(values.get("through_edges", ())),
-        avoid=tuple(values.get("avoid", ())),
-        avoid_edges=tuple(values.get("avoid_edges", ())),
+        **restrictions,
         symmetry=SYMMETRY[0] in values,
         proof="proof" in values,
     )

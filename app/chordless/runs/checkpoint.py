@@ -80,10 +80,7 @@ class Checkpoint:
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
-    """Replace the checkpoint of a run by a new one, whose frames may be generators; return the bytes of the file.
-
-    Raise EngineError if it cannot be written; the old one stays.
-    """
+    """Replace the checkpoint of a run; return its bytes. An EngineError says that the old one stays."""
     try:
         with replaced(path) as stream:
             _write(stream, checkpoint)

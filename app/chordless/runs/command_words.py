@@ -8,38 +8,20 @@ from typing import Any
 
 from chordless.values import SHORTEST_PATH
 
-# The field of a `RunCommand`, the option, and the default.
+# Fields of a `RunCommand` whose options have a value, with the defaults that are not None; and those that have none.
 _WITH_VALUE = (
-    ("file_format", "--format", None),
-    ("encoding", "--encoding", None),
-    ("min_length", "--min-length", 3),
-    ("max_length", "--max-length", None),
-    ("limit", "--limit", None),
-    ("timeout", "--timeout", None),
-    ("arch", "--arch", None),
-    ("threads", "--threads", None),
-    ("memory", "--memory", None),
-    ("expansion", "--expansion", "two-ended"),
-    ("method", "--method", "search"),
-    ("order", "--order", None),
+    *("file_format", "encoding", "min_length", "max_length", "limit", "timeout", "arch", "threads", "memory"),
+    *("expansion", "method", "order"),
 )
-_FLAGS = (
-    ("simplify", "--simplify"),
-    ("directed", "--directed"),
-    ("multigraph", "--multigraph"),
-    ("total_only", "--total-only"),
-    ("per_vertex", "--per-vertex"),
-    ("per_edge", "--per-edge"),
-    ("symmetry", "--symmetry"),
-    ("proof", "--proof"),
-    ("in_order", "--sorted"),
-)
-_NAMES = (
-    ("through", "--through"),
-    ("through_edges", "--through-edge"),
-    ("avoid", "--avoid"),
-    ("avoid_edges", "--avoid-edge"),
-)
+_DEFAULTS = {"min_length": 3, "expansion": "two-ended", "method": "search"}
+_FLAGS = ("simplify", "directed", "multigraph", "total_only", "per_vertex", "per_edge", "symmetry", "proof", "in_order")
+_NAMES = ("through", "through_edges", "avoid", "avoid_edges")
+_CALLED = {"file_format": "format", "in_order": "sorted", "through_edges": "through-edge", "avoid_edges": "avoid-edge"}
+
+
+def option_of(field: str) -> str:
+    """Return the option of the command line that sets a field of a `RunCommand`."""
+    return f"--{_CALLED.get(field, field.replace('_', '-'))}"
 
 
 def command_line(graph: str, asked: Mapping[str, Any]) -> str:
@@ -67,20 +49,23 @@ def _words(graph: str, asked: Mapping[str, Any]) -> list[str]:
 
 
 def _options(asked: Mapping[str, Any]) -> Iterator[str]:
-    for field, option, usual in _WITH_VALUE:
-        default = SHORTEST_PATH if field == "min_length" and (asked.get("between") or asked.get("all_pairs")) else usual
-        value = asked.get(field, default)
+    defaults = {
+        **_DEFAULTS,
+        **({"min_length": SHORTEST_PATH} if asked.get("between") or asked.get("all_pairs") else {}),
+    }
+    for field in _WITH_VALUE:
+        value = asked.get(field, default := defaults.get(field))
         if value != default:
-            yield from (option, f"{value:g}" if isinstance(value, float) else str(value))
+            yield from (option_of(field), f"{value:g}" if isinstance(value, float) else str(value))
     if asked.get("parity") is not None:
         yield f"--{asked['parity']}"
     if asked.get("part") is not None:
         first, parts = asked["part"]
         yield from ("--part", f"{first}/{parts}")
-    for field, option in _NAMES:
+    for field in _NAMES:
         for names in asked.get(field, ()):
-            yield from (option, str(names))
-    yield from (option for field, option in _FLAGS if asked.get(field))
+            yield from (option_of(field), str(names))
+    yield from (option_of(field) for field in _FLAGS if asked.get(field))
 
 
 def _output(asked: Mapping[str, Any]) -> Iterator[str]:

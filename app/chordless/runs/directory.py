@@ -97,10 +97,7 @@ class RunDirectory:
             raise CheckpointError(f"cannot read {self.weights}: {error.strerror}") from error
 
     def command(self) -> RunCommand:
-        """Return the command that began the run, changed to resume it; its `program_start` is 0.
-
-        A CheckpointError says that there is no run here, or one of another version.
-        """
+        """Return the command that began the run, changed to resume it; a CheckpointError if there is no run here."""
         return _command_of(self._run_json(), self.path)
 
     def began_with(self) -> dict[str, Any]:
@@ -129,10 +126,7 @@ class RunDirectory:
         return LoadedGraph(graph, title, positions)
 
     def record(self) -> IO[str]:
-        """Open the recording to append events; an incomplete last line of a killed process is cut off first.
-
-        An EngineError says that it cannot be written.
-        """
+        """Open the recording to append events; an incomplete last line of a killed process is cut off first."""
         with writing(self.events):
             descriptor = open_own(self.events, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             with open(descriptor, "rb+", closefd=False) as stream:

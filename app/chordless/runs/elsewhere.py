@@ -39,10 +39,7 @@ def note_folder(path: str | Path) -> None:
 
 
 def note_runs_of(folder: Path) -> None:
-    """Note each run of a folder of runs that is to be another one, so that they stay listed.
-
-    Raise EngineError if the folder cannot be read, or a note cannot be written.
-    """
+    """Note each run of a folder of runs that is to be another one, so that they stay listed."""
     try:
         runs = sorted(path.parent for path in folder.glob("*/run.json"))
     except OSError as error:
@@ -52,10 +49,7 @@ def note_runs_of(folder: Path) -> None:
 
 
 def noted_folders() -> list[Path]:
-    """Return the noted folders that are still there, each once, the latest note first.
-
-    Raise EngineError if the notes cannot be read.
-    """
+    """Return the noted folders that are still there, each once, the latest note first; an EngineError if damaged."""
     notes = _notes_path()
     try:
         lines = notes.read_bytes().splitlines()

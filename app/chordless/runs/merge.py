@@ -16,25 +16,16 @@ from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import recorded
 from chordless.protocol.results import result_of_object
+from chordless.runs.command_words import option_of
 from chordless.runs.directory import RunDirectory, resume_line
 from kernels_ti import OptionError
 from kernels_ti.proof import proof_text
 
 # Two parts fit together if they agree in all of these: the deal depends on them.
-_SAME_ASKED = {
-    "expansion": "--expansion",
-    "min_length": "--min-length",
-    "max_length": "--max-length",
-    "parity": "--odd or --even",
-    "through": "--through",
-    "through_edges": "--through-edge",
-    "avoid": "--avoid",
-    "avoid_edges": "--avoid-edge",
-    "per_vertex": "--per-vertex",
-    "per_edge": "--per-edge",
-    "proof": "--proof",
-    "symmetry": "--symmetry",
-}
+_SAME_ASKED = (
+    *("expansion", "min_length", "max_length", "parity", "through", "through_edges", "avoid", "avoid_edges"),
+    *("per_vertex", "per_edge", "proof", "symmetry"),
+)
 _MISSING_NAMED = 100
 
 _NO_RESULT = "no result: a part is a file of `chordless count --json`, or a run directory"
@@ -106,9 +97,8 @@ def check_parts(results: Sequence[PartResult]) -> None:
             raise OptionError(f"{result.source} is not a part of a search: it was made without --part I/N")
         _check_same(first, result)
         if not result.finished.complete:
-            raise OptionError(
-                f"{result.source} is not complete: {_named(result)} was ended early, so its counts are too low"
-            )
+            part = "part {} of {}".format(*result.command.part)
+            raise OptionError(f"{result.source} is not complete: {part} was ended early, so its counts are too low")
         if wrong := _wrong_count(result):
             raise OptionError(f"{result.source} was changed or damaged: {wrong}")
     _check_all_are_there(results)
@@ -149,12 +139,14 @@ def _check_same(first: PartResult, other: PartResult) -> None:
             f"n={other.finished.n:,}, m={other.finished.m:,}, and {first.finished.graph} with "
             f"n={first.finished.n:,}, m={first.finished.m:,}; vertex names count as well"
         )
-    versions = [_version_alone(each.finished.program) for each in (other, first)]
+    # Without the library below, on which parts do not depend.
+    versions = [(each.finished.program or "").partition(" (")[0] or None for each in (other, first)]
     if versions[0] != versions[1]:
         raise differ("the version of chordless", *versions)
-    for field, option in _SAME_ASKED.items():
+    for field in _SAME_ASKED:
         here, there = getattr(other.command, field), getattr(first.command, field)
         if here != there:
+            option = "--odd or --even" if field == "parity" else option_of(field)
             raise differ(option, _said(here), _said(there))
     if first.command.expansion == "paper" and other.finished.arch != first.finished.arch:
         # The expansion "paper" has a layout that depends on the arch, and the parts depend on the layout.
@@ -172,11 +164,6 @@ def _names(result: PartResult) -> dict[str, list[Any]]:
     return {kind: [entry["name"] for entry in entries] for kind, entries in counted.items()}
 
 
-def _version_alone(program: str | None) -> str | None:
-    """Return the version of chordless without the library below: parts do not depend on that."""
-    return None if program is None else program.partition(" (")[0]
-
-
 def _check_all_are_there(results: Sequence[PartResult]) -> None:
     sources: dict[int, str] = {}
     parts = 0
@@ -192,7 +179,8 @@ def _check_all_are_there(results: Sequence[PartResult]) -> None:
         raise OptionError(f"{parts - len(sources):,} of {parts:,} parts are missing: all parts are needed")
     missing = [str(number) for number in range(1, parts + 1) if number not in sources]
     if missing:
-        what = f"part {missing[0]} of {parts} is" if len(missing) == 1 else f"parts {_listed(missing)} of {parts} are"
+        *others, last = missing
+        what = f"parts {', '.join(others)} and {last} of {parts} are" if others else f"part {last} of {parts} is"
         raise OptionError(f"{what} missing: all parts are needed")
 
 
@@ -268,16 +256,7 @@ def _participation(objects: Sequence[dict[str, Any] | None]) -> dict[str, Any] |
     }
 
 
-def _named(result: PartResult) -> str:
-    assert result.command.part is not None
-    return "part {} of {}".format(*result.command.part)
-
-
 def _said(value: Any) -> str:
     if isinstance(value, tuple):
         return " ".join(value) or "not given"
     return "not given" if value is None or value is False else "given" if value is True else str(value)
-
-
-def _listed(numbers: Sequence[str]) -> str:
-    return f"{', '.join(numbers[:-1])} and {numbers[-1]}"

@@ -37,6 +37,11 @@ def names_line(names: Sequence[Hashable], stream: IO[str], separator: str | None
     return (separator or separator_of(names)).join(on_terminal(str(name), stream) for name in names)
 
 
+def label_of(name: object) -> str:
+    """Return the name of a vertex, or of both ends of an edge in a list."""
+    return " - ".join(map(str, name)) if isinstance(name, list) else str(name)
+
+
 class _VisibleLines:
     """A stream of text whose lines get to a terminal made `visible`."""
 

@@ -120,7 +120,7 @@ def _columns_of(cells: list[str], separator: str | None) -> int:
         return 0
     if len(cells) == 2:
         return 2
-    if separator is None and _is_data(cells[2:]):
+    if separator is None and cells[2].startswith("{") and cells[-1].endswith("}"):
         return 4
     return 3 if len(cells) == 3 and decimal_of(cells[2]) is not None else 0
 
@@ -214,10 +214,7 @@ def is_heading_of_weights(first: list[str], columns: int) -> bool:
 
 
 def fault_of_columns(layout: Layout, rows: list[list[str]]) -> str | None:
-    """Return why the first rows of a list are no edges, although they have two or three columns; None if they may be.
-
-    One of them is the edge ``1 -- 2``, where the sign would be a vertex and 2 a weight.
-    """
+    """Return why the first rows are no edges, although they have 2 or 3 columns, such as ``1 -- 2``; else None."""
     if [cell.lower() for cell in rows[0][:2]] == ["id", "label"]:
         return "this is a table of vertices, as Gephi writes it; an edge list has a line `u v` for each edge"
     if all(len(cells) > 1 and _is_bracketed(cells) for cells in rows):
@@ -275,10 +272,6 @@ def feeding_columns(source: Source) -> tuple[int, int] | None:
             if set(names) == set(pair):
                 return names.index(pair[0]), names.index(pair[1])
     return None
-
-
-def _is_data(cells: list[str]) -> bool:
-    return cells[0].startswith("{") and cells[-1].endswith("}")
 
 
 def _shown(line: str) -> str:

@@ -56,10 +56,7 @@ def _is_both_ways(pairs: IntArray) -> bool:
 
 
 def _take_problem(source: Source, lines: list[str]) -> tuple[tuple[int, int, int] | None, bool]:
-    """Find the ``p`` line, and reduce every other line to the two vertices of its edge.
-
-    Returns the numbers of the ``p`` line with its line number, and whether the edges are arcs.
-    """
+    """Reduce lines to the vertices of edges; return the numbers of the ``p`` line and its place, and whether arcs."""
     size: tuple[int, int, int] | None = None
     edge_kind = ""
     for number, line in enumerate(lines, 1):

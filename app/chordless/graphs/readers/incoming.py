@@ -93,10 +93,11 @@ def read_bytes(path: str, limits: Limits | None = None) -> bytes:
     whole = io.BytesIO()
     total = 0
     with _one_line(path):
-        _check_file_size(path, largest)
-        stream = open_input(path, limits)
         # The size of a pipe is not known before its end.
         packed_size = os.path.getsize(path) if path != STANDARD_INPUT and os.path.isfile(path) else largest
+        if packed_size > largest:
+            raise _too_large(name, largest)
+        stream = open_input(path, limits)
         try:
             # In pieces: a small gzip file may decompress to any size.
             while piece := stream.read(_AT_ONCE):
@@ -140,11 +141,6 @@ def ends_in_time(name: str, limits: Limits) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-def _check_file_size(path: str, largest: int) -> None:
-    if path != STANDARD_INPUT and os.path.isfile(path) and os.path.getsize(path) > largest:
-        raise _too_large(path, largest)
 
 
 def _too_large(name: str, largest: int) -> GraphError:

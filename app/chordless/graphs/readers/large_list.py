@@ -84,10 +84,7 @@ def blanked_comments(lines: list[str], first: int = 1) -> list[Comment]:
 
 
 def _without_comments(data: bytes, start: int, lines: int) -> tuple[bytes, list[Comment]] | None:
-    """Take the comments from byte `start` on, before which there are `lines` lines, out of the bytes of a file.
-
-    Returns None for a comment that is no text.
-    """
+    """Take the comments from byte `start`, after so many lines, out of a file; None for one that is no text."""
     if data.find(b"#", start) < 0 and data.find(b"%", start) < 0:
         return data, []
     pieces, comments = [], []

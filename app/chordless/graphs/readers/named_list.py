@@ -65,10 +65,7 @@ class NamedList:
 
 
 def read_named_list(source: Source, check: Check) -> NamedList:
-    """Read an edge list, and note what is ignored: a heading, weights, the data that networkx writes in braces.
-
-    A GraphError names a line that is anything else.
-    """
+    """Read an edge list, and note what is ignored: a heading, weights, data in braces; else a GraphError."""
     made = NamedList()
     places, ends = _Places(), array("q")
     layout: Layout | None = None

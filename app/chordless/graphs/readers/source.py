@@ -64,10 +64,7 @@ class Source:
         return self._decoded(0, len(self.data))
 
     def line_pieces(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the lines of `text` some at a time, to save memory: the first number, the lines.
-
-        The errors are the same.
-        """
+        """Yield the lines of `text` some at a time, to save memory: the first number, the lines."""
         number = 1
         for text in self._texts():
             lines = text.split("\n")

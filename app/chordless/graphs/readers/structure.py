@@ -19,10 +19,7 @@ _GML_TOKEN = re.compile(r'"[^"]*"|#[^\n]*|[^\s"#\[\]]+|\[|\]|"|\n')
 
 
 def check_graphml(source: Source) -> None:
-    """Raise an error unless a GraphML file is one flat graph with every node once and every edge between its nodes.
-
-    A GraphError names the line; an expat.ExpatError says that it is not XML.
-    """
+    """Raise a GraphError, which names the line, unless a GraphML file is one flat graph with every node once."""
     parser = expat.ParserCreate(namespace_separator=" ")
     above: list[str] = []
     graphs = 0
