@@ -32,13 +32,11 @@ def picked_words(state: RunState) -> str:
     return ""
 
 
-def status_words(
-    run: RunCycles, index: CycleIndex, work: str, separator: str, sort_key: str, *, picked: str = ""
-) -> str:
+def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str, *, picked: str = "") -> str:
     """Return the status line: the graph, the number of cycles, the filter and the order.
 
-    `work` says what a thread is doing with the cycles, such as sorting; it is "" if nothing. `sort_key` changes the
-    order. For `picked` see `picked_words`.
+    `work` says what a thread is doing with the cycles, such as sorting; it is "" if nothing. For
+    `picked` see `picked_words`.
     """
     chosen, count = index.chosen, len(run)
     cycles = f"{quantity(count, run.thing)}{' so far' if run.at_work else ''}"
@@ -53,8 +51,6 @@ def status_words(
         parts[-1] = "escape undoes the filter"
     elif not work and index.covered < count:
         parts.append(f"{count - index.covered:,} newer ones not looked at yet")
-    elif not work:
-        parts[-1] += f" ({sort_key} changes it)"
     return separator.join(parts)
 
 

@@ -18,7 +18,7 @@ from chordless.cycles.index import ORDERS, CycleFilter, CycleIndex, Order, build
 from chordless.graphs.drawing import can_be_drawn, layout_of
 from chordless.runs.state import RunState
 from chordless.tui import cycle_words
-from chordless.tui.actions import actions_of, bindings_of, key_of
+from chordless.tui.actions import actions_of, bindings_of
 from chordless.tui.messages import RunChanged
 from chordless.tui.screens.cycle_drawing import DrawingActions
 from chordless.tui.screens.cycle_heat import HeatActions
@@ -307,9 +307,8 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
     def _update_status(self) -> None:
         if self._run is not None:
             separator = " | " if self._ascii_only else " · "
-            key = key_of(self, "cycles.sort")
             picked = cycle_words.picked_words(self._state)
-            words = cycle_words.status_words(self._run, self.index, self._doing, separator, key, picked=picked)
+            words = cycle_words.status_words(self._run, self.index, self._doing, separator, picked=picked)
             self._status.update(words)
 
     # Actions
