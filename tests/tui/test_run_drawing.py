@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
+from chordless.runs.state import RunState
 from chordless.tui.screens.run import RunScreen
 from chordless.tui.widgets.chart import EvolutionChart
 from chordless.tui.widgets.frontier_view import FrontierView
@@ -133,7 +135,7 @@ def test_a_run_that_ended_behind_another_screen_shows_the_lengths_with_most_cycl
         await until(pilot, lambda: bars.scroll_offset.y > 0)
         # The table does not begin with the shortest lengths, and says so.
         above = int(bars.scroll_offset.y)
-        await until(pilot, lambda: f"cycles by length: {above} shorter above" in text_of(app))
+        await until(pilot, lambda: f"lengths: {above} shorter above" in text_of(app))
         bars.scroll_to(y=0, animate=False)
         await until(pilot, lambda: "shorter" not in text_of(app))
 
@@ -158,3 +160,23 @@ def test_the_clock_goes_on_while_the_engine_says_nothing(monkeypatch):
         assert "checkpoint up to date" in text_of(app)
 
     play(app, SMALL, steps)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (RunState(), "The engine starts"),
+        (RunState(phase="running", compiling=True), "The kernels are being compiled, once."),
+        (RunState(phase="running", seeking_order=True), "An order of the vertices is sought."),
+        (RunState(phase="running", options={"all_pairs": True}), "No path was found yet."),
+    ],
+)
+def test_a_run_without_counts_says_why_there_are_none(state, words):
+    async def steps(pilot):
+        app = pilot.app
+        await until(pilot, lambda: text_of(app).count("here.") == 2)
+        assert words in text_of(app)
+        app.tell(replace(state, phase="finished"))
+        await until(pilot, lambda: f"no {state.thing}s by length" in text_of(app) and "here." not in text_of(app))
+
+    play(Stage(state), (60, 20), steps)

@@ -80,6 +80,19 @@ def phase_words(state: RunState) -> PhaseWords:
     return PhaseWords("■", "[]", ENDINGS[state.reason], "$text-warning")
 
 
+def nothing_words(state: RunState) -> str:
+    """Return why there are no counts by length yet, and that they will come; "" once the run is over."""
+    if state.phase in _OVER:
+        return ""
+    if state.phase == "starting":
+        why = "The engine starts and reads the graph."
+    elif _compiles(state):
+        why = "The kernels are being compiled, once."
+    else:
+        why = "An order of the vertices is sought." if _seeks(state) else f"No {state.thing} was found yet."
+    return f"{why} Counts by length come here."
+
+
 def replay_words(speed: float, position: float, length: float | None, *, paused: bool) -> str:
     """Return that this is a replay, where it stands, and how fast it is: ``REPLAY 4x, 12.0 s of 75.0 s``."""
     pace = ", paused" if paused else f" {round(speed, 2):g}x" if speed else ""

@@ -347,11 +347,12 @@ class RunScreen(WaveAction, OfferedKeys):
         chart = self.query_one(EvolutionChart)
         by_step = self._draws_steps(state)
         _entitle(chart, "states by step" if by_step else "evolution")
-        chart.show(series_of(state, by_step=by_step), end_of_axis(state, by_step=by_step))
+        nothing = run_words.nothing_words(state)
+        chart.show(series_of(state, by_step=by_step), end_of_axis(state, by_step=by_step), nothing)
         self.query_one(FrontierView).show(state)
         self.query_one(WorkerRows).show(state.workers)
         self.query_one(WebVerdict).show(state)
-        self.query_one(Histogram).show(state.cycles_by_length, state.thing)
+        self.query_one(Histogram).show(state.cycles_by_length, state.thing, nothing)
         self.query_one(EventLog).show(state.log)
 
     def _write(self, selector: str, content: Content, *, layout: bool = False) -> None:

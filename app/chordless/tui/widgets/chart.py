@@ -96,6 +96,7 @@ class EvolutionChart(Picture, can_focus=True):
         super().__init__(id=id)
         self._series: tuple[Series, ...] = ()
         self._longest = 0
+        self._nothing = ""
         self._is_log = True
         self._cursor: int | None = None
 
@@ -104,10 +105,10 @@ class EvolutionChart(Picture, can_focus=True):
         """Whether the scale is logarithmic."""
         return self._is_log
 
-    def show(self, series: tuple[Series, ...], longest: int = 0) -> None:
-        """Show these curves on an axis that goes on to the length `longest` at least."""
-        if (series, longest) != (self._series, self._longest):
-            self._series, self._longest = series, longest
+    def show(self, series: tuple[Series, ...], longest: int = 0, nothing: str = "") -> None:
+        """Show these curves on an axis that goes on to the length `longest` at least, or without counts `nothing`."""
+        if (series, longest, nothing) != (self._series, self._longest, self._nothing):
+            self._series, self._longest, self._nothing = series, longest, nothing
             self.draw_again()
 
     def action_move(self, steps: int) -> None:
@@ -139,7 +140,10 @@ class EvolutionChart(Picture, can_focus=True):
         """Draw the curves."""
         series, longest, ascii_only = self._series, self._longest, is_ascii(self)
         cursor = self._cursor if self.has_focus else None
-        rows = draw(series, width, height, log=self._is_log, ascii_only=ascii_only, longest=longest, cursor=cursor)
+        rows = draw(
+            series, width, height,
+            log=self._is_log, ascii_only=ascii_only, longest=longest, cursor=cursor, nothing=self._nothing,
+        )  # fmt: skip
         styles = {part: self.get_component_rich_style(f"chart--{part}") for part in (*LOOKS, "axis", "text")}
         for fill in (part for part, look in LOOKS.items() if look.filled):
             behind = Style(bgcolor=styles[fill].color)

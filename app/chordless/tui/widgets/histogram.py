@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -46,7 +47,7 @@ class Histogram(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._thing = "cycle"
+        self._thing, self._nothing = "cycle", ""
         self._entitle(0)
         self._counts: list[tuple[int, int]] = []
         self._cursor = 0
@@ -56,12 +57,12 @@ class Histogram(ScrollView, can_focus=True):
         self._count_width = 0
         self._length_width = len("length")
 
-    def show(self, by_length: dict[int, int], thing: str = "cycle") -> None:
-        """Show these counts of cycles or paths."""
+    def show(self, by_length: dict[int, int], thing: str = "cycle", nothing: str = "") -> None:
+        """Show these counts of cycles or paths, or without counts the words `nothing`."""
         counts = sorted((length, count) for length, count in by_length.items() if count)
-        if (counts, thing) == (self._counts, self._thing):
+        if (counts, thing, nothing) == (self._counts, self._thing, self._nothing):
             return
-        self._counts, self._thing = counts, thing
+        self._counts, self._thing, self._nothing = counts, thing, nothing
         self._entitle(self.scroll_offset.y)
         self._largest = max((count for _, count in counts), default=1)
         self._count_width = max([len(f"{thing}s"), *(len(f"{count:,}") for _, count in counts)])
@@ -82,7 +83,7 @@ class Histogram(ScrollView, can_focus=True):
         self._entitle(int(new_value))
 
     def _entitle(self, above: int) -> None:
-        title = f"{self._thing}s by length{f': {above} shorter above' if above else ''}"
+        title = f"lengths: {above} shorter above" if above else f"{self._thing}s by length"
         if title != self.border_title:
             self.border_title = title
 
@@ -164,8 +165,9 @@ class Histogram(ScrollView, can_focus=True):
             return Strip([Segment(f"{text:<{width}}"[:width], heading)], width)
         row = y - 1 + self.scroll_offset.y
         if row >= len(self._counts):
-            note = f"no {self._thing}s by length" if not self._counts and y == 1 else ""
-            return Strip([Segment(f"{note:<{width}}"[:width], heading)], width)
+            words = self._nothing or f"no {self._thing}s by length"
+            lines = ["", *textwrap.wrap(words, max(width, 1))] if not self._counts else []
+            return Strip([Segment(f"{lines[y] if y < len(lines) else '':<{width}}"[:width], heading)], width)
         length, count = self._counts[row]
         number = f"{length:>{self._length_width}}  {count:>{self._count_width},} "[:width]
         room = width - len(number)

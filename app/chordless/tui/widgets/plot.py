@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -59,7 +60,7 @@ class Series:
 
 def draw(
     series: Sequence[Series], width: int, height: int, *, log: bool = True, ascii_only: bool = False,
-    longest: int = 0, cursor: int | None = None,
+    longest: int = 0, cursor: int | None = None, nothing: str = "",
 ) -> list[Row]:  # fmt: skip
     """Return a picture of the curves.
 
@@ -77,6 +78,8 @@ def draw(
         The axis goes on to this length at least.
     cursor : int or None
         A length that a vertical line marks, and whose counts the last row tells, below the legend.
+    nothing : str
+        The words where there are no counts.
 
     Returns
     -------
@@ -89,8 +92,11 @@ def draw(
     legend = _legend(series, width, height, log=log, ascii_only=ascii_only)
     points = [sorted((length, count) for length, count in one.counts.items() if count > 0) for one in series]
     if not any(points):
-        empty: list[Row] = [[]] * ((height - len(legend)) // 2) + [[(f"{'no counts by length':^{width}}", TEXT)]]
-        return _filled(empty, width, height - len(legend)) + legend
+        room = height - len(legend)
+        words: list[Row] = [
+            [(f"{line:^{width}}", TEXT)] for line in textwrap.wrap(nothing or "no counts by length", width)
+        ]
+        return _filled([*[[]] * ((room - len(words)) // 2), *words[:room]], width, room) + legend
     values = [] if cursor is None else _filled([_values(series, cursor, width)], width, 1)
     rows = height - len(legend) - len(values) - 2
     scale = _Scale.of(max(count for one in points for _, count in one), rows, log=log)
