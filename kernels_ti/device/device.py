@@ -291,7 +291,7 @@ def _open(arch: str, workers: int | None) -> Device:
     if arch == "cuda":
         cuda.wake()
     if arch != "cpu" and not taichi_door.has_driver(arch):
-        raise DeviceError(f"arch {arch} is not available here: no driver for it was found")
+        raise DeviceError(f"arch {arch} is not available here: no driver was found")
     found = _open_one((arch, workers))
     if found is None:
         _close()

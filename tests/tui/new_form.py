@@ -16,7 +16,7 @@ from tui.pilots import drive, until
 
 REPORTS = {
     "cpu": DeviceReport("cpu", True, "EPYC", 8 << 30, 2),
-    "cuda": DeviceReport("cuda", False, message="arch cuda is not available here: no driver for it was found"),
+    "cuda": DeviceReport("cuda", False, message="arch cuda is not available here: no driver was found"),
     "vulkan": DeviceReport("vulkan", True, "llvmpipe"),
 }
 

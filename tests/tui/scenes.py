@@ -42,7 +42,7 @@ from tui.pilots import drive, text_of, until
 RECORDINGS = Path(__file__).parent
 _DEVICES = {
     "cpu": DeviceReport("cpu", True, "AMD EPYC", 8 << 30, 2),
-    "cuda": DeviceReport("cuda", False, message="arch cuda is not available here: no driver for it was found"),
+    "cuda": DeviceReport("cuda", False, message="arch cuda is not available here: no driver was found"),
     "vulkan": DeviceReport("vulkan", True, "llvmpipe (LLVM 15.0.6, 256 bits)"),
 }
 _OUTLOOK = Outlook(CycleRange(8.0e6, 7.2e6, 8.9e6), 0.26, None, 2)

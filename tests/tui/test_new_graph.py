@@ -232,7 +232,8 @@ def test_what_is_typed_is_completed(tmp_path, monkeypatch):
     fill(SMALL, steps, Settings(recent=("grid:9x10",), last=LastChoices(graph="petersen")))
 
 
-def test_examples_are_filtered_by_their_letters():
+@pytest.mark.parametrize("size", [(60, 20), LARGE], ids=["60x20", "160x50"])
+def test_examples_are_filtered_by_their_letters(size):
     async def steps(pilot):
         app = pilot.app
         app.screen.query_one(GraphPanel).unfold("examples")
@@ -244,6 +245,9 @@ def test_examples_are_filtered_by_their_letters():
         letters.value = "Torus"
         await until(pilot, lambda: examples.option_count == 1)
         assert examples.get_option_at_index(0).id == "torus:5x6"
+        letters.value = "skips"
+        # A long sentence is told to its end.
+        await until(pilot, lambda: "petersen:5,2" in text_of(app))
         letters.value = "no such thing"
         await until(pilot, lambda: "none has these letters" in text_of(app))
         letters.value = ""
@@ -251,4 +255,4 @@ def test_examples_are_filtered_by_their_letters():
         # It is no field of the run.
         assert app.screen.query_one("#graph", Input).value == "grid:7x10"
 
-    fill(LARGE, steps)
+    fill(size, steps)

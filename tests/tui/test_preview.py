@@ -291,8 +291,7 @@ def test_an_estimate_in_words(outlook, words):
         (
             Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, Expected(0.2, 1 << 40, False), 2),
             "boundary",
-            "A count along a boundary does not fit into the memory here: it takes 1.0 TiB at least. "
-            "A search: about 42 s.",
+            "Along a boundary: at least 1.0 TiB, more than there is. A search: about 42 s.",
         ),
     ],
 )
@@ -326,6 +325,17 @@ def test_one_key_takes_the_other_way_to_count(size, monkeypatch):
         assert app.screen.query_one("#what", Choice).chosen == "count"
 
     drive(ChordlessApp(Settings(last=LastChoices(graph="petersen"))), size, steps)
+
+
+@pytest.mark.parametrize("along", [Expected(290.0, 1e6, True), Expected(1.0, 1 << 40, False)])
+def test_both_times_and_the_key_fit_beside_start(along, monkeypatch):
+    unknown = Outlook(CycleRange(330, 330, math.inf), 0.1, along, 2, is_settled=False)
+    monkeypatch.setattr("chordless.tui.widgets.graph_preview.outlooks_of", lambda *question: [unknown])
+
+    async def steps(pilot):
+        await until(pilot, lambda: "f2 takes the search." in " ".join(text_of(pilot.app).split()))
+
+    drive(ChordlessApp(Settings(last=LastChoices(graph="petersen", find="boundary"))), (60, 20), steps)
 
 
 @pytest.mark.parametrize(("seconds", "way"), [(299.0, "count"), (301.0, "boundary")])

@@ -72,7 +72,7 @@ class Outlook:
                 return f"Along a boundary: {boundary}. A search: {search}."
             return f"A search: {search}. Along a boundary: {boundary}."
         if find == "boundary" and along is not None and not along.fits:
-            return f"A count along a boundary {does_not_fit_text(along.bytes)}. A search: {search}."
+            return f"Along a boundary: at least {bytes_text(int(along.bytes))}, more than there is. A search: {search}."
         if find == "boundary" and is_known and self.seconds < SHORT_SEARCH:
             return f"A search of all {self.thing}s takes {search}."
         return ""

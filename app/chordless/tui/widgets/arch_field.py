@@ -89,4 +89,6 @@ class ArchField(Choice):
         is_slow = report.arch == "vulkan" and any(name in report.summary.lower() for name in _SOFTWARE)
         # Its version would be cut.
         words = f"software, slow: {report.summary.partition(' (')[0]}" if is_slow else report.summary
+        # It is greyed: that it is not available need not be said.
+        words = words.removeprefix("not available here: ")
         self.relabel(report.arch, f"{report.arch:<{_WIDTH}} {words}", disabled=not report.available)

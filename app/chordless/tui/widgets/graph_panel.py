@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from rich.table import Column, Table
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
@@ -24,7 +25,7 @@ from chordless.tui.widgets.pick_list import PickList
 from chordless.tui.widgets.text_field import TextField
 
 _TITLES = {"examples": "Examples", "recent": "Recent", "files": "Files"}
-_WIDTH = 18
+_WIDTH = 17
 
 
 class _Files(DirectoryTree):
@@ -90,7 +91,7 @@ class GraphPanel(Vertical):
         for graph in dict.fromkeys(recent):
             options.add_option(Option(Text(graph, no_wrap=True, overflow="ellipsis"), id=graph))
         if not recent:
-            options.add_option(Option(Text("none yet: the graphs of your runs will be here"), disabled=True))
+            options.add_option(Option(Text("none yet: the graphs of your runs come here"), disabled=True))
 
     def unfold(self, name: str | None) -> None:
         """Unfold one of the lists ``examples``, ``recent`` and ``files``. None folds all."""
@@ -128,7 +129,7 @@ class GraphPanel(Vertical):
         options.clear_options()
         options.add_options(_examples(event.value.strip().lower()))
         if not options.option_count:
-            options.add_option(Option(Text("none has these letters: empty the field above to see all"), disabled=True))
+            options.add_option(Option(Text("none has these letters: empty the field"), disabled=True))
 
     @on(OptionList.OptionSelected)
     def _pick_option(self, event: OptionList.OptionSelected) -> None:
@@ -148,5 +149,6 @@ def _examples(letters: str = "") -> Iterable[Option]:
     for kind in known_kinds():
         if letters not in f"{kind.example} {kind.summary}".lower():
             continue
-        line = Text.assemble(f"{kind.example:<{_WIDTH}}", (kind.summary, "dim"), no_wrap=True, overflow="ellipsis")
+        line = Table.grid(Column(min_width=_WIDTH, no_wrap=True), Column(style="dim"), padding=(0, 1))
+        line.add_row(Text(kind.example), Text(kind.summary))
         yield Option(line, id=kind.example)
