@@ -2,9 +2,9 @@
 
 `count_cycles` counts them by length, `enumerate_cycles` streams them as lists of vertices, `collect_cycles` puts them
 all in arrays, `is_chordal` says whether there is any of 4 or more vertices, `longest_cycle` finds the longest, and
-`sample_cycles` draws some at random. All of them take a `Graph`, or a graph that `as_graph` can convert. `Run` is the
-search in slices, for programs that report, pause or stop; it needs a device from `open_device`. Every error raised on
-purpose is a `ChordlessError`.
+`sample_cycles` draws some at random, and `estimate_cycles` tells about how many there are. All of them take a `Graph`,
+or a graph that `as_graph` can convert. `Run` is the search in slices, for programs that report, pause or stop; it needs
+a device from `open_device`. Every error raised on purpose is a `ChordlessError`.
 
 Importing this package is cheap: each name below loads its module when it is first used, and taichi
 itself is loaded only when a device is opened. Other packages import from here, not from the modules of this floor.
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         SizeError,
         TimeIsUpError,
     )
+    from kernels_ti.estimate.count_estimate import CountEstimate, EstimatedRange
+    from kernels_ti.estimates import estimate_cycles, estimate_paths
     from kernels_ti.found.participation import Participation
     from kernels_ti.graph import Graph
     from kernels_ti.longest import longest_cycle
@@ -62,6 +64,7 @@ _MODULE_OF = {
     "BestPath": "paths",
     "Chordality": "chordality",
     "ChordlessError": "errors",
+    "CountEstimate": "estimate.count_estimate",
     "CycleCounts": "options",
     "CycleOrbits": "orbits",
     "CycleShares": "boundary.participation",
@@ -70,6 +73,7 @@ _MODULE_OF = {
     "Device": "device.device",
     "DeviceError": "errors",
     "EngineError": "errors",
+    "EstimatedRange": "estimate.count_estimate",
     "Expansion": "choices",
     "Graph": "graph",
     "GraphError": "errors",
@@ -92,6 +96,8 @@ _MODULE_OF = {
     "cycle_orbits": "orbits",
     "enumerate_cycles": "api",
     "enumerate_paths": "paths",
+    "estimate_cycles": "estimates",
+    "estimate_paths": "estimates",
     "is_chordal": "chordality",
     "longest_cycle": "longest",
     "longest_path": "paths",
@@ -109,6 +115,7 @@ __all__ = [
     "BestPath",
     "Chordality",
     "ChordlessError",
+    "CountEstimate",
     "CycleCounts",
     "CycleOrbits",
     "CycleShares",
@@ -117,6 +124,7 @@ __all__ = [
     "Device",
     "DeviceError",
     "EngineError",
+    "EstimatedRange",
     "Expansion",
     "Graph",
     "GraphError",
@@ -140,6 +148,8 @@ __all__ = [
     "cycle_orbits",
     "enumerate_cycles",
     "enumerate_paths",
+    "estimate_cycles",
+    "estimate_paths",
     "is_chordal",
     "longest_cycle",
     "longest_path",

@@ -176,7 +176,7 @@ def count_paths(graph: Any, s: Hashable = End.ANY, t: Hashable = End.ANY, **opti
     >>> count_paths(house, 4, 2).by_length
     {3: 1, 4: 1}
     """
-    _refuse_unknown(count_paths, count_cycles, options)
+    refuse_unknown(count_paths, count_cycles, options)
     joined = path_graph(graph, s, t, **options)
     counts = count_cycles(joined.graph, **joined.options)
     by_length = {length - joined.extra: count for length, count in counts.by_length.items()}
@@ -211,7 +211,7 @@ def enumerate_paths(graph: Any, s: Hashable = End.ANY, t: Hashable = End.ANY, **
     >>> sorted(enumerate_paths(house, 4, 2))
     [[4, 0, 3, 2], [4, 1, 2]]
     """
-    _refuse_unknown(enumerate_paths, enumerate_cycles, options)
+    refuse_unknown(enumerate_paths, enumerate_cycles, options)
     joined = path_graph(graph, s, t, **options)
     return PathStream(enumerate_cycles(joined.graph, **joined.options), joined.path)
 
@@ -252,7 +252,7 @@ def longest_path(
     [4, 0, 3, 2]
     """
     simplify = options.get("simplify", False)
-    _refuse_unknown(longest_path, longest_cycle, options)
+    refuse_unknown(longest_path, longest_cycle, options)
     if isinstance(weight, str):
         weight = attribute_weights(graph, weight, simplify=simplify)
     joined = path_graph(graph, s, t, **options)
@@ -338,7 +338,7 @@ def sample_paths(
     >>> sample_paths(square, 0, 1, 2)
     [[0, 1], [0, 1]]
     """
-    _refuse_unknown(sample_paths, sample_cycles, options)
+    refuse_unknown(sample_paths, sample_cycles, options)
     joined = path_graph(graph, s, t, **options)
     try:
         drawn = sample_cycles(joined.graph, k, **joined.options)
@@ -373,7 +373,7 @@ def most_on_path(joined: PathGraph, most_on_cycle: int) -> int:
     return min(by_degrees, most_on_cycle - joined.extra)
 
 
-def _refuse_unknown(function: Callable[..., Any], of_cycles: Callable[..., Any], options: Mapping[str, Any]) -> None:
+def refuse_unknown(function: Callable[..., Any], of_cycles: Callable[..., Any], options: Mapping[str, Any]) -> None:
     """Raise TypeError for a keyword that the function for cycles does not have; its own would name that function."""
     known = inspect.signature(of_cycles).parameters
     for name in options:

@@ -100,7 +100,7 @@ def test_what_is_out_of_reach_is_called_so():
 
 
 def test_a_graph_that_takes_too_long_to_probe_is_answered_by_the_trial_alone(monkeypatch, capsys):
-    monkeypatch.setattr("chordless.commands.estimate._SEED_WORDS_PER_SECOND", 0)
+    monkeypatch.setattr("kernels_ti.estimate.usual_rate._SEED_WORDS_PER_SECOND", 1e-9)
     monkeypatch.setattr(Estimator, "probe", lambda *_: pytest.fail("probed"))
     arguments = ["estimate", "grid:9x10", "--seconds", "0.4", *REFERENCE]
     assert main([*arguments, "--json"]) == 0

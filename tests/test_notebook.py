@@ -12,6 +12,7 @@ from chordless import (
     count_participation,
     count_paths,
     cycle_orbits,
+    estimate_cycles,
     generate,
     longest_cycle,
     longest_path,
@@ -39,6 +40,10 @@ def test_counts():
         ["1,234 chordless cycles", "not complete: there may be more"],
         [["length", "cycles"], ["4", "1,234"]],
     )
+
+
+def test_an_estimate():
+    assert shown(estimate_cycles(HOUSE)) == (["2, exact"], [["length", "count"], ["3", "1"], ["4", "1"]])
 
 
 @pytest.mark.parametrize("count", [count_participation, participation])

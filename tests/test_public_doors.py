@@ -32,6 +32,8 @@ from kernels_ti import (
     cycle_orbits,
     enumerate_cycles,
     enumerate_paths,
+    estimate_cycles,
+    estimate_paths,
     is_chordal,
     longest_cycle,
     longest_path,
@@ -427,6 +429,21 @@ def check_sample_paths(question: PathQuestion) -> None:
     assert set(found) <= set(question.cycles)
 
 
+def check_estimate(question: Question) -> None:
+    check_estimated(question, estimate_cycles(question.graph.given, **question.asked))
+
+
+def check_estimate_paths(question: PathQuestion) -> None:
+    check_estimated(question, estimate_paths(question.graph.given, *question.ends, **question.asked))
+
+
+def check_estimated(question: Question, found: Any) -> None:
+    """Check an estimate of a graph so small that it is exact."""
+    assert found.exact
+    assert found.by_length == brute_force.by_length(question.cycles)
+    assert found.total.low == found.total.estimate == found.total.high == len(question.cycles)
+
+
 def check_orbits(question: Question) -> None:
     if not question.is_simple:
         with pytest.raises(OptionError, match="simple undirected"):
@@ -510,6 +527,7 @@ DOORS = {
     check_participation: BOUNDARY,
     check_longest: (*BOUNDARY, "arch", "method", "shortest", "weight", "k"),
     check_sample: (*BOUNDARY, "arch"),
+    check_estimate: (*RESTRICTION, "parity", "memory"),
     check_orbits: ("min_length", "max_length", "parity", "through", "avoid", "simplify"),
     check_chordal: (),
     check_networkx: ("max_length",),
@@ -520,6 +538,7 @@ DOORS_OF_PATHS = {
     check_enumerate_paths: SEARCH,
     check_longest_path: (*BOUNDARY, "arch", "method", "shortest", "weight", "k"),
     check_sample_paths: (*BOUNDARY, "arch"),
+    check_estimate_paths: (*RESTRICTION, "parity", "memory"),
 }
 EXCLUDED = (
     *({"order", name} for name in ("threads", "limit", "expansion", "arch", "symmetry")),

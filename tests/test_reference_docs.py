@@ -36,6 +36,7 @@ WITH_EXAMPLES = (
     "conversion",
     "cycle_table",
     "device.device",
+    "estimates",
     "found.participation",
     "graph",
     "longest",

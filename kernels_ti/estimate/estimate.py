@@ -42,6 +42,9 @@ WEIGHT_OPERATIONS = 6_000_000
 LARGEST_WEIGHED = 1 << 28
 """Largest number of bytes of a group's bit rows that `seed_weights` makes."""
 
+FEW_BATCHES, FEW_SEED_WORDS = 8, 1_000_000
+"""Batches of blocks, and words of the bit rows of all their seeds, that may be walked through together."""
+
 FEW_PAIRS = 24
 """Up to this many pairs the search is so short that all pairs get the same weight."""
 
@@ -164,19 +167,25 @@ class Estimator:
 
     Each random walk is unbiased, and so is their mean, see `kernels_ti.estimate.random_walk`. The first walks grow in
     size. Then several walks have the same size, and their differences give the spread. A graph stands for the search of
-    all its cycles; `seed` is that of the random numbers. A SizeError says that the bit rows of a block are too large
-    for the host.
+    all its cycles; `seed` is that of the random numbers. With `together` each walk goes
+    through all batches of blocks, if these are few and small: it takes longer, and a small graph is exact. A SizeError
+    says that the bit rows of a batch take more than `memory` bytes, by default `LARGEST_ROWS`.
     """
 
-    def __init__(self, graph: Graph | SearchSpace, *, seed: int = 0) -> None:
+    def __init__(
+        self, graph: Graph | SearchSpace, *, seed: int = 0, memory: int | None = None, together: bool = False
+    ) -> None:
         self._space = space = SearchSpace.of(graph)
         self._longest = space.longest
         self._lengths = space.options.lengths
         self._short = Counter(map(len, short_cycles(space.graph, space.options)))
         self._random = np.random.Generator(np.random.PCG64(seed))
+        self._memory = LARGEST_ROWS if memory is None else memory
         self._batches = space.batches()
+        count, seed_words = len(self._batches), self._batches.seed_words
+        are_few = count <= FEW_BATCHES and count * seed_words <= FEW_SEED_WORDS
         # The batches of a count up to symmetry are small. All of them are walked through.
-        self._at_once = space.options.symmetry or len(self._batches) == 1
+        self._at_once = space.options.symmetry or count == 1 or (together and are_few)
         self._batch: int | None = None
         self._trees: list[_Tree] = []
         self._closed = Counter[int]()  # Cycles that the space has found at the beginning, as a run keeps its totals
@@ -337,7 +346,7 @@ class Estimator:
     def _trees_of(self, batch: int) -> Iterator[_Tree]:
         """Make the trees of a batch; add the cycles that the space has found at its beginning."""
         groups = self._batches[batch]
-        if _row_bytes(groups) > LARGEST_ROWS:
+        if _row_bytes(groups) > self._memory:
             raise SizeError(
                 f"a block of {max(group.longest_block for group in groups):,} vertices is too large "
                 "for an estimate; a maximum length may help"

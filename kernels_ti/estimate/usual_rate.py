@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from kernels_ti.blocks.search_space import SearchSpace
+
 CPU_PATHS_PER_SECOND = 50e6
 """Paths that one CPU thread expands in a second with bit rows of one word, counted after the certificate."""
 
@@ -16,6 +18,8 @@ SLOWER_WITH_WORDS = 1.25
 Wide rows come from thin graphs. There a search also looks at several paths without a cycle for each that leads to one.
 """
 
+_SEED_WORDS_PER_SECOND = 5_000_000
+
 
 def usual_rate(words: int, threads: int | None) -> float:
     """Return the paths that lead to a cycle which a search expands in a second on a machine with nothing else to do.
@@ -25,3 +29,8 @@ def usual_rate(words: int, threads: int | None) -> float:
     """
     narrow = CUDA_PATHS_PER_SECOND if threads is None else threads * CPU_PATHS_PER_SECOND
     return narrow / math.pow(words, SLOWER_WITH_WORDS)
+
+
+def seconds_to_begin(space: SearchSpace) -> float:
+    """Return about how many seconds pass before the first probe: it begins with the bit rows of all seeds."""
+    return space.batches().seed_words / _SEED_WORDS_PER_SECOND

@@ -31,8 +31,6 @@ _ORDERS_UNTIL, _LEAST_FOR_ORDERS = 0.45, 0.1
 # Where the probes tell no range yet, they go on until this part of the time, and this long at least after the trial.
 _PROBES_UNTIL, _LAST_PROBE = 0.9, 0.2
 _SHORTEST_PROBE, _SHORTEST_WAIT = 0.1, 0.02  # seconds
-# Probes begin with the bit rows of all seeds. Larger graphs take longer for this than there is time.
-_SEED_WORDS_PER_SECOND = 5_000_000
 # The usual rate of a CPU may be so many times too high or too low here.
 _RATE_IS_OFF_BY = 2.0
 # For each path that leads to a cycle a search looks at so many paths: the usual number, the fewest and the most.
@@ -138,14 +136,14 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
     from chordless.commands.other_method import quick_plan
     from kernels_ti.device.machine import cores
     from kernels_ti.estimate.estimate import Estimator
-    from kernels_ti.estimate.usual_rate import usual_rate
+    from kernels_ti.estimate.usual_rate import seconds_to_begin, usual_rate
 
     of_paths = bool(options.between or options.all_pairs)
     space = _space(options, loaded, symmetry=options.symmetry)
     boundary_space = _space(options, loaded, symmetry=False) if options.symmetry else space
 
     def can_be_probed() -> bool:
-        return space.batches().seed_words <= _SEED_WORDS_PER_SECOND * float(options.seconds)
+        return seconds_to_begin(space) <= float(options.seconds)
 
     exit_code = 0
     estimator: Estimator | None = None

@@ -38,31 +38,28 @@ def _rate_text(trial: Finished, things: str) -> str:
 
 def result_object(estimate: Estimate, trial: Finished, seconds: tuple[float, float, float] | None) -> dict[str, Any]:
     """Return the object that ``--json`` prints; null stands for what no number can hold or nothing is known of."""
+    from dataclasses import asdict
+
+    from kernels_ti.estimate.count_estimate import CountEstimate, EstimatedRange
+
     return {
         "graph": trial.graph,
         "n": trial.n,
         "m": trial.m,
         "max_degree": trial.max_degree,
-        "triangles": estimate.triangles,
-        "total": _range_object((estimate.cycles, estimate.cycles_low, estimate.cycles_high)),
-        "by_length": {length: _finite(count) for length, count in estimate.cycles_by_length.items()},
-        "paths": _range_object((estimate.paths, estimate.paths_low, estimate.paths_high)),
-        "exact": estimate.exact,
-        "probes": estimate.probes,
-        "walks": estimate.walks,
-        "run_seconds": None if seconds is None else _range_object(seconds),
+        **_finite(asdict(CountEstimate.of(estimate))),
+        "run_seconds": None if seconds is None else _finite(asdict(EstimatedRange(*seconds))),
         "arch": trial.arch,
         "device": trial.device,
         "trial": {"cycles": trial.cycles, "paths": trial.paths, "seconds": round(trial.enumerate_seconds, 6)},
     }
 
 
-def _range_object(values: tuple[float, float, float]) -> dict[str, float | None]:
-    return {name: _finite(value) for name, value in zip(("estimate", "low", "high"), values, strict=True)}
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _finite(value: Any) -> Any:
+    """Return a value of JSON, or an object of such, with None for each number that is infinite."""
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def table(

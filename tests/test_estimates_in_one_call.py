@@ -1,0 +1,130 @@
+"""`estimate_cycles` and `estimate_paths`, as users call them: exact where a graph is small, else a range."""
+
+import math
+from dataclasses import FrozenInstanceError, asdict
+
+import networkx as nx
+import pytest
+from chordless import (
+    CountEstimate,
+    EstimatedRange,
+    OptionError,
+    SizeError,
+    TimeIsUpError,
+    count_cycles,
+    count_paths,
+    estimate_cycles,
+    estimate_paths,
+    generate,
+)
+from directed_graphs import KINDS, random_graph
+
+GRID = generate("grid:5x6")  # too large to be searched at once in Python
+CYCLES_8_9, PATHS_8_9 = 10_614_143, 7_775_655
+RESTRICTIONS = {
+    "none": {},
+    "lengths": {"min_length": 6, "max_length": 16},
+    "parity": {"parity": "odd"},
+    "through": {"through": ["1,1", "3,4"]},
+    "avoid": {"avoid": ["2,2"]},
+    "avoid_edges": {"avoid_edges": [("0,0", "0,1"), ("2,2", "2,3"), ("3,3", "4,3")]},
+}
+
+
+def check_exact(found, counts):
+    assert found.exact
+    assert found.by_length == counts.by_length
+    assert found.total == EstimatedRange(counts.total, counts.total, counts.total)
+    assert all(isinstance(count, int) for count in (found.total.estimate, found.paths.estimate))
+
+
+@pytest.mark.parametrize("name", RESTRICTIONS)
+def test_a_small_graph_is_counted(name):
+    check_exact(
+        estimate_cycles(GRID, **RESTRICTIONS[name]), count_cycles(GRID, method="boundary", **RESTRICTIONS[name])
+    )
+    found = estimate_paths(GRID, "0,0", "4,5", **RESTRICTIONS[name])
+    check_exact(found, count_paths(GRID, "0,0", "4,5", method="boundary", **RESTRICTIONS[name]))
+    assert found.triangles is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [8, 14])
+def test_graphs_of_every_kind_are_counted(kind, n):
+    graph = random_graph(kind, n, n, 0.2)
+    check_exact(estimate_cycles(graph, min_length=1), count_cycles(graph, min_length=1, method="boundary"))
+    check_exact(estimate_paths(graph, 0, n - 1), count_paths(graph, 0, n - 1, method="boundary"))
+    simple = estimate_cycles(graph, simplify=True)
+    check_exact(simple, count_cycles(graph, simplify=True, method="boundary"))
+    assert simple.triangles == simple.by_length.get(3, 0)
+
+
+def test_all_paths_of_a_graph_are_counted():
+    graph = generate("grid:4x5")
+    check_exact(estimate_paths(graph), count_paths(graph, method="boundary"))
+
+
+def test_a_large_graph_gets_a_range():
+    found = estimate_cycles(generate("grid:8x9"))
+    assert not found.exact
+    assert 0 < found.total.low <= found.total.estimate <= found.total.high < math.inf
+    assert found.total.estimate == pytest.approx(CYCLES_8_9, rel=0.5)
+    assert sum(found.by_length.values()) == pytest.approx(found.total.estimate)
+    assert min(found.probes, found.walks) > 1
+    assert repr(found) == (
+        f"CountEstimate(about {found.total.estimate:.3g}, {found.total.low:.3g} to {found.total.high:.3g})"
+    )
+    paths = estimate_paths(generate("grid:8x9"), "0,0", "7,8")
+    assert 0 < paths.total.low <= paths.total.high
+    assert paths.total.estimate == pytest.approx(PATHS_8_9, rel=0.5)
+
+
+def test_too_little_time_tells_a_lower_bound():
+    found = estimate_cycles(generate("grid:20x20"), seconds=0.01)
+    assert found.total.high == math.inf
+    assert repr(found) == f"CountEstimate(at least {found.total.low:.3g})"
+
+
+def test_an_estimate_is_frozen_short_and_has_the_keys_of_json():
+    found = estimate_cycles(nx.petersen_graph())
+    assert repr(found) == "CountEstimate(22, exact)"
+    assert list(asdict(found)) == ["triangles", "total", "by_length", "paths", "exact", "probes", "walks"]
+    assert list(asdict(found)["total"]) == ["estimate", "low", "high"]
+    with pytest.raises(FrozenInstanceError):
+        found.exact = False
+    assert isinstance(found, CountEstimate)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        *(
+            ({"seconds": each}, OptionError, "^seconds must be a number")
+            for each in (0, -1, math.inf, math.nan, "2", True)
+        ),
+        ({"seed": -1}, OptionError, "^the seed must be"),
+        ({"memory": "1G"}, OptionError, "^memory must be"),
+        ({"memory": 100}, SizeError, "too large for an estimate"),
+        ({"min_length": 9, "max_length": 8}, OptionError, "^the maximum length 8"),
+        ({"through": ["nobody"]}, OptionError, "nobody"),
+    ],
+)
+@pytest.mark.parametrize("function", [estimate_cycles, estimate_paths])
+def test_a_wrong_option_gets_one_line(function, wrong, error, words):
+    with pytest.raises(error, match=words) as raised:
+        function(GRID, **wrong)
+    assert "\n" not in str(raised.value)
+
+
+def test_wrong_ends_and_keywords_get_one_line():
+    with pytest.raises(OptionError, match=r"^a path has two ends"):
+        estimate_paths(GRID, "0,0")
+    with pytest.raises(TypeError, match=r"^estimate_paths\(\) got an unexpected keyword argument 'arch'$"):
+        estimate_paths(GRID, "0,0", "4,5", arch="cpu")
+
+
+def test_a_graph_that_takes_too_long_to_probe_is_refused_at_once():
+    with pytest.raises(
+        TimeIsUpError, match=r"^no probe of so large a graph can begin within 0.1 s: allow more seconds"
+    ):
+        estimate_cycles(generate("grid:200x200"), seconds=0.1)
