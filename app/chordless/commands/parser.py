@@ -94,14 +94,20 @@ class Parser(argparse.ArgumentParser):
                 arguments.append(word)
                 continue
             options.append(word)
-            for _ in range(self._values_behind(word)):
+            values = self._values_behind(word)
+            if values is None:
+                return list(args)
+            for _ in range(values):
                 if not left or left[0] == "--" or _is_option(left[0]):
                     return list(args)  # A value is missing, and no argument must stand in for it.
                 options.append(left.pop(0))
         return options + arguments
 
-    def _values_behind(self, word: str) -> int:
-        """Return how many of the next words are values of an option: none of ``--limit=5``, ``-k5``, or ``-q``."""
+    def _values_behind(self, word: str) -> int | None:
+        """Return how many of the next words are values of an option: none of ``--limit=5``, ``-k5``, or ``-q``.
+
+        None where the value may be left out: before an argument, that would become the value.
+        """
         action = self._option_string_actions.get(word)
         if action is None and not word.startswith("--"):
             # Letters of several options: all of them but the last have no value, or the others are its value.
@@ -109,7 +115,9 @@ class Parser(argparse.ArgumentParser):
             action = letters[-1] if all(each is not None and each.nargs == 0 for each in letters[:-1]) else None
         if action is None:
             return 0
-        return 1 if action.nargs is None else int(action.nargs)
+        if action.nargs is None:
+            return 1
+        return action.nargs if isinstance(action.nargs, int) else None
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse what is not among the choices; called by argparse."""

@@ -104,7 +104,9 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error("name both ends, S and T, or give --all-pairs")
     _check_kind(parser, options)
     output_format = None if options.output is None else list_.format_of(options.output)
-    if options.all_pairs and output_format in ("npy", "parts"):
+    if options.all_pairs and output_format == "parts":
+        parser.error(f"-o {options.output}: this is a folder; the output is a file")
+    if options.all_pairs and output_format == "npy":
         parser.error(f"-o {options.output}: bit rows are for the paths between two vertices: name a .txt or .jsonl")
     if options.shortest or options.longest:
         longest.check_best(parser, options, "paths")
