@@ -206,6 +206,7 @@ def test_python_is_told_of_the_parameter_simplify() -> None:
         is_chordal(nx.DiGraph([(0, 1)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_open", [False, True])
 def test_the_method_is_chosen_by_default(monkeypatch, is_open) -> None:
     """A search that is expected to take long, on a device that is open or not, is a count along a boundary."""

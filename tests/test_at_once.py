@@ -38,6 +38,7 @@ def test_a_tiny_graph_needs_no_taichi_and_no_other_process(words):
 TIMES = ("seconds", "peak_memory_bytes")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

@@ -32,6 +32,7 @@ def cycles_through_roots(batches: BlockBatches, max_length: int) -> list[list[in
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.integers(3, 40), st.floats(0.5, 6), st.integers(3, 12), st.integers(0, 10**6))
 def test_the_ball_of_each_root_has_the_cycles_of_which_it_is_the_least(
@@ -62,6 +63,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("max_length", [3, 4, 7, 8])
 def test_large_sparse_blocks_are_searched_in_balls(kind: str, max_length: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,6 +160,7 @@ def test_a_hub_makes_large_balls_and_nothing_is_lost(monkeypatch: pytest.MonkeyP
     assert union.n == sizes.sum()
 
 
+@pytest.mark.slow
 def test_a_run_in_balls_finds_all_cycles(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     if device.arch == "cpu":  # elsewhere every batch takes seconds to begin
         monkeypatch.setattr(balls_module, "BATCH_BYTES", 1 << 18)
@@ -173,6 +176,7 @@ def test_a_run_in_balls_finds_all_cycles(device: Device, monkeypatch: pytest.Mon
     assert run.snapshot().cycles_by_length == by_length(found)
 
 
+@pytest.mark.slow
 def test_networkx_agrees() -> None:
     graph = grid(24, 24)
     batches = block_batches(graph, Layout(radius=choose_radius(graph, 8)), 64)

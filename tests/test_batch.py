@@ -29,6 +29,7 @@ from patience import PATIENCE
 from program import COUNT_KEYS, ENVIRONMENT, REFERENCE, chordless, command, fails
 
 
+@pytest.mark.slow
 def test_every_kind_of_input_in_order(tmp_path):
     atlas = graph6(tmp_path / "atlas.g6", ATLAS[::10])
     (tmp_path / "webs").mkdir()
@@ -367,6 +368,7 @@ def test_a_folder_stands_for_its_files(tmp_path):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["auto", "search", "boundary"])
 def test_each_method_counts_the_same(tmp_path, method):
     out = tmp_path / "out.jsonl"
@@ -394,6 +396,7 @@ def test_what_only_a_search_does_is_refused_along_a_boundary(tmp_path):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["", "\n", ">>graph6<<"])
 def test_a_filter_that_lets_nothing_through_leaves_no_graphs(tmp_path, content):
     path, output = tmp_path / "none.g6", tmp_path / "out.csv"

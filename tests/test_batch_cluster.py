@@ -78,6 +78,7 @@ def small_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chordless.batch.spread.GRAPHS_AT_ONCE", 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("faults", [(), ("ok", "die"), ("silent", "ok", "die"), ("die", "die")], ids=str)
 def test_lines_and_their_order_are_those_of_one_machine(faults: Sequence[str], tmp_path: Path) -> None:
     asked = jobs(tmp_path)
@@ -185,6 +186,7 @@ def test_a_file_that_is_too_large_to_travel_is_said(tmp_path: Path, monkeypatch:
     assert "name a folder that all machines share" in large["error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["stop", "fail"])
 def test_a_batch_that_ends_early_keeps_the_first_lines(how: str, tmp_path: Path) -> None:
     asked = jobs(tmp_path)

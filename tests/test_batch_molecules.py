@@ -133,6 +133,7 @@ def test_one_molecule_is_a_graph_and_several_are_not(tmp_path, name):
 TABLE = 'c=O?,Canonical_SMILES,Name\n1,C1CC1,"ring, small"\n2,CCO,ethanol\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "names"),
     [

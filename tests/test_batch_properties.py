@@ -102,6 +102,7 @@ def test_complement_and_odd_holes_against_networkx():
         assert has_odd_hole(read) == odd
 
 
+@pytest.mark.slow
 def test_perfect_graphs_are_those_of_a052433(tmp_path):
     """A052433: perfect graphs on 1 to 7 vertices."""
     graph6(tmp_path / "atlas.g6", ATLAS)
@@ -167,6 +168,7 @@ def test_what_does_not_go_with_keep_is_said(arguments, words, capsys):
     assert words in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.slow
 def test_a_sequence_of_a_family(tmp_path):
     """A b-file of the chordless cycles of hypercubes; with n from the braces."""
     cubes = {n: Graph.from_networkx(nx.convert_node_labels_to_integers(nx.hypercube_graph(n))) for n in range(1, 5)}

@@ -36,6 +36,7 @@ from program import ENVIRONMENT, REFERENCE, chordless, without_progress
 from kernels_ti import EngineError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_table_holds_everything_and_is_gone_on_with(tmp_path, capsys, suffix):
     if suffix == "parquet":

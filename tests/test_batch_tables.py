@@ -102,6 +102,7 @@ def test_the_tables_of_version_0_4_0_are_read(tmp_path):
     assert [line["by_length"] for line in lines_of_table(str(path), "csv")] == [{"3": 2}, {}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
 def test_file_names_that_are_no_utf_8(tmp_path, suffix):
     if suffix == "parquet":

@@ -81,6 +81,7 @@ def test_table1_on_small_rows(capsys):
     assert grid["here"]["speedup"] == pytest.approx(sequential / total, rel=0.01)
 
 
+@pytest.mark.slow
 def test_the_table_fits_and_has_the_paper_s_figures_beside_ours(capsys):
     assert run("table1", *REFERENCE, "--rows", "K_8_8,???") == 0
     lines = capsys.readouterr().out.splitlines()
@@ -129,6 +130,7 @@ def test_a_food_web_goes_through_the_niche_overlap(small_web, capsys):
     assert (row["here"]["n"], row["here"]["m"], row["here"]["by_length"]) == (9, 4, {"4": 1})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [{"chordless_cycles": 2}, {"triangles": 3}])
 def test_another_count_than_the_paper_s_is_a_disagreement(small_web, capsys, wrong):
     assert run("table1", *REFERENCE, "--data", small_web(**wrong)) == 1

@@ -48,6 +48,7 @@ def test_peers_agree(capsys, arch, repeat):
     assert by_name["both"]["ratio"] == pytest.approx(0.25 / first, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_nauty")
 def test_a_graph_is_simplified_where_it_is_asked_for(tmp_path):
     path = tmp_path / "loop.txt"
@@ -58,6 +59,7 @@ def test_a_graph_is_simplified_where_it_is_asked_for(tmp_path):
     assert run(*asked, "--simplify") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_nauty")
 @pytest.mark.parametrize("said", ["10", "clc 2", "c3 7 clc 1", "0"])
 def test_a_wrong_count_is_exit_1(capsys, said):

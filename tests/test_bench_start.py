@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from benches import REFERENCE, probed_once, report, run
 from chordless.bench import process, start
 from chordless.bench.process import Ended
@@ -26,6 +27,7 @@ def test_bench_start_measures_cold_and_warm_and_a_large_file(capsys, monkeypatch
     assert [row["memory_per_byte"] is not None for row in result["rows"]] == [False, False, True]
 
 
+@pytest.mark.slow
 def test_bench_start_measures_graphs_of_the_user_until_there_are_cycles(capsys):
     assert run("start", *REFERENCE, "complete:6") == 0
     lines = capsys.readouterr().out.splitlines()

@@ -228,6 +228,7 @@ def test_a_count_by_length_that_cannot_make_passes_tells_of_totals():
         assert "iB: count --total-only may need less, --memory allows more" in str(error.value)
 
 
+@pytest.mark.slow
 def test_what_the_largest_boundary_needs_is_told_before_it_comes():
     graph = generate("grid:30x30")
     plan = plan_of(graph, order=range(900))

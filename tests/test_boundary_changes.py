@@ -48,6 +48,7 @@ def directed(spec):
     return Graph.from_edges(graph.n, edges, directed=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table_bits", [0, 12], ids=["put together", "looked up"])
 @pytest.mark.parametrize(
     ("graph", "spread", "through"),

@@ -176,6 +176,7 @@ def in_kernels(request, monkeypatch):
         monkeypatch.setattr(boundary, "CoresBlock", boundary.block_on_device)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_kernels")
 @pytest.mark.parametrize("graph", DRAWN, ids=["directed", "multigraph", "directed multigraph"])
 def test_kernels_count_find_and_draw_as_the_reference_does(graph):
@@ -193,6 +194,7 @@ def test_kernels_count_find_and_draw_as_the_reference_does(graph):
     assert {tuple(cycle) for cycle in drawn} == set(cycles)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_kernels")
 def test_kernels_count_a_directed_band_of_two_words_as_a_search_does():
     # All arcs from each column of five to the next one, in a ring.

@@ -101,6 +101,7 @@ def test_lengths_can_be_bounded(graph, shortest, more):
     assert counted(graph, min_length=shortest, max_length=longest) == oracles.by_length(wanted)
 
 
+@pytest.mark.slow
 @on_both_roads
 @pytest.mark.parametrize("by_length", [False, True])
 def test_a_count_goes_on_where_no_state_is_left(by_length, monkeypatch):
@@ -131,6 +132,7 @@ GRAPHS = [
 ]
 
 
+@pytest.mark.slow
 @on_both_roads
 @pytest.mark.parametrize("spec", [*GRAPHS, pytest.param("complete:35", marks=pytest.mark.slow)])
 @pytest.mark.slow_on("gnp:30,0.4,2")
@@ -158,6 +160,7 @@ def test_published_totals(spec, total):
     assert sum(counted(generate(spec)).values()) == total
 
 
+@pytest.mark.slow
 @on_both_roads
 @pytest.mark.parametrize("beads", [15, 16, 47, 48, 49, 100, 200])
 def test_counts_have_any_number_of_digits(beads):
@@ -181,6 +184,7 @@ def test_all_states_can_die_before_the_last_vertex(by_length):
 CUTS = {"_ROWS_AT_ONCE": {"cpu": 37}, "_ROWS_TO_A_STATE": 0.2, "_FEWEST_ROWS": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("on_devices")
 @pytest.mark.parametrize("spec", ["grid:7x10", "gnp:30,0.4,2"])
 @pytest.mark.parametrize("cut", CUTS)

@@ -109,6 +109,7 @@ def test_counts_are_those_of_the_reference(cells, cells_for_passes):
 
 
 # Of one word, of two, and of more with wider symbols; several blocks.
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["grid:6x9", "gnp:30,0.4,2", "ladder:60", "gnp:70,0.03,4"])
 @pytest.mark.slow_on("gnp:30,0.4,2")
 def test_counts_are_those_of_python(spec, cells_for_passes):

@@ -59,6 +59,7 @@ def test_counts_are_those_of_the_reference(graph, data, total_only):
 SPECS = ["grid:6x9", "gnp:40,0.12,1", "bipartite:7x9", "ladder:60", "gnp:30,0.4,2", "gnp:70,0.03,4"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_length", [True, False])
 @pytest.mark.parametrize("arches", [KERNELS, PYTHON + KERNELS], ids=["kernels", "python and kernels"])
 @pytest.mark.parametrize("spec", SPECS)

@@ -40,6 +40,7 @@ def greatest(counts):
     return max(((length, count) for length, count in counts.items() if count), default=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collect", [False, True])
 @pytest.mark.parametrize("graph", [TWO_BLOCKS, generate("grid:5x6"), generate("king:5x5")], ids=["two", "grid", "king"])
 def test_the_number_of_the_longest_is_that_of_a_whole_count(arch, graph, collect):
@@ -51,6 +52,7 @@ def test_the_number_of_the_longest_is_that_of_a_whole_count(arch, graph, collect
     assert len({tuple(sorted(cycle)) for cycle in longest}) == len(longest) == collect * right[max(right)]
 
 
+@pytest.mark.slow
 @given(searches())
 @settings(max_examples=60)
 def test_bounds_parity_and_required_vertices_are_obeyed(search):
@@ -61,6 +63,7 @@ def test_bounds_parity_and_required_vertices_are_obeyed(search):
     assert greatest(last.cycles_by_length) == greatest(by_length(wanted))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collect", [False, True])
 def test_several_required_vertices(arch, collect):
     graph = generate("grid:5x6")
@@ -86,6 +89,7 @@ def test_up_to_symmetry(arch):
     assert greatest(last.cycles_by_length) == (14, 4800)
 
 
+@pytest.mark.slow
 def test_a_long_search_looks_at_fewer_paths(arch):
     """The first slice tells of long cycles, and those after it drop what cannot be as long."""
     graph = generate("gnp:56,0.2,3")
@@ -134,6 +138,7 @@ def test_the_longest_cycle_of_a_search_is_one():
     assert np.all([degree == 2 for _, degree in inside.degree])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 3, 40, 1000])
 def test_the_k_longest_are_those_of_a_whole_search(arch, k):
     graph = generate("gnp:48,0.2,3")

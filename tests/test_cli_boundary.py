@@ -20,6 +20,7 @@ def counted(*arguments):
     return found
 
 
+@pytest.mark.slow
 def test_both_methods_count_the_same():
     found = counted("grid:6x10", *BOUNDARY)
     searched = counted("grid:6x10", "--arch", "cpu")
@@ -48,6 +49,7 @@ def test_a_total_alone():
     assert "length" not in table
 
 
+@pytest.mark.slow
 def test_vertices_and_edges_are_counted_along_a_boundary_too():
     options = ("grid:4x5", "--per-vertex", "--per-edge", "--max-length", "12")
     found, searched = counted(*options, *BOUNDARY), counted(*options, "--arch", "reference")
@@ -101,6 +103,7 @@ def test_a_time_out_ends_it():
     assert found["share"] < 1
 
 
+@pytest.mark.slow
 def test_progress_is_shown_and_an_interrupt_ends_it():
     arguments = command("count", "grid:16x16", "--method", "boundary", "--progress", "plain")
     with subprocess.Popen(arguments, stdout=-1, stderr=-1, text=True, env=ENVIRONMENT) as process:
@@ -115,6 +118,7 @@ def test_progress_is_shown_and_an_interrupt_ends_it():
     assert "not complete: interrupted" in table
 
 
+@pytest.mark.slow
 def test_an_order_is_written_and_read_again(tmp_path):
     path = tmp_path / "order.txt"
     written = counted("grid:6x10", *BOUNDARY, "--write-order", path)
@@ -124,6 +128,7 @@ def test_an_order_is_written_and_read_again(tmp_path):
     assert counted("grid:6x10", *BOUNDARY, "--order", path)["by_length"] == written["by_length"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -147,6 +152,7 @@ def test_an_order_is_for_the_boundary(tmp_path):
         assert f"{option} needs --method boundary" in done.stderr
 
 
+@pytest.mark.slow
 def test_without_a_method_it_is_chosen_and_said():
     found = chordless("count", "grid:10x10", "--json", "--progress", "none")
     assert json.loads(found.stdout)["method"] == "boundary"
@@ -158,6 +164,7 @@ def test_without_a_method_it_is_chosen_and_said():
     assert short.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "method"),
     [

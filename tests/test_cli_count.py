@@ -30,6 +30,7 @@ def test_json_has_exactly_the_promised_keys():
     assert result["arch"] == "reference"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["reference", "cpu"])
 def test_bounds_apply_to_every_count(arch):
     result, exit_code = count("wheel:9", "--arch", arch, "--min-length", "4")
@@ -50,6 +51,7 @@ def test_table_for_people():
     assert "not complete" not in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bounds", "title"),
     [
@@ -93,6 +95,7 @@ def test_simplify_and_format_reach_the_reader():
     assert fails(chordless("count", "-", *REFERENCE, "--format", "visio", input=loops), 2, "visio", "edgelist")
 
 
+@pytest.mark.slow
 def test_bad_graphs_are_one_line(tmp_path):
     bad = tmp_path / "bad.txt"
     bad.write_text("1 2\n2 three four five\n")
@@ -110,6 +113,7 @@ def test_a_missing_arch_is_exit_3():
     assert fails(chordless("count", "petersen", "--arch", "cuda"), 3, "cuda")
 
 
+@pytest.mark.slow
 def test_timeout_is_exit_4_and_says_so():
     result, exit_code = count(LONG, *REFERENCE, "--timeout", "1")
     assert (exit_code, result["complete"]) == (4, False)
@@ -145,6 +149,7 @@ def test_events_are_recorded_and_readable(tmp_path):
 ARCS = "1 -> 2\n2 -> 3\n3 -> 1\n3 -> 4\n4 -> 5\n5 -> 3\n4 -> 4\n1 -> 6\n6 -> 1\n"
 
 
+@pytest.mark.slow
 def test_a_directed_graph_is_counted_as_it_is():
     result, exit_code = count("-", *REFERENCE, "--min-length", "1", input=ARCS)
     assert exit_code == 0
@@ -170,6 +175,7 @@ def test_what_a_directed_graph_cannot_have_is_said_in_one_line(options, words):
     assert fails(chordless("count", "-", "-q", *options, input=ARCS), 2, *words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bounds", [("--min-length", "1"), ("--min-length", "2", "--max-length", "5"), ("--length", "2")]
 )

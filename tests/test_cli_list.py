@@ -17,6 +17,7 @@ def test_list_prints_names_in_cycle_order():
     assert sorted(done.stdout.splitlines()) == ["0,0 0,1 1,1 1,0", "0,1 0,2 1,2 1,1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["reference", "cpu"])
 def test_list_counts_what_count_counts(arch):
     lines = chordless("list", "grid:5x6", "--arch", arch).stdout.splitlines()
@@ -42,6 +43,7 @@ def test_names_with_blanks_are_separated_by_tabs(tmp_path):
     assert done.stdout == "blue crab\teel\tshad\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 10, 3435])
 def test_limit_of_a_listing_is_exact(limit):
     done = chordless("list", "grid:6x6", *REFERENCE, "--limit", limit)

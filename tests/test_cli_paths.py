@@ -47,6 +47,7 @@ def printed(capfd, *arguments, exit_code=0):
     return capfd.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(2))
 def test_a_small_estimate_of_paths_is_their_number(kind, seed, written, capfd):
@@ -64,6 +65,7 @@ def test_a_small_estimate_of_paths_is_their_number(kind, seed, written, capfd):
         assert found["by_length"] == {str(length): count for length, count in counts.by_length.items()}
 
 
+@pytest.mark.slow
 def test_a_large_estimate_of_paths_holds_their_number_and_speaks_of_paths(capfd):
     found = json.loads(printed(capfd, "estimate", "grid:7x7", "--between", "0,0", "6,6", "--json"))
     counts = count_paths(nx.grid_2d_graph(7, 7), (0, 0), (6, 6), method="boundary")
@@ -92,6 +94,7 @@ def test_an_estimate_of_paths_refuses_in_a_line(arguments, message, capfd):
     assert message in capfd.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("arch", ["cpu", "reference"])
 def test_an_engine_counts_and_lists_the_paths_of_brute_force(kind, arch, written, tmp_path, capfd):
@@ -118,6 +121,7 @@ def test_an_engine_counts_and_lists_the_paths_of_brute_force(kind, arch, written
         assert bounded["total"] == by_length[3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "listed"), [("search", False), ("search", True), ("boundary", False)])
 def test_a_stopped_run_of_paths_is_resumed_to_the_same_paths(method, listed, tmp_path, capfd):
     run, output, graph = tmp_path / "run", tmp_path / "paths.txt", nx.grid_2d_graph(7, 7)
@@ -140,6 +144,7 @@ def test_a_stopped_run_of_paths_is_resumed_to_the_same_paths(method, listed, tmp
     assert all(line.startswith("0,0 ") and line.endswith(" 6,6") for line in lines)
 
 
+@pytest.mark.slow
 def test_a_killed_list_of_paths_goes_on_from_its_checkpoint(tmp_path, capfd):
     run, output, events = tmp_path / "run", tmp_path / "paths.txt", tmp_path / "events.jsonl"
     whole = count_paths(nx.grid_2d_graph(8, 8), (0, 0), (7, 7), method="boundary").by_length
@@ -179,6 +184,7 @@ def test_paths_are_written_as_columns(file_format, tmp_path, capfd):
     assert sorted(read(output)["vertices"].to_pylist()) == [[4, 3, 2, 1], [4, 5, 0, 1]]
 
 
+@pytest.mark.slow
 def test_the_progress_of_paths_speaks_of_paths(capfd):
     printed(capfd, "paths", "grid:9x9", "0,0", "8,8", "--method", "search", "--arch", "cpu", "--progress", "plain")
     told = capfd.readouterr().err
@@ -207,6 +213,7 @@ def test_a_run_of_paths_refuses_in_a_line(arguments, message, capfd):
     assert message in capfd.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_folder_of_paths_is_exported_and_browsed(kind, written, tmp_path, capfd):
     graph = random_graph(kind, 5, 9, 0.25)
@@ -246,6 +253,7 @@ def names_a_chordless_path(graph, path):
     return len(set(path)) == len(path) == graph.subgraph(path).number_of_edges() + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_longest_path_goes_on_from_its_checkpoint(weighted, tmp_path, capfd):
     weights = tmp_path / "weights.txt"
@@ -266,6 +274,7 @@ def test_a_longest_path_goes_on_from_its_checkpoint(weighted, tmp_path, capfd):
         assert found["length"] == max(count_paths(graph, (0, 0), (6, 6), method="boundary").by_length)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["txt", "jsonl", "npy"])
 def test_a_sample_of_paths_is_told_again_from_its_checkpoint(suffix, tmp_path, capfd):
     run, output, events = tmp_path / "run", tmp_path / f"paths.{suffix}", tmp_path / "events.jsonl"
@@ -301,6 +310,7 @@ def test_options_may_stand_between_the_ends(order, tmp_path, capfd):
     assert "  total     1\n" in printed(capfd, "paths", path, *order)
 
 
+@pytest.mark.slow
 def test_parts_of_the_paths_add_up(capfd):
     asked = ["paths", "grid:5x5", "0,0", "4,4", "--arch", "cpu", "--json"]
     parts = [json.loads(printed(capfd, *asked, "--part", f"{i}/3"))["total"] for i in (1, 2, 3)]

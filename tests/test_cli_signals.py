@@ -110,6 +110,7 @@ def test_a_signal_leaves_a_checkpoint_and_says_where(tmp_path, number, exit_code
     assert resumed["by_length"] == expected["by_length"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 @pytest.mark.parametrize("subcommand", ["sample", "longest", "estimate"])
 def test_a_signal_ends_what_works_without_an_engine_in_one_line(tmp_path, subcommand, number, exit_code):
@@ -151,6 +152,7 @@ def reported_after(number, exit_code, arguments, has_found):
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.slow_on(signal.SIGTERM)
 def test_a_signal_reports_the_longest_cycle_so_far(tmp_path, number, exit_code):
@@ -166,6 +168,7 @@ def test_a_signal_reports_the_longest_cycle_so_far(tmp_path, number, exit_code):
     assert 8 < result["length"] == len(result["cycle"]) <= result["no_longer_than"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.slow_on(signal.SIGTERM)
 def test_a_signal_reports_the_longest_path_so_far(number, exit_code, tmp_path):
@@ -180,6 +183,7 @@ def test_a_signal_reports_the_longest_path_so_far(number, exit_code, tmp_path):
     assert 1 < result["length"] == len(result["path"]) <= result["no_longer_than"] <= 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_reports_the_paths_so_far(number, exit_code, tmp_path):
     events = tmp_path / "events.jsonl"
@@ -235,6 +239,7 @@ def test_a_signal_ends_a_compilation_and_reports_what_is_known(tmp_path, number,
     assert (result["complete"], result["by_length"]) == (False, {"3": 64})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["npy", "parquet", "arrow"])
 @pytest.mark.slow_on("arrow")
 def test_a_signal_ends_the_compilation_of_a_listing_and_leaves_whole_files(tmp_path, suffix):

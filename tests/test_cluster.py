@@ -56,6 +56,7 @@ def random_graphs() -> Iterator[Graph]:
     yield Graph.from_networkx(nx.disjoint_union(nx.petersen_graph(), nx.cycle_graph(9)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", [grid(5, 5), *random_graphs()], ids=str)
 def test_counts_equal_those_of_the_single_run(graph: Graph, device: Device) -> None:
     single = alone(graph, Options(), device).snapshot()
@@ -162,6 +163,7 @@ def finished_alone(state: RunState, graph: Graph, cpu: Device) -> Counter[int]:
     return Counter(run.snapshot().cycles_by_length)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("most_bytes", "overrun"), [(1 << 20, 10.0), (0, 10.0), (0, 0.0)])
 def test_a_lease_brings_back_only_what_it_began(
     most_bytes: int, overrun: float, monkeypatch: pytest.MonkeyPatch, cpu: Device

@@ -77,6 +77,7 @@ def test_row_groups_have_few_vertices(tmp_path, monkeypatch, suffix, at_once):
     assert all(sum(before) + after[0] > at_once for before, after in pairwise(groups))
 
 
+@pytest.mark.slow
 def test_a_listing_stays_within_its_memory(tmp_path, suffix):
     path = tmp_path / f"cycles.{suffix}"
     line = command("list", "grid:6x9", "--arch", "cpu", "--memory", "256M", "-q", "-o", path)
@@ -188,6 +189,7 @@ def test_two_files_of_one_name_at_a_time(tmp_path, suffix):
     assert os.listdir(tmp_path) == [path.name]
 
 
+@pytest.mark.slow
 def test_a_listing(tmp_path, suffix):
     path = tmp_path / f"cycles.{suffix}"
     done = chordless("list", "grid:5x6", "--arch", "cpu", "--min-length", 5, "-o", path)
@@ -197,6 +199,7 @@ def test_a_listing(tmp_path, suffix):
     assert sorted(read_columns(path)["vertices"].to_pylist()) == sorted(line.split() for line in lines)
 
 
+@pytest.mark.slow
 def test_a_listing_that_a_limit_stopped(tmp_path, suffix):
     path = tmp_path / f"cycles.{suffix}"
     done = chordless("list", "petersen", "-o", path, "--limit", 10)

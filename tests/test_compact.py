@@ -35,6 +35,7 @@ def some_graph(seed: int) -> nx.Graph:
     return nx.relabel_nodes(graph, dict(zip(graph, names, strict=True)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "collect"),
     [pytest.param(seed, seed % 2 == 1, marks=() if seed < 10 else pytest.mark.slow) for seed in range(60)],
@@ -65,6 +66,7 @@ def test_cut_short_handed_over_and_shared(seed: int, collect: bool, monkeypatch:
     assert shares[-1] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collect", [False, True])
 @pytest.mark.parametrize("budget", [50, 333, 5000])
 def test_the_frames_are_those_of_wider_rows(budget: int, collect: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,6 +119,7 @@ def test_many_usable_vertices_and_few() -> None:
     assert count_cycles(graph, arch="cpu").by_length == by_length(chordless_cycles(Graph.from_networkx(graph)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_cycles_through_some_vertices_and_around_others(seed: int) -> None:
     """Through one vertex or edge rows are made compact, through several vertices they are not."""

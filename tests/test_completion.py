@@ -96,6 +96,7 @@ def test_most_states_that_lead_nowhere_are_dropped(spec, least):
 ARCHES = pytest.mark.parametrize("arch", ["reference", "cpu"])
 
 
+@pytest.mark.slow
 @ARCHES
 @FEW
 @given(small_graphs(), st.data())

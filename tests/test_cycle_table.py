@@ -48,6 +48,7 @@ def kernels_always(monkeypatch):
     monkeypatch.setattr(cycle_order, "LEAST_FOR_KERNEL", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", [grid(5, 5), WHEELS, LARGE], ids=["one word", "two words", "rows too long"])
 def test_the_forms_of_a_table_agree_on_every_arch(graph, arch, kernels_always):
     table = collect_cycles(graph, arch=arch)

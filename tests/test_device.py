@@ -79,6 +79,7 @@ def test_a_graph_that_loops_longer_than_the_device_can_is_refused() -> None:
         require_loops(device, group)
 
 
+@pytest.mark.slow
 def test_a_graph_that_does_not_fit_is_refused_with_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "resident_bytes", lambda: 100 << 20)
     with pytest.raises(SizeError, match=r"a block of 22,500 vertices needs 0\.\d\d GiB for its bit rows") as refused:

@@ -65,6 +65,7 @@ CASES = [
 NAMES, GRAPHS = [name for name, _ in CASES], [graph for _, graph in CASES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", GRAPHS, ids=NAMES)
 def test_every_device_finds_the_cycles_of_the_reference(device, graph):
     cycles = by_reference(graph)
@@ -200,6 +201,7 @@ def test_the_expansion_of_the_paper_refuses_directed_graphs():
         count_cycles(nx.DiGraph([(0, 1), (1, 2), (2, 0)]), arch="cpu", expansion="paper")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, {"expansion": "paper"}, {"method": "boundary"}, {"method": "search"}], ids=str)
 @pytest.mark.parametrize("bounds", [(1, None), (2, None), (1, 2), (1, 3)])
 def test_a_graph_may_be_asked_for_cycles_shorter_than_a_triangle_whether_it_has_parallel_edges_or_not(bounds, more):

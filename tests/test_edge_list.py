@@ -275,6 +275,7 @@ def graphs(draw):
     return Graph.from_edges(n, edges, names=names)
 
 
+@pytest.mark.slow
 @given(graphs())
 @example(Graph.from_edges(3, [(0, 2)], names=["2", "1", "3"]))
 @example(Graph.from_edges(2, [], names=[" a ", "\x85b\u2028 c"]))

@@ -31,6 +31,7 @@ def small_graphs() -> list[nx.Graph]:
     return [nx.from_graph6_bytes(line) for line in lines]
 
 
+@pytest.mark.slow
 def test_all_graphs_with_up_to_seven_vertices(arch: str, small_graphs: list[nx.Graph]) -> None:
     union, starts = disjoint_union(small_graphs)
     cycles = list(enumerate_cycles(union, arch=arch))
@@ -97,6 +98,7 @@ def check(arch: str):
     return check_one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("examples", ["a few", pytest.param("many", marks=pytest.mark.slow)])
 def test_random_graphs(check, arch: str, examples: str) -> None:
     most = EXAMPLES[arch] * (1 if examples == "a few" else 3)
@@ -116,6 +118,7 @@ def check_lengths(graph: Graph, arch: str, expected: dict[int, int]) -> None:
     assert by_length(cycles) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", WORD_BOUNDARIES)
 def test_short_cycles_around_every_word_boundary(arch: str, n: int) -> None:
     """A path in one block with a hub beside it: the hub has the last label, and is on every cycle."""
@@ -169,6 +172,7 @@ def test_five_thousand_vertices_in_one_block(arch: str) -> None:
     assert counts.by_length == {4: faces, 8: 48 * 98}, "the square around each inner vertex has eight vertices"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [40, 100, 600])
 def test_ladders_have_one_cycle_to_a_rung_gap(arch: str, length: int) -> None:
     if arch == "vulkan" and length > 100:
@@ -176,6 +180,7 @@ def test_ladders_have_one_cycle_to_a_rung_gap(arch: str, length: int) -> None:
     assert count_cycles(grid(2, length), arch=arch).total == length - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "cycles"), [(20, 209), (30, 464), pytest.param(340, 57_969, marks=pytest.mark.slow)]
 )
@@ -192,6 +197,7 @@ def test_the_smallest_graphs(arch: str, n: int) -> None:
     assert list(enumerate_cycles(graph, arch=arch)) == ([[0, 1, 2]] if n == 3 else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ring", [8, 32, 256])
 @pytest.mark.slow_on("vulkan")
 def test_a_ring_in_the_midst_of_many_neighbours(arch: str, ring: int) -> None:
@@ -214,6 +220,7 @@ def test_names_and_input_types(arch: str) -> None:
     assert count_cycles(sparse.csr_array(nx.to_numpy_array(named)), arch=arch).by_length == {4: 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "p", "seed"), [(12, 0.3, 1), (16, 0.25, 2), (20, 0.15, 3)])
 def test_the_paper_s_expansion_has_the_reference_s_frontier(arch: str, n: int, p: float, seed: int) -> None:
     graph = Graph.from_networkx(nx.gnp_random_graph(n, p, seed=seed))

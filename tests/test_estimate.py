@@ -113,6 +113,7 @@ def test_minimum_length_leaves_shorter_cycles_out():
     assert estimator.estimate().triangles is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [3, 10])
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize(("max_length", "learns"), [(None, True), (8, True), (8, False)])
@@ -152,6 +153,7 @@ def test_the_range_holds_the_truth_for_most_graphs():
     assert min(held.values()) >= 15
 
 
+@pytest.mark.slow
 def test_strata_steady_a_search_of_short_cycles():
     """Where the length is bounded, the distance of the ends decides how much lies below a path."""
     space = SearchSpace(grid(12, 12), Options(max_length=18, through=(70,)))

@@ -324,6 +324,7 @@ def test_progress_tells_how_far_it_is(tmp_path, monkeypatch, capfd):
     assert len(capfd.readouterr().err.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_listing_to_a_run_directory_and_on_to_lines(tmp_path):
     lines = chordless("list", "grid:5x6", *REFERENCE).stdout.splitlines()
     assert chordless("list", "grid:5x6", "--arch", "cpu", "-o", f"{tmp_path}/run/").returncode == 0

@@ -65,6 +65,7 @@ def test_json(capfd):
     assert sorted(found["elimination_ordering"]) == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_a_longer_cycle_comes_from_the_engine():
     done = chordless("first", "petersen", "--min-length", "6", *REFERENCE)
     assert (done.returncode, done.stderr) == (0, "")
@@ -98,6 +99,7 @@ def test_errors_are_exit_code_2(tmp_path):
     assert "--certificate" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "min_length", "chordal"), [("cycle:5", 5, False), ("complete:3", 3, None), ("path:3", 3, True)]
 )

@@ -17,6 +17,7 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.state import Layout, RunState
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "max_length", "within_budget", "expected"),
     [

@@ -157,6 +157,7 @@ def test_a_predation_matrix_of_excel_is_the_same_web_as_a_list(tmp_path, number,
     assert count_cycles(overlap_graph(matrix), arch="reference", min_length=4).by_length == counts.by_length
 
 
+@pytest.mark.slow
 def test_the_report_of_a_matrix(tmp_path):
     species = list("ABCDEFGH")
     links = {(f"prey {i}", species[j]) for i in range(6) for j in (i, (i + 1) % 6)}

@@ -125,6 +125,7 @@ def test_a_line_of_a_self_loop_is_known_where_a_run_lists_some(line_format, line
     assert not CycleEncoder(NAMES, line_format, shortest=3).could_begin(line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["drawn.txt", "drawn.jsonl", "drawn.npy"])
 def test_a_sample_of_self_loops_is_resumed(tmp_path, name):
     (tmp_path / "loops.txt").write_text("a a\na b\n")

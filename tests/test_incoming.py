@@ -155,6 +155,7 @@ def reading_peak(path, **options):
     return peak, given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["{} {}\n", "v{} v{}\n", "{};{};0,5\n", "{} -> {}\n"])
 @pytest.mark.parametrize("ending", ["", "{}"])
 def test_reading_takes_ten_bytes_a_byte_at_most(tmp_path, monkeypatch, line, ending):
@@ -169,6 +170,7 @@ def test_reading_takes_ten_bytes_a_byte_at_most(tmp_path, monkeypatch, line, end
     assert ("is already in line 1" in str(given)) == bool(ending)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["{} {}\n", "v{} v{}\n"])
 def test_a_repeated_edge_is_noticed_before_the_rest_is_read(tmp_path, line):
     path = tmp_path / "a.txt"
@@ -198,6 +200,7 @@ def test_what_unpacks_to_far_more_than_its_size(tmp_path, monkeypatch):
         load_graph(str(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spec", ["complete:5000", "gnp:5000,0.1,1", "grid:2000x2000", "cartesian:path:300+complete:90"]
 )

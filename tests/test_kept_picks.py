@@ -154,6 +154,7 @@ def without_time(lines):
 BOUNDED = ["--max-length", "10", "--through", "2,2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [[], ["--shortest", "--method", "boundary"], BOUNDED, ["--weight"]],
@@ -172,6 +173,7 @@ def test_the_command_goes_on_and_tells_its_answer_again(options, tmp_path, weigh
     assert RunDirectory(tmp_path / "run").command().pick == "longest"
 
 
+@pytest.mark.slow
 def test_a_sample_goes_on_and_is_told_again(tmp_path, capfd, monkeypatch):
     whole = answer(capfd, "sample", GRAPH, "-k", 20, "--seed", 3)
     for name, more in (("run", []), ("other", ["-o", str(tmp_path / "cycles.txt")])):
@@ -211,6 +213,7 @@ def begun(path, monkeypatch, capfd, *options, graph=GRAPH):
     capfd.readouterr()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
 def test_a_damaged_checkpoint_is_told_in_a_line(share, tmp_path, monkeypatch, capfd):
     path = tmp_path / "run"
@@ -223,6 +226,7 @@ def test_a_damaged_checkpoint_is_told_in_a_line(share, tmp_path, monkeypatch, ca
     assert said.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_another_graph_or_of_other_options_is_refused(tmp_path, weight_file, monkeypatch, capfd):
     run, other, heavy = tmp_path / "run", tmp_path / "other", tmp_path / "heavy"
     begun(run, monkeypatch, capfd)

@@ -58,6 +58,7 @@ def temporary(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("homes", [{}, {"HOME": "", "XDG_CACHE_HOME": "relative"}], ids=["none", "empty"])
 def test_a_device_starts_without_a_home(homes: dict[str, str], here: Path, temporary: Path) -> None:
     done = start(temporary, here, **homes)
@@ -68,6 +69,7 @@ def test_a_device_starts_without_a_home(homes: dict[str, str], here: Path, tempo
     assert list(private.rglob(KERNELS)) != []
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_is_taken_away_with_one_line(here: Path, temporary: Path, tmp_path: Path) -> None:
     own = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     assert start(temporary, here, **own).stderr == ""
@@ -85,6 +87,7 @@ def test_a_damaged_cache_is_taken_away_with_one_line(here: Path, temporary: Path
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
 def test_hardware_that_passed_the_self_test_passes_it_again_once_the_kernels_are_gone(
     arch: str, here: Path, temporary: Path, tmp_path: Path

@@ -84,6 +84,7 @@ class Worker:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dask", "words", "lines"),
     [
@@ -137,6 +138,7 @@ def answer_without_certificate(place: tuple[str, int], *, encrypted: bool) -> by
             return b""
 
 
+@pytest.mark.slow
 def test_nobody_without_the_certificate_of_the_run_reaches_a_local_cluster() -> None:
     before = listening()
     with started("local:2", arch="reference") as workers, connected(workers) as client:

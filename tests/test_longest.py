@@ -118,6 +118,7 @@ def _every_block_in_kernels(monkeypatch):
     monkeypatch.setattr(device_optimum, "_FEWEST_STEPS_BETWEEN", 3)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_every_block_in_kernels")
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(searches(), st.booleans(), st.sampled_from(["length", "vertices", "edges"]), st.data())
@@ -141,6 +142,7 @@ def test_kernels_find_the_best_cycle(search, least, kind, data):
     check_best(graph, best, wanted, value, least=least)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_every_block_in_kernels")
 @pytest.mark.parametrize("spec", ["grid:7x8", "king:6x6", "gnp:30,0.2,1", "gnp:26,0.4,2", "hypercube:4"])
 @pytest.mark.parametrize("bounds", [{}, {"shortest": True}, {"max_length": 9}])
@@ -172,6 +174,7 @@ def test_layers_leave_the_device_where_the_tables_need_the_room(memory, alike, m
     assert any(layer.on_host for layer in made[0].layers) == (memory is not None)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_every_block_in_kernels")
 def test_fewer_layers_are_kept_where_they_leave_too_little_room(monkeypatch):
     """On a CPU tables and layers share one memory: no room is gained by moving a layer from the device to the host."""
@@ -386,6 +389,7 @@ def test_a_search_finds_and_counts_the_longest_cycles(spec):
     check_chordless(graph, [graph.names.index(name) for name in found.cycle])
 
 
+@pytest.mark.slow
 def test_a_graph_with_wide_boundaries_is_searched_for_its_longest_cycle(monkeypatch):
     graph = generate("gnp:70,0.4,1")
     found = longest_cycle(graph)
@@ -405,6 +409,7 @@ def test_where_the_kernels_cannot_run(capsys):
     assert "64-bit atomics, which Taichi does not have on Vulkan" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_time_can_be_up(capsys):
     assert main(["sample", "grid:14x14", "--timeout", "0.05"]) == 4
     assert "the 0.05 s allowed were up before the" in capsys.readouterr().err
@@ -477,6 +482,7 @@ def test_the_best_cycles_of_a_block_that_is_given_up_count_with_those_of_other_b
     assert min(one.ways for one in found) == expected.ways < max(one.ways for one in found) < 2 * expected.ways
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shortest", [False, True])
 def test_an_error_for_a_time_that_is_up_has_the_best_cycle_so_far(monkeypatch, shortest) -> None:
     """The search is given up at each of its vertices in turn."""
@@ -499,8 +505,8 @@ def test_an_error_for_a_time_that_is_up_has_the_best_cycle_so_far(monkeypatch, s
             break
     assert len(found) > 10
     for one, said in found:
-        found = f"were up before the best cycle was found; the best one so far has {one.length} vertices"
-        assert said.partition(", and none has more than ")[0].endswith(found)
+        expected = f"were up before the best cycle was found; the best one so far has {one.length} vertices"
+        assert said.partition(", and none has more than ")[0].endswith(expected)
         assert one.length in lengths
         assert len(graph.subgraph(one.cycle).edges) == one.length
         assert one.length >= best.length if shortest else one.length <= best.length

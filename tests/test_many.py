@@ -39,6 +39,7 @@ def some_graphs() -> list[Graph]:
     return graphs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_length", [None, 3, 4, 7])
 def test_each_graph_has_the_counts_that_it_has_alone(device: Device, max_length: int | None) -> None:
     graphs = some_graphs()

@@ -241,6 +241,7 @@ def test_a_report_of_all_parts(tmp_path, folders, capsys):
     assert "part 3 of 3 is missing" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_search_in_parts_is_merged_to_the_whole(tmp_path):
     paths = [tmp_path / "1.json", tmp_path / "2"]
     first = chordless("count", "grid:5x6", "--arch", "cpu", "--part", "1/2", "--json")

@@ -18,6 +18,7 @@ GRAPH = load_graph("grid:3x4").graph
 CYCLES = {frozenset(cycle) for cycle in networkx_cycles(GRAPH)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["txt", "jsonl", "npy", "parquet", "arrow"])
 def test_what_list_writes_is_read_back(suffix, tmp_path):
     if suffix in ("parquet", "arrow"):

@@ -117,6 +117,7 @@ def cube(dimension: int) -> Graph:
     return Graph.from_edges(n, [(v, v | 1 << k) for v in range(n) for k in range(dimension) if not v >> k & 1])
 
 
+@pytest.mark.slow
 def test_coils_of_the_5_cube() -> None:
     """The classes of all its coils by their transition sequences, and how many coils each has."""
     wanted = Counter(transitions(cycle) for cycle in networkx_cycles(cube(5)))
@@ -126,6 +127,7 @@ def test_coils_of_the_5_cube() -> None:
     assert sizes == wanted
 
 
+@pytest.mark.slow
 def test_coils_of_the_6_cube() -> None:
     """No two are equivalent, and the orbits together are all coils."""
     found = cycle_orbits(cube(6))

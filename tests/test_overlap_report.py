@@ -254,6 +254,7 @@ def test_webs_by_name_make_json_lines_and_files(webs, tmp_path, capfd):
     assert (said.count("links between them"), said.count("cannot be ordered")) == (2, 1)
 
 
+@pytest.mark.slow
 def test_a_batch_counts_in_niche_overlap_graphs(webs, tmp_path, capfd):
     graphs, output = str(webs / "[lrs]*.net"), str(tmp_path / "out.csv")
     assert main(["batch", graphs, *REFERENCE]) == 0

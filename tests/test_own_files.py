@@ -33,6 +33,7 @@ def test_the_file_of_the_graph_is_no_output(tmp_path, words):
     assert graph.read_text() == RING
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -57,6 +57,7 @@ def imported(path):
             yield from ((name.split(".")[0], False) for name in names)
 
 
+@pytest.mark.slow
 def test_every_import_is_a_dependency_or_an_extra():
     needed = distributions(PROJECT["dependencies"])
     optional = distributions(
@@ -97,6 +98,7 @@ def test_every_other_file_is_package_data():
         assert any(fnmatch.fnmatch("/".join(parts), pattern) for pattern in data[package]), f"{path} is not shipped"
 
 
+@pytest.mark.slow
 def test_the_source_distribution_has_the_tests_and_what_they_read(tmp_path):
     """What a packager needs to run the tests, and nothing compiled."""
     source = tmp_path / "source"

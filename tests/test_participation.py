@@ -118,6 +118,7 @@ def test_only_when_it_is_asked_for() -> None:
         Options(participation="faces")
 
 
+@pytest.mark.slow
 def test_the_command_counts_them() -> None:
     found, exit_code = count("grid:4x5", "--arch", "cpu", "--per-vertex", "--per-edge")
     vertices, edges = one_by_one(grid(4, 5), list(chordless_cycles(grid(4, 5))))

@@ -67,6 +67,7 @@ def test_paths_are_those_of_networkx(kind, seed):
     assert {tuple(path) for path in sample_paths(graph, s, t, 20, parity="odd")} <= set(odd)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(6))
 def test_all_paths_are_those_of_networkx(kind, seed):
@@ -254,6 +255,7 @@ def test_a_graph_without_edges_has_no_path_of_any_weight():
     assert longest_path(nx.empty_graph(3), 0, 1, weight="metres").path == []
 
 
+@pytest.mark.slow
 def test_listed_paths_are_kept_when_a_listing_is_interrupted(tmp_path):
     path = tmp_path / "paths.txt"
     arguments = command("paths", "grid:14x14", "0,0", "13,13", "-o", path)
@@ -290,6 +292,7 @@ def test_a_tab_is_between_names_with_blanks_in_every_output(tmp_path, capfd):
     assert capfd.readouterr().out.splitlines()[-1] == "  one       a b\tc\td,e\tf"
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_whole_lines_before(tmp_path):
     path = tmp_path / "paths.txt"
     line = shlex.join(map(str, command("paths", "grid:7x7", "0,0", "6,6", "-o", path)))
@@ -330,6 +333,7 @@ def test_paths_that_are_not_found_in_time_are_called_paths():
         sample_paths(graph, 0, 143, 1, timeout=1e-6)
 
 
+@pytest.mark.slow
 def test_a_count_that_ends_before_its_first_path_tells_of_no_total(capsys):
     assert main(["paths", "grid:12x12", "0,0", "11,11", "--timeout", "0.000001", "-q"]) == 4
     assert re.fullmatch(r"grid:12x12\n  stopped after [\d.]+ m?s, before a path was counted\n", capsys.readouterr().out)

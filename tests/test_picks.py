@@ -67,6 +67,7 @@ def test_a_longest_cycle_is_kept_as_a_listing_is(tmp_path, bounds, length):
     assert max(pictures[-1].states_by_step) == max(pictures[0].expected_by_step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pick", "worker"), [("longest", (optimum, "DeviceOptimum")), ("sample", (sample, "DeviceWays"))]
 )
@@ -121,6 +122,7 @@ def test_a_sample_comes_with_the_exact_shares_of_all_cycles(tmp_path):
     assert again.cycles_by_length == last.cycles_by_length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pick", ["all", "sample"])
 def test_the_shares_do_not_depend_on_the_arch_and_are_reported_honestly(tmp_path, monkeypatch, pick):
     options = {"per_vertex": True, "per_edge": True, "method": "boundary", "pick": pick, "limit": 3}

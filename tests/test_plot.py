@@ -200,6 +200,7 @@ def drawing_of(graph, title="a graph", names=None):
     return drawing
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_style")
 @pytest.mark.parametrize(
     ("graph", "names"), [("planar:300,1", None), ("karate", None), ("planar:24,1", "a long name {}")]
@@ -234,6 +235,7 @@ def test_dots_leave_the_edges_in_sight():
     assert (many.dot, len(many.axes.collections)) == (0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [(), ("--histogram",), ("--longest",)])
 @pytest.mark.parametrize(("suffix", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
 def test_equal_runs_give_equal_files(tmp_path, how, suffix, begins):

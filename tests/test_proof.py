@@ -51,6 +51,7 @@ def listed_proof(*arguments: object, **more: object) -> str:
     return done.stderr.removeprefix("proof ").strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spec", "graph"), [("petersen", nx.petersen_graph()), ("karate", nx.karate_club_graph())])
 @pytest.mark.parametrize("arch", ["reference", "cpu"])
 @pytest.mark.slow_on("cpu")
@@ -136,6 +137,7 @@ def in_order(lines: list[str], graph: str) -> list[list[int]]:
     return cycles
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "more"), [("grid:5x6", ()), pytest.param("grid:17x17", ("--max-length", "8"), marks=pytest.mark.slow)]
 )
@@ -163,6 +165,7 @@ def test_a_sorted_listing_of_columns(tmp_path):
     assert cycles == sorted(cycles, key=lambda cycle: (len(cycle), cycle))
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_a_sorted_listing():
     line = [sys.executable, "-m", "chordless", "list", "grid:6x7", "--sorted", "--arch", "cpu"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as listing:

@@ -44,6 +44,7 @@ def test_rates_are_measured_once_and_kept():
     assert known_rates("cpu") is None
 
 
+@pytest.mark.slow
 def test_the_kernels_of_a_device_are_measured_beside_python():
     python = boundary_rates("reference")
     kernels = boundary_rates("cpu", threads=1)
@@ -235,6 +236,7 @@ def test_a_device_that_is_not_there_is_not_told():
         boundary_rates("cuda")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "least", "most"),
     [("grid:12x12", 1, 1), ("king:9x9", 1, 1), ("torus:8x8", 1.1, 1.5), ("gnp:60,0.08,1", 2, 3), ("fibonacci:9", 3, 5)],

@@ -91,6 +91,7 @@ def test_a_class_and_its_public_methods_are_explained(name):
             assert described(found["Parameters"]) == parameters(method), f"{name}.{method_name}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", WITH_EXAMPLES)
 def test_the_examples_are_true(module):
     result = doctest.testmod(importlib.import_module(f"kernels_ti.{module}"))

@@ -337,6 +337,7 @@ def test_a_run_without_its_recording_says_how_to_get_one(tmp_path):
     assert page.stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_a_report_of_paths_speaks_of_paths(tmp_path, capfd):
     folder = tmp_path / "run"
     assert main(["paths", "grid:4x4", "0,0", "3,3", "-o", f"{folder}/", "--quiet"]) == 0

@@ -184,6 +184,7 @@ def test_the_conda_recipe_says_what_pyproject_says():
     assert {line.split()[0]: SpecifierSet(line.split()[1]) for line in others} == required
 
 
+@pytest.mark.slow
 def test_the_smoke_test_passes():
     done = subprocess.run(
         [sys.executable, ROOT / "tests" / "smoke.py"], capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT

@@ -35,6 +35,7 @@ def stopped(directory, *arguments):
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", [("--limit", "9000"), pytest.param(("--timeout", "1.5"), marks=pytest.mark.slow)])
 def test_a_stop_and_a_resumption_make_the_whole_run(tmp_path, bound, whole):
     run = tmp_path / "run"
@@ -340,11 +341,13 @@ def test_a_finished_run_in_a_read_only_folder_prints_its_result_again(tmp_path, 
     assert json.loads(capfd.readouterr().out) == {**json.loads(done.stdout), "checkpoint": str(moved)}
 
 
+@pytest.mark.slow
 def test_a_search_of_version_0_5_goes_on(half):
     rewrite_header(half / "checkpoint", program="0.5.0")
     assert chordless("resume", half).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_run_of_version_0_4_goes_on(tmp_path):
     run = shutil.copytree(Path(__file__).parent / "data" / "run-0.4.0", tmp_path / "run")
     before = json.loads((run / "events.jsonl").read_text().splitlines()[-1])

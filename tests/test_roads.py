@@ -70,6 +70,7 @@ def answer(capsys, *arguments) -> dict:
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_every_file_of_roads_has_the_same_lightest_hole(name, tmp_path, capsys):
     path = tmp_path / name
@@ -149,6 +150,7 @@ def test_links_of_json_without_ids_may_end_in_names(tmp_path):
     assert load_graph(str(path)).graph.pairs().tolist() == [[0, 1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [

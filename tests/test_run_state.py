@@ -92,6 +92,7 @@ def test_another_arch_goes_on(name: str, first: str, second: str, monkeypatch: p
         assert shares[-1] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 def test_the_papers_expansion_goes_on(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its frontier by length is the same as without a stop."""
@@ -118,6 +119,7 @@ def test_the_papers_expansion_goes_on(arch: str, monkeypatch: pytest.MonkeyPatch
     assert run.snapshot().cycles_by_length == whole.snapshot().cycles_by_length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 @pytest.mark.parametrize("parts", [1, 3])
 def test_parts_add_up(arch: str, parts: int) -> None:
@@ -137,6 +139,7 @@ def test_parts_add_up(arch: str, parts: int) -> None:
     assert counted == by_length(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHES)
 def test_rows_hold_the_members(arch: str) -> None:
     graph = several_blocks()

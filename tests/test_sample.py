@@ -45,6 +45,7 @@ from kernels_ti.state import populations
 from kernels_ti.watch import Watch
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(searches(), st.integers(0, 5), st.sampled_from(METHODS))
 def test_every_sample_is_a_wanted_cycle(search, seed, method):
@@ -115,6 +116,7 @@ def test_lengths_are_those_of_all_cycles():
         assert abs(numpy.count_nonzero(table.lengths == length) - expected) < 5 * math.sqrt(expected) + 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)], indirect=True)
 @pytest.mark.parametrize("host_memory", [None, 256], ids=["kept", "made again"])
 @pytest.mark.parametrize(
@@ -309,6 +311,7 @@ def test_many_draws_of_few_cycles_by_a_search_come_in_rounds(monkeypatch):
     assert (sample_cycles(petersen, 20_000, seed=5, method="search").rows() == whole.rows()[:20_000]).all()
 
 
+@pytest.mark.slow
 def test_different_draws_that_do_not_fit_are_refused(tmp_path):
     done = chordless(
         "sample", "hypercube:6", "-k", 10**9, "--method", "search", "--memory", "256M", "-o", tmp_path / "x.npy"

@@ -38,6 +38,7 @@ def finish(run: Run) -> None:
         run.advance()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "records"),
     [
@@ -79,6 +80,7 @@ def test_a_wave_in_a_tiny_arena_loses_nothing(
         assert sum(run.snapshot().cycles_by_length.values()) == len(expected)
 
 
+@pytest.mark.slow
 def test_the_wave_says_that_it_compiles(wave_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_wave, "_compiled", set())
     graph = grid(4, 5)
@@ -92,6 +94,7 @@ def test_the_wave_says_that_it_compiles(wave_device: Device, monkeypatch: pytest
     assert not again.snapshot().compiling, "this process has the kernels"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [1, 3, 64])
 @pytest.mark.parametrize(
     "records", [pytest.param(30, marks=pytest.mark.slow), pytest.param(100, marks=pytest.mark.slow), 10**5]
@@ -164,6 +167,7 @@ def test_an_arena_that_is_too_small_for_one_path_says_so(wave_device: Device, mo
         finish(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
 @pytest.mark.parametrize("budget", [100, 3000])
 def test_a_sweep_in_tiny_slices_shares_its_frames(threads: int, budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,6 +183,7 @@ def test_a_sweep_in_tiny_slices_shares_its_frames(threads: int, budget: int, mon
         assert len(cycles) == 749 * (len(graph) // 30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host_words", [0, 1 << 16], ids=["kernels", "numpy"])
 @pytest.mark.parametrize("places", [1, 7])
 @pytest.mark.slow_on(1)

@@ -29,6 +29,7 @@ def obeys(name, *arguments, exit_code=0, **more):
     return lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -49,6 +50,7 @@ def test_a_count(options):
     obeys("count", "count", "karate", "--json", *options)
 
 
+@pytest.mark.slow
 def test_a_count_up_to_symmetry():
     pytest.importorskip("igraph")
     (found,) = obeys("count", "count", "hypercube:4", "--json", "--symmetry")
@@ -56,6 +58,7 @@ def test_a_count_up_to_symmetry():
     obeys("orbits", "count", "hypercube:4", "--json", "--up-to-symmetry")
 
 
+@pytest.mark.slow
 def test_a_count_that_is_stopped():
     (found,) = obeys("count", "count", "grid:8x8", "--json", "--arch", "reference", "--limit", "10", exit_code=4)
     assert not found["complete"]
@@ -72,6 +75,7 @@ def test_merged_and_resumed_counts(tmp_path):
     obeys("count", "resume", tmp_path / "run", "--json")
 
 
+@pytest.mark.slow
 def test_a_longest_cycle(tmp_path):
     obeys("longest", "longest", "grid:4x4", "--json")
     obeys("longest", "longest", "cycle:5", "--json", "--shortest")
@@ -100,6 +104,7 @@ def test_cycles_that_are_drawn_or_listed(tmp_path):
     assert [fault for cycle in listed for fault in faults(cycle, schema_of("cycle"))] == []
 
 
+@pytest.mark.slow
 def test_an_estimate():
     obeys("estimate", "estimate", "karate", "--json", "--seconds", "0.5")
     obeys("estimate", "estimate", "gnp:200,0.3,1", "--json", "--seconds", "0.5")
@@ -129,6 +134,7 @@ def test_food_webs(tmp_path):
     assert [row["holes"] for row in rows] == [0, 0, 1, None]
 
 
+@pytest.mark.slow
 def test_what_this_machine_can():
     (found,) = obeys("info", "info", "--json")
     assert {each["arch"] for each in found["arches"]} == {"cpu", "cuda", "vulkan", "reference"}

@@ -58,6 +58,7 @@ def test_the_best_are_those_of_all(seed, kind, least):
         assert found.weights == [value(cycle) for cycle in found.cycles]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("least", [False, True])
 @pytest.mark.parametrize("options", [{"method": "search", "arch": "cpu"}, {"method": "boundary", "arch": "cpu"}])
 @pytest.mark.parametrize("bounds", [{}, {"parity": "odd"}, {"through": [3], "max_length": 9}])

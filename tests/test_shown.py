@@ -102,6 +102,7 @@ def test_names_of_vertices_and_files_do_not_reach_the_terminal_as_orders(tmp_pat
     assert NAME in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_dashboard_draws_no_orders():
     import asyncio
 

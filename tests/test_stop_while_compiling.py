@@ -33,6 +33,7 @@ def _stopped(monkeypatch, folder, slips, graph, **more):
     return rest, time.monotonic() - asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("slips", "graph", "more"),
     [(_SEARCH, "grid:7x8", {}), (_BOUNDARY, "grid:13x13", {"method": "boundary"})],

@@ -102,6 +102,7 @@ def whole_search(graph: Graph, group: BlockGroup) -> tuple[Totals, list[bytes]]:
     return search.totals, listed(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize(("collect", "to_host"), [(False, False), (True, False), (True, True)])
 def test_a_search_goes_on_from_the_state_of_another(name: str, collect: bool, to_host: bool) -> None:
@@ -342,6 +343,7 @@ def test_members_over_the_graph_are_members_by_label() -> None:
     assert not labelled.blocks.over_graph
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("room", [0, 1 << 10, 1 << 14], ids=["for one step", "for some cycles", "for many"])
 def test_workers_fill_one_chunk_after_another(threads: int, room: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,6 +124,7 @@ def searched(graph: Graph, options: Options, arch: str = "cpu") -> dict[int, int
     return run.snapshot().cycles_by_length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_random_graphs_count_without_and_with_symmetry_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks are forced to be searched up to symmetry, whatever their groups; with bounds and restrictions."""
@@ -235,12 +236,14 @@ def test_an_estimate_weighs_the_orbits() -> None:
     assert found.paths == pytest.approx(197_500, rel=0.03)
 
 
+@pytest.mark.slow
 def test_the_command_estimates_up_to_symmetry() -> None:
     done = chordless("estimate", "hypercube:5", "--symmetry", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["total"]["estimate"] == sum(CUBE_5.values())
 
 
+@pytest.mark.slow
 def test_the_command_counts_up_to_symmetry() -> None:
     done = chordless("count", "hypercube:5", "--symmetry", "--json")
     assert (done.returncode, done.stderr) == (0, "")

@@ -63,6 +63,7 @@ def added_up(graph: Graph, options: Options, parts: int, arch: str = "cpu") -> d
     return {length: found // (2 * length) for length, found in directed.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_frames")
 @pytest.mark.parametrize(("name", "graph"), symmetric_graphs()[::2], ids=[name for name, _ in symmetric_graphs()[::2]])
 def test_parts_of_symmetric_graphs_add_up(name: str, graph: nx.Graph) -> None:
@@ -72,6 +73,7 @@ def test_parts_of_symmetric_graphs_add_up(name: str, graph: nx.Graph) -> None:
         assert added_up(mine, SYMMETRIC, parts) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_frames")
 @pytest.mark.parametrize("seed", range(6))
 def test_parts_and_stops_of_random_graphs_add_up(

@@ -44,6 +44,7 @@ def private_names(tree: ast.AST) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["kernels_ti", "app"])
 def test_nobody_but_the_door_imports_taichi_or_uses_its_private_names(folder: str) -> None:
     wrong = []
@@ -103,6 +104,7 @@ OF_A_RUNTIME = {("lang.impl", "_root_fb"), ("lang.misc", "runtime")}
 """Names of the library below that are its runtime's: whoever starts one changes them."""
 
 
+@pytest.mark.slow
 def test_a_search_leaves_the_names_of_taichi_and_python_as_they_were() -> None:
     described = DESCRIBED.replace("PACKAGE", repr(library().package))
     both = []
@@ -130,6 +132,7 @@ def test_nothing_is_printed_into_a_notebook() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ARCH", "DEFAULT_IP", "DEFAULT_FP", "LOG_LEVEL"])
 @pytest.mark.slow_on("DEFAULT_IP", "DEFAULT_FP", "LOG_LEVEL")
 def test_variables_for_programs_of_the_user_are_not_for_us(name: str) -> None:
@@ -163,6 +166,7 @@ print(door.library().package)
             assert "is not installed: install it with pip, or choose the arch reference" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_result_names_the_library_that_searched() -> None:
     done = chordless("count", "grid:4x5", "--arch", "cpu", "--json")
     assert json.loads(done.stdout)["program"] == f"{version('chordless')} ({library().package} {library().version})"

@@ -77,6 +77,7 @@ def test_counts_by_length(known: Known, arch: str) -> None:
     check_counts(known, graph_of(known), arch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", each([one for one in KNOWN if one.graph in FRONTIERS]))
 @pytest.mark.slow_on("vulkan")
 def test_the_paper_s_frontier(known: Known, arch: str) -> None:
@@ -84,6 +85,7 @@ def test_the_paper_s_frontier(known: Known, arch: str) -> None:
 
 
 # Florida Bay's web has no small boundary.
+@pytest.mark.slow
 @pytest.mark.parametrize("known", each([one for one in KNOWN if one.graph != "Floridabay"]))
 def test_the_boundary_method_finds_the_same_counts(known: Known) -> None:
     assert count_cycles(graph_of(known), method="boundary").by_length == known.by_length
@@ -208,6 +210,7 @@ def test_roads_have_places_and_stations_have_names():
     assert load_graph(str(DATA / "real" / "london_tube.txt")).graph.names[0] == "Acton Town"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [

@@ -62,6 +62,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), count_cycles(square, a
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("used", "said"), [(True, "1 1\nDeviceError True True\n7 1\n"), (False, "1 1\n1\n7 1\n")], ids=["after", "before"]
 )
@@ -70,6 +71,7 @@ def test_a_child_forked_after_use_raises_at_once_and_ends(used: bool, said: str)
     assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
 
 
+@pytest.mark.slow
 def test_a_program_ends_while_its_threads_still_count() -> None:
     """A thread that Python waits for finishes its count, one that is a daemon does not hold the program up."""
     code = """
@@ -87,6 +89,7 @@ threading.Thread(target=late).start()
     assert (done.returncode, done.stdout) == (0, "22\n")
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_a_count_and_the_next_one_works() -> None:
     code = """
 import os, signal, threading

@@ -151,6 +151,7 @@ def test_what_cannot_be_avoided(monkeypatch) -> None:
         SearchSpace(graph, Options(avoid_edges=((0, 1), (2, 7), (6, 11), (13, 18))))
 
 
+@pytest.mark.slow
 def test_edges_to_avoid_on_the_command_line() -> None:
     result, exit_code = count("grid:4x5", "--avoid-edge", "1,1-1,2", "--avoid-edge", "2,2-2,3", *REFERENCE)
     assert (exit_code, result["avoid_edges"]) == (0, ["1,1-1,2", "2,2-2,3"])
@@ -180,6 +181,7 @@ def test_every_device_drops_the_paths(device: Device) -> None:
     assert cycles == wanted(graph, (0, 7, 19), (2,))
 
 
+@pytest.mark.slow
 def test_every_device_drops_the_paths_of_a_wide_block(device: Device) -> None:
     """Of more words than a kernel unrolls, 32 bits each or 64; and no cycle is long, which would take many launches."""
     pairs = [(2 + 2 * i, 3 + 2 * i) for i in range(260)]
@@ -307,6 +309,7 @@ def test_names_of_vertices_and_edges() -> None:
         restricted(graph, (4,))
 
 
+@pytest.mark.slow
 def test_the_commands_obey() -> None:
     expected = wanted(grid(4, 5), (0, 1), (7,))
     asked = ("grid:4x5", "--through-edge", "0,0-0,1", "--avoid", "1,2")

@@ -69,6 +69,7 @@ def test_rows_and_order_are_those_of_the_reference(name, arch):
     assert sorted(map(tuple, rows.tolist())) == sorted(bits(cycle, rows.shape[1]) for cycle in cycles)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [{"min_length": 8, "max_length": 10}, {"through": (7,), "avoid": (12,)}, {"min_length": 9, "part": (2, 3)}],

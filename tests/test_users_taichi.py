@@ -104,6 +104,7 @@ def run_script(folder: Path, code: str, **environment: str) -> subprocess.Comple
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", BEFORE)
 @pytest.mark.parametrize("first", ["ours", "theirs"])
 @pytest.mark.slow_on("types and debug", "gradients")
@@ -191,6 +192,7 @@ assert kept.to_numpy().tolist() == [7] * 4
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_names_that_cannot_be_sent_are_refused_with_a_way_out(tmp_path: Path) -> None:
     code = f"""{TI}{GRAPHS}
 class Town:
@@ -222,6 +224,7 @@ os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_gpu_that_is_looked_for_first_is_used_in_this_process(arch):
     code = (
         "import networkx as nx; from kernels_ti import count_cycles, taichi_door; "

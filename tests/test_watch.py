@@ -85,6 +85,7 @@ def test_an_error_of_the_caller_ends_the_call() -> None:
             function(LONG, progress=stop)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", SEARCHES)
 def test_a_search_that_is_out_of_time_returns_a_part(function) -> None:
     found = function(LONG, timeout=0.3, **({"method": "search"} if function is count_cycles else {}))

@@ -35,6 +35,7 @@ def written(graph, path):
         return write_graph_file(graph, str(path), stream, ["by a test"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(graph=graphs())
 @settings(max_examples=40)
@@ -83,6 +84,7 @@ def test_a_matrix_beyond_all_memory_is_refused():
         write_graph_file(graph, "a.g6", io.BytesIO())
 
 
+@pytest.mark.slow
 def test_generate_and_overlap_write_what_the_suffix_says(tmp_path):
     for suffix in ("g6", "s6.gz", "net"):
         path = tmp_path / f"petersen.{suffix}"

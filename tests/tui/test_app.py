@@ -60,6 +60,7 @@ def test_every_screen_is_shown_and_fits(finished):
     drive(ChordlessApp(Settings(), directory=finished), SMALL, steps)
 
 
+@pytest.mark.slow
 def test_keys_lead_to_the_screens():
     async def steps(pilot):
         app = pilot.app
@@ -103,6 +104,7 @@ def test_keys_lead_to_the_screens():
     assert app.return_code == 0
 
 
+@pytest.mark.slow
 def test_every_screen_has_the_tabs_with_a_key_that_works_and_its_own_is_lit():
     async def steps(pilot):
         app = pilot.app
@@ -149,6 +151,7 @@ def test_help_has_every_action_with_the_keys_of_the_user(size):
     drive(ChordlessApp(Settings(keys={"run.pause": "f9"})), size, steps)
 
 
+@pytest.mark.slow
 def test_the_help_begins_with_the_keys_of_the_screen_before_it():
     async def steps(pilot):
         app = pilot.app
@@ -161,6 +164,7 @@ def test_the_help_begins_with_the_keys_of_the_screen_before_it():
     drive(ChordlessApp(Settings()), (80, 36), steps)
 
 
+@pytest.mark.slow
 def test_the_palette_tells_the_key_of_each_action_and_offers_the_themes():
     async def steps(pilot):
         app = pilot.app
@@ -248,6 +252,7 @@ def test_it_ends_while_the_run_screen_is_being_made():
     assert app.return_code == 143
 
 
+@pytest.mark.slow
 def test_a_theme_is_kept_and_taken_up():
     async def choose(pilot):
         pilot.app.theme = "nord"
@@ -274,6 +279,7 @@ def test_settings_that_cannot_be_written_are_no_reason_to_fail(tmp_path, monkeyp
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
+@pytest.mark.slow
 def test_it_is_calm_over_ssh(monkeypatch):
     async def steps(pilot):
         return pilot.app.animation_level
@@ -283,6 +289,7 @@ def test_it_is_calm_over_ssh(monkeypatch):
     assert drive(ChordlessApp(Settings()), SMALL, steps) == "none"
 
 
+@pytest.mark.slow
 def test_no_color_leaves_no_colour(monkeypatch):
     async def steps(pilot):
         app = pilot.app
@@ -343,6 +350,7 @@ def test_with_ascii_alone_nothing_else_is_drawn(finished):
     drive(ChordlessApp(Settings(), directory=finished, ascii_only=True), SMALL, steps)
 
 
+@pytest.mark.slow
 def test_without_a_terminal_it_says_so(finished):
     more = {"stdin": subprocess.DEVNULL, "env": {**os.environ, "PYTHONPATH": SOURCE_PATH}}
     for arguments in (["tui"], ["replay", finished]):
@@ -393,6 +401,7 @@ def test_letters_that_follow_a_key_at_once_go_where_it_leads():
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
+@pytest.mark.slow
 def test_a_screen_that_is_made_beforehand_reads_no_runs(finished):
     async def steps(pilot):
         app = pilot.app

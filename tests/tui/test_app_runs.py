@@ -150,6 +150,7 @@ def test_a_run_that_is_over_is_played_again(finished):
     drive(ChordlessApp(Settings(), directory=finished), LARGE, steps)
 
 
+@pytest.mark.slow
 def test_a_newcomer_begins_by_enter_and_finds_the_longest_cycle(tmp_path):
     async def steps(pilot):
         app = pilot.app

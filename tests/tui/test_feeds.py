@@ -77,6 +77,7 @@ def is_gone(pid):
     return False
 
 
+@pytest.mark.slow
 def test_an_engine_is_fed_controlled_and_followed(tmp_path, slow, monkeypatch):
     # Only what a follower cannot do without is recorded.
     monkeypatch.setattr("chordless.engine.process._SHARE_BETWEEN_RECORDS", 1e9)
@@ -121,6 +122,7 @@ def test_an_engine_is_fed_controlled_and_followed(tmp_path, slow, monkeypatch):
             assert not other.session.state.can_resume
 
 
+@pytest.mark.slow
 def test_a_killed_engine_leaves_a_run_that_is_gone_on_with_where_it_was(tmp_path, slow, monkeypatch):
     # The last report before the end is recorded, however few are.
     monkeypatch.setattr("chordless.engine.process._SHARE_BETWEEN_RECORDS", 1e9)

@@ -26,6 +26,7 @@ def web_of_groups(path, *groups):
     return str(write_web(path, *groups, names="ABCDEFGHIJKLMNOP"[: species + len(groups)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("groups", "words"),
     [

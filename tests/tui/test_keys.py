@@ -29,6 +29,7 @@ def test_no_key_has_two_meanings():
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_digits_pressed_one_after_another_fall_into_no_field():
     async def steps(pilot):
         app = pilot.app
@@ -46,6 +47,7 @@ def test_digits_pressed_one_after_another_fall_into_no_field():
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
+@pytest.mark.slow
 def test_digits_lead_to_the_screens_while_nobody_has_gone_to_the_field_of_the_graph():
     """At the start, and after a graph was picked from a list, the field has the focus only so that letters go there."""
 
@@ -84,6 +86,7 @@ def test_what_is_typed_replaces_the_example_after_the_terminal_lost_the_focus_an
 
 
 # What terminals send for alt and 2, with and without the newer protocol of keys.
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["alt+2", "trade_mark_sign"])
 def test_from_a_field_alt_and_a_digit_lead_to_a_screen(key):
     async def steps(pilot):
@@ -97,6 +100,7 @@ def test_from_a_field_alt_and_a_digit_lead_to_a_screen(key):
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("back", [False, True])
 def test_letters_right_after_tab_go_to_the_field_that_then_has_the_focus(back):
     async def steps(pilot):
@@ -116,6 +120,7 @@ def test_letters_right_after_tab_go_to_the_field_that_then_has_the_focus(back):
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
+@pytest.mark.slow
 def test_q_closes_what_is_on_top():
     async def steps(pilot):
         app = pilot.app
@@ -148,6 +153,7 @@ def test_a_table_of_lines_obeys_the_keys_of_lists(written):
     watch(steps, batch=str(written))
 
 
+@pytest.mark.slow
 def test_all_other_lists_obey_the_keys_of_lists(finished):
     async def steps(pilot):
         app = pilot.app

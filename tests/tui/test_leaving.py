@@ -245,6 +245,7 @@ def test_a_run_on_a_cluster_goes_on_there_by_itself(tmp_path, monkeypatch):
     assert "--cluster local --gpus 0,2 --progress none" in words
 
 
+@pytest.mark.slow
 def test_a_run_that_picks_cycles_is_stopped_with_a_checkpoint(tmp_path):
     run = tmp_path / "run"
 

@@ -133,6 +133,7 @@ def test_what_the_reader_notes_stands_beside_the_graph(tmp_path):
     fill(SMALL, steps)
 
 
+@pytest.mark.slow
 def test_a_food_web_is_started_by_its_niche_overlap_graph(tmp_path):
     web = tmp_path / "Estuary.net"
     web.write_text(
@@ -157,6 +158,7 @@ def test_a_food_web_is_started_by_its_niche_overlap_graph(tmp_path):
     assert load_settings()[0].last.source == "overlap"
 
 
+@pytest.mark.slow
 def test_a_web_with_living_types_is_offered_as_a_food_web_which_the_next_file_is_not(tmp_path):
     web, other = tmp_path / "Bay.net", tmp_path / "triangle.g6"
     web.write_text("*Vertices 4\n*Arcs\n1 2 1\n1 3 1\n1 4 1\n")
@@ -182,6 +184,7 @@ def test_a_web_with_living_types_is_offered_as_a_food_web_which_the_next_file_is
     fill(SMALL, steps)
 
 
+@pytest.mark.slow
 @SIZES
 def test_a_graph_is_picked_from_examples_recent_ones_and_files(size, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -80,6 +80,7 @@ def test_what_is_typed_replaces_the_example_and_is_looked_at():
     assert fill(SMALL, steps).command.graph == "petersen"
 
 
+@pytest.mark.slow
 def test_every_field_comes_out_in_the_command_and_all_but_the_folder_come_back(tmp_path):
     typed = {
         "#min-length": "4", "#max-length": "12", "#limit": "1000", "#threads": "2", "#memory": "1.5GiB",
@@ -132,6 +133,7 @@ def test_a_choice_tells_at_once_what_was_chosen():
     fill(SMALL, steps)
 
 
+@pytest.mark.slow
 def test_a_run_on_the_reference_has_no_folder_and_says_so(tmp_path):
     async def steps(pilot):
         app = pilot.app
@@ -159,6 +161,7 @@ def test_a_run_on_the_reference_has_no_folder_and_says_so(tmp_path):
     drive(app, SMALL, steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cycles", "free", "limit", "words"),
     [
@@ -208,6 +211,7 @@ def test_the_arrow_keys_choose():
     fill(SMALL, steps, graph="petersen")
 
 
+@pytest.mark.slow
 def test_paths_are_asked_for_by_their_ends():
     async def steps(pilot):
         screen = pilot.app.screen
@@ -241,6 +245,7 @@ def test_paths_are_asked_for_by_their_ends():
     fill(SMALL, other, settings=settings, graph="petersen")
 
 
+@pytest.mark.slow
 def test_mistakes_are_said_beside_the_field_in_the_words_of_the_command_line(tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")
@@ -291,6 +296,7 @@ def test_where_a_run_folder_will_be_is_said(tmp_path, monkeypatch):
     fill(SMALL, steps)
 
 
+@pytest.mark.slow
 def test_the_folder_of_the_run_that_is_shown_is_not_offered_again(tmp_path):
     with created(tmp_path / "mine", RunCommand("petersen", 1.0), load_graph("petersen")) as directory:
         directory.checkpoint.write_bytes(b"")
@@ -332,6 +338,7 @@ def test_an_answer_is_shown_no_longer_than_its_question(monkeypatch):
     fill(SMALL, steps)
 
 
+@pytest.mark.slow
 def test_what_this_machine_has_is_shown_and_what_it_has_not_cannot_be_chosen(probed):
     async def steps(pilot):
         arches = pilot.app.screen.query_one("#arch", Choice)

@@ -66,6 +66,7 @@ def body(app):
     return "\n".join(text_of(app).splitlines()[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, pytest.param(LARGE, marks=pytest.mark.slow)], ids=["80x24", "160x50"])
 def test_no_screen_of_a_run_of_paths_speaks_of_cycles(size, listed):
     app = ChordlessApp(Settings(), directory=listed)
@@ -99,6 +100,7 @@ def test_no_screen_of_a_run_of_paths_speaks_of_cycles(size, listed):
     drive(app, size, steps)
 
 
+@pytest.mark.slow
 def test_the_dashboard_lists_paths_as_the_shell_does(tmp_path, capfd):
     assert main(["paths", "grid:4x4", "0,0", "3,3", "--list", "--quiet"]) == 0
     shell = sorted(capfd.readouterr().out.splitlines())

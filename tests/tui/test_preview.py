@@ -37,6 +37,7 @@ def lit(app):
     return sum(line[line.rfind("│") :].count("●") for line in text_of(app).splitlines() if "│" in line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
 def test_the_typed_graph_is_drawn_with_a_cycle_lit_and_an_estimate(size):
     async def steps(pilot):
@@ -112,6 +113,7 @@ def test_another_cycle_is_lit_after_a_while_unless_nothing_moves(monkeypatch):
     drive(ChordlessApp(Settings(last=LastChoices(graph="petersen"))), SMALL, steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "is_drawn"), [(20, False), (30, True)])
 def test_a_narrow_terminal_has_the_estimate_below_the_form_and_a_drawing_if_there_are_rows(rows, is_drawn):
     async def steps(pilot):
@@ -299,6 +301,7 @@ def test_both_times_are_told_where_the_boundary_is_much_sooner(outlook, find, wo
     assert outlook.both_times(find) == words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 20), SMALL, LARGE], ids=["60x20", "80x24", "160x50"])
 def test_one_key_takes_the_other_way_to_count(size, monkeypatch):
     outlook = Outlook(CycleRange(7.4e8, 6.3e8, 8.9e8), 42.0, Expected(1.0, 1e6, True), 2)
@@ -338,6 +341,7 @@ def test_both_times_and_the_key_fit_beside_start(along, monkeypatch):
     drive(ChordlessApp(Settings(last=LastChoices(graph="petersen", find="boundary"))), (60, 20), steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "way"), [(299.0, "count"), (301.0, "boundary")])
 def test_a_search_of_more_than_five_minutes_begins_along_the_boundary(seconds, way, monkeypatch):
     outlooks = {

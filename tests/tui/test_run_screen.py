@@ -46,6 +46,7 @@ WORDS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "ascii_only"), [(SMALL, False), (SMALL, True), (LARGE, True)])
 def test_what_a_run_shows(size, ascii_only):
     app = Stage(ascii_only=ascii_only)

@@ -91,6 +91,7 @@ def test_it_does_not_matter_how_the_events_are_batched():
     assert whole.after([]) is whole
 
 
+@pytest.mark.slow
 def test_many_events_make_one_picture(monkeypatch):
     """A dataclass made for each event would take minutes for the recording of a long run."""
     made = []

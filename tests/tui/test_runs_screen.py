@@ -267,6 +267,7 @@ def test_a_run_is_deleted_after_a_question_whose_answer_is_no(size, runs):
     assert len(os.listdir(runs)) == 1
 
 
+@pytest.mark.slow
 def test_an_empty_history_says_how_to_begin(tmp_path):
     async def steps(pilot):
         app = pilot.app

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from chordless.runs.elsewhere import noted_folders
 from chordless.tui.app import ChordlessApp
 from chordless.tui.settings import Settings, default_runs_folder, load_settings, settings_path
@@ -45,6 +46,7 @@ def test_theme_and_characters_hold_at_once_and_at_the_next_start():
     assert (settings.theme, settings.ascii, faults) == ("textual-light", True, [])
 
 
+@pytest.mark.slow
 def test_threads_memory_and_folder_are_those_of_the_next_run(tmp_path):
     run = default_runs_folder() / "old"
     run.mkdir(parents=True)
@@ -75,6 +77,7 @@ def test_threads_memory_and_folder_are_those_of_the_next_run(tmp_path):
     assert noted_folders() == [run]
 
 
+@pytest.mark.slow
 def test_a_wrong_value_is_told_and_not_taken():
     async def steps(pilot):
         app, screen = pilot.app, await _opened(pilot)
@@ -92,6 +95,7 @@ def test_a_wrong_value_is_told_and_not_taken():
     drive(ChordlessApp(Settings()), LARGE, steps)
 
 
+@pytest.mark.slow
 def test_a_key_is_changed_refused_and_brought_back():
     async def steps(pilot):
         app = pilot.app

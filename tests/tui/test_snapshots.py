@@ -59,6 +59,7 @@ def small_listing(path):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SNAPSHOTS)
 def test_screens_look_as_they_did(name, home, tmp_path):
     scene, size, ascii_only = SNAPSHOTS[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
 from chordless.protocol.orders import RunCommand
 from chordless.tui.app import ChordlessApp
 from chordless.tui.run_form import wave_of
@@ -28,6 +29,7 @@ def test_the_form_begins_a_search_breadth_first():
     assert app.settings.last.expansion == "two-ended"
 
 
+@pytest.mark.slow
 def test_a_run_is_begun_anew_breadth_first_after_a_question(tmp_path, slow):
     async def steps(pilot):
         app = pilot.app
