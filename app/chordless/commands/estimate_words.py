@@ -40,7 +40,7 @@ def result_object(estimate: Estimate, trial: Finished, seconds: tuple[float, flo
     """Return the object that ``--json`` prints; null stands for what no number can hold or nothing is known of."""
     from dataclasses import asdict
 
-    from kernels_ti.estimate.count_estimate import CountEstimate, EstimatedRange
+    from kernels_ti import CountEstimate, EstimatedRange
 
     return {
         "graph": trial.graph,
