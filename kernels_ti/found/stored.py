@@ -66,9 +66,17 @@ class StoredCycles:
         return self.buffer, self.cycle_stride, self.word_stride, self.first, self.count
 
 
+def _empty_words(group: BlockGroup) -> int:
+    """Words of the empty bit rows behind those of a group.
+
+    A label that no vertex of the last block has must be that of a row as well, see `step.bound.most_on_path`.
+    """
+    return group.longest_block * group.words if group.required is None and group.longest_block < group.rows else 0
+
+
 def block_bytes(group: BlockGroup) -> int:
     """Bytes of the bit rows and the CSR arrays of a group on a device."""
-    words = group.bit_row_count * group.words * group.word_bits // 8
+    words = (group.bit_row_count * group.words + _empty_words(group)) * group.word_bits // 8
     return words + 4 * (3 * group.bit_row_count + len(group.neighbour) + 2 * len(group.seed_entries))
 
 
@@ -105,9 +113,8 @@ class ResidentBlocks:
         self._as_rows = as_rows
         self._to_host = to_host
         rows = group.bit_rows().reshape(-1)
-        if group.required is None and group.longest_block < group.rows:
-            # A label that no vertex of the last block has must be that of a row as well, see `step.bound.most_on_path`.
-            rows = np.concatenate((rows, np.zeros(group.longest_block * group.words, rows.dtype)))
+        if empty := _empty_words(group):
+            rows = np.concatenate((rows, np.zeros(empty, rows.dtype)))
         # The required vertices are stored as one more bit row, which saves an argument of the kernels.
         self.rows = device.buffer(rows if group.required is None else np.concatenate((rows, group.required)))
         self.first_row = device.buffer(group.first_row if group.chords is None else group.first_rows_of_both_ends)

@@ -345,7 +345,7 @@ def test_a_bar_of_the_histogram_leads_to_its_cycles(lists):
     app = Asked(replace(RUNNING, options=options, directory="/runs/a"))
 
     async def steps(pilot):
-        await until(pilot, lambda: "cycles by length" in text_of(app))
+        await until(pilot, lambda: "bars: log scale" in text_of(app))
         app.screen.query_one(Histogram).focus()
         await pilot.pause()
         # The cursor begins at the length with the most cycles.
