@@ -19,8 +19,9 @@ from kernels_ti import Graph, Options, SizeError, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.executors import in_passes, parts
+from kernels_ti.boundary.executors import in_passes, lengths_on_device, parts
 from kernels_ti.boundary.executors import tables as device_tables
+from kernels_ti.boundary.executors.lengths_on_device import LengthsModulo
 from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.values.residues import coefficients, combined, primes_beyond
 from kernels_ti.boundary.values.saved import SavedCount
@@ -36,6 +37,13 @@ class DoesNotFit(DeviceBlock):
         raise SizeError("it does not fit")
 
 
+class RemaindersDoNotFit(LengthsModulo):
+    """A block whose states never fit with a remainder for each length."""
+
+    def take_vertex(self, enough):
+        raise SizeError("it does not fit")
+
+
 @pytest.fixture(autouse=True)
 def _every_block_in_kernels(monkeypatch):
     monkeypatch.setattr(boundary, "_FEWEST_STATES", 0)
@@ -43,10 +51,13 @@ def _every_block_in_kernels(monkeypatch):
 
 @pytest.fixture
 def cells_for_passes(monkeypatch):
-    """Make passes of any block, with as many numbers to a state as so many cells have room for."""
+    """Make passes of any block: with all lengths for None, else at as many points as so many cells have room for."""
 
     def set_cells(cells):
         monkeypatch.setattr(boundary, "CoresBlock", DoesNotFit)
+        if cells is None:
+            return
+        monkeypatch.setattr(in_passes, "LengthsModulo", RemaindersDoNotFit)
         monkeypatch.setattr(in_passes, "cells_of_two_tables", lambda memory: cells)
 
     return set_cells
@@ -68,6 +79,15 @@ def counted(graph, **options):
     return count.cycles_by_length
 
 
+def beads_of(beads):
+    """A ring of cycles of four vertices: it has 2^beads long cycles."""
+    ends = [(3 * bead, 3 * (bead + 1) % (3 * beads)) for bead in range(beads)]
+    edges = [
+        edge for bead, (a, b) in enumerate(ends) for x in (1, 2) for edge in ((a, 3 * bead + x), (3 * bead + x, b))
+    ]
+    return Graph.from_edges(3 * beads, edges)
+
+
 def in_python(graph, **options):
     count = BoundaryCount(SearchSpace(graph, Options(**options)))
     count.advance(math.inf)
@@ -86,7 +106,7 @@ def test_a_polynomial_comes_back_from_its_values(wanted):
     assert [combined(remainders, primes) for remainders in zip(*parts, strict=True)] == (wanted if primes else [])
 
 
-@pytest.mark.parametrize("cells", [1, 100])
+@pytest.mark.parametrize("cells", [None, 1, 100])
 def test_counts_are_those_of_the_reference(cells, cells_for_passes):
     cells_for_passes(cells)
 
@@ -110,33 +130,62 @@ def test_counts_are_those_of_the_reference(cells, cells_for_passes):
 
 # Of one word, of two, and of more with wider symbols; several blocks.
 @pytest.mark.slow
+@pytest.mark.parametrize("cells", [None, 10_000])
 @pytest.mark.parametrize("spec", ["grid:6x9", "gnp:30,0.4,2", "ladder:60", "gnp:70,0.03,4"])
 @pytest.mark.slow_on("gnp:30,0.4,2")
-def test_counts_are_those_of_python(spec, cells_for_passes):
-    cells_for_passes(10_000)
+def test_counts_are_those_of_python(spec, cells, cells_for_passes):
+    cells_for_passes(cells)
     graph = generate(spec)
     assert counted(graph) == in_python(graph)
 
 
 @pytest.mark.slow
-def test_counts_have_any_number_of_digits(cells_for_passes):
-    cells_for_passes(400)
-    beads = 60
-    ends = [(3 * bead, 3 * (bead + 1) % (3 * beads)) for bead in range(beads)]
-    edges = [
-        edge for bead, (a, b) in enumerate(ends) for x in (1, 2) for edge in ((a, 3 * bead + x), (3 * bead + x, b))
-    ]
-    assert counted(Graph.from_edges(3 * beads, edges)) == {4: beads, 2 * beads: 2**beads}
+@pytest.mark.parametrize("cells", [None, 400])
+def test_counts_have_any_number_of_digits(cells, cells_for_passes):
+    cells_for_passes(cells)
+    assert counted(beads_of(60)) == {4: 60, 120: 2**60}
 
 
 @pytest.mark.slow
-def test_values_are_reduced_between_where_many_states_become_one(cells_for_passes, monkeypatch):
-    cells_for_passes(4000)
+@pytest.mark.parametrize("cells", [None, 4000])
+def test_values_are_reduced_between_where_many_states_become_one(cells, cells_for_passes, monkeypatch):
+    cells_for_passes(cells)
     graph = generate("grid:6x7")
     expected = in_python(graph)
     monkeypatch.setattr(device_tables, "_MOST_ADDITIONS", 2)
     monkeypatch.setattr(device_tables, "_ROWS_BETWEEN_CARRIES", 50)
     assert counted(graph) == expected
+
+
+def test_the_ways_of_all_lengths_lie_in_two_buffers(monkeypatch):
+    monkeypatch.setattr(boundary, "CoresBlock", boundary.block_on_device)
+    graph = generate("grid:6x7")
+    expected, kept, cells = in_python(graph), [], []
+    monkeypatch.setattr(lengths_on_device, "BUFFER", 400)
+    count = begun(graph)
+    while not count.finished:
+        count.advance(0.0)
+        kept.append(count.saved())
+        cells += [0] if count._block is None else [count._block._ways]
+    assert count.cycles_by_length == expected
+    assert 400 < max(cells) < 800
+    # A count that was kept goes on, also from two buffers to one.
+    for saved in kept[len(kept) // 2 :: 7]:
+        resumed = begun(graph, saved=saved)
+        resumed.advance(math.inf)
+        assert resumed.cycles_by_length == expected
+
+
+def test_numbers_that_do_not_fit_are_counted_modulo_primes(monkeypatch):
+    monkeypatch.setattr(boundary, "CoresBlock", boundary.block_on_device)
+    graph = beads_of(60)
+    monkeypatch.setattr(lengths_on_device, "BUFFER", 50)
+    count, passes = begun(graph), []
+    while not count.finished:
+        count.advance(0.0)
+        passes.append(count.passes)
+    assert count.cycles_by_length == {4: 60, 120: 2**60}
+    assert [number for number, _ in itertools.groupby(passes)] == [None, (1, 0), (2, 3), (3, 3), None]
 
 
 @pytest.mark.slow
@@ -148,6 +197,8 @@ def test_a_table_of_few_cells_makes_passes(monkeypatch):
     whole.advance(math.inf)
     monkeypatch.setattr(device_tables, "MOST_CELLS", 8 * whole.most_states)
     assert counted(graph) == whole.cycles_by_length == in_python(graph)
+    monkeypatch.setattr(in_passes, "LengthsModulo", RemaindersDoNotFit)
+    assert counted(graph) == whole.cycles_by_length
     # Fewer numbers fit than was thought: the pass begins anew with half of them.
     monkeypatch.setattr(in_passes, "cells_of_two_tables", lambda memory: 1 << 20)
     assert counted(graph) == whole.cycles_by_length

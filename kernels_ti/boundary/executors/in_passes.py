@@ -1,8 +1,9 @@
 """A count by length of one block in several passes, where its states with a number for each length do not fit.
 
-The first pass counts all lengths together. The others carry values of the polynomial whose coefficients are the cycles
-by length, at as many points at once as fit: one number for each point, instead of one for each length. Values at as
-many points as there are lengths, modulo as many primes as the total takes, tell the exact counts, see
+The first pass counts all lengths together. The others count modulo primes, as many as the total takes. Where the
+remainders of all lengths fit, there is one pass for each prime. Otherwise a pass carries values of the polynomial whose
+coefficients are the cycles by length, at as many points at once as fit: one number for each point, instead of one for
+each length. Values at as many points as there are lengths, modulo all primes, tell the exact counts, see
 `kernels_ti.boundary.values.residues`. So what fits as a total also fits by length, and takes longer.
 """
 
@@ -16,12 +17,13 @@ from functools import partial
 
 import numpy as np
 
+from kernels_ti.boundary.executors.lengths_on_device import LengthsModulo
 from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.executors.tables import FEW_CELLS, HALF_BITS, DeviceTables, Shape, cells_of_two_tables
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import DIGIT_LIMIT, FOUND, FULL, TALLIES
-from kernels_ti.boundary.values.residues import coefficients, combined, primes_beyond
+from kernels_ti.boundary.values.residues import coefficients, combined, primes_beyond, values_at
 from kernels_ti.boundary.values.saved import SavedBlock, SavedPasses, SavedStates
 from kernels_ti.device.device import Device
 from kernels_ti.errors import EngineError, SizeError
@@ -133,9 +135,10 @@ class BlockInPasses:
         self.triangles = 0
         self._known: SavedPasses | None = None
         self._primes: list[int] = []
-        self._at_once = self._most_states = 1
+        self._points_that_fit = self._most_states = 1
+        self._all_lengths_fit = True
         self.finished = False
-        self._pass: DeviceBlock | BlockAtPoints | None = None
+        self._pass: DeviceBlock | LengthsModulo | BlockAtPoints | None = None
         if saved is not None:
             self._first_pass_is_made(saved)
 
@@ -180,9 +183,12 @@ class BlockInPasses:
         try:
             self._pass.take_vertex(enough)
         except SizeError:
-            if not isinstance(self._pass, BlockAtPoints) or self._at_once == 1:
+            if isinstance(self._pass, LengthsModulo):
+                self._all_lengths_fit = False
+            elif isinstance(self._pass, BlockAtPoints) and self._points_that_fit > 1:
+                self._points_that_fit //= 2
+            else:
                 raise
-            self._at_once //= 2
             self._pass = None
             return
         self._most_states = max(self._most_states, self._pass.states)
@@ -195,6 +201,11 @@ class BlockInPasses:
         words = np.zeros((self._block.packing.words, 1), np.uint64)
         states = SavedStates(words, np.ones((1, 1, 1), np.uint64))
         return SavedBlock(0, states, {}, 0, self._known)
+
+    @property
+    def _at_once(self) -> int:
+        """Numbers that a pass carries for each state, or finds for all lengths."""
+        return max(self._lengths, 1) if self._all_lengths_fit else self._points_that_fit
 
     @property
     def _lengths(self) -> int:
@@ -218,13 +229,15 @@ class BlockInPasses:
         passes = math.ceil(self._lengths / self._at_once) * len(self._primes)
         whole = row + passes * row + len(self._primes) * self._lengths
         done = row + sum(len(values) + row * len(values) / self._at_once for values in known.values.values())
-        under_way = len(self._pass.values) if isinstance(self._pass, BlockAtPoints) else 0
+        under_way = 0 if self._pass is None else min(self._at_once, self._lengths)
         return min((done + passed * (row + under_way)) / whole, 1.0)
 
-    def _next_pass(self) -> DeviceBlock | BlockAtPoints:
+    def _next_pass(self) -> DeviceBlock | LengthsModulo | BlockAtPoints:
         if self._known is None:
             return DeviceBlock(self._device, self._block, None, self._memory)
         prime, first, last = self._next_points(self._known)
+        if self._all_lengths_fit:
+            return LengthsModulo(self._device, self._block, self._memory, prime)
         points = range(first, last)
         return BlockAtPoints(self._device, self._block, self._memory, points, prime)
 
@@ -236,22 +249,26 @@ class BlockInPasses:
         # The passes that are left are of equal size.
         return prime, made + 1, made + 1 + math.ceil(left / math.ceil(left / self._at_once))
 
-    def _end_pass(self, made: DeviceBlock | BlockAtPoints) -> None:
+    def _end_pass(self, made: DeviceBlock | LengthsModulo | BlockAtPoints) -> None:
         known = self._known
         if known is None:
             assert isinstance(made, DeviceBlock)
             known = SavedPasses(made.cycles.get(0, 0), made.triangles, self._most_states, None, {})
             self._first_pass_is_made(known)
             return
-        assert isinstance(made, BlockAtPoints)
-        values = {**known.values, made.prime: (*known.values.get(made.prime, ()), *made.values)}
-        self._known = known = replace(known, longest=made.longest, values=values)
+        assert isinstance(made, LengthsModulo | BlockAtPoints)
+        if isinstance(made, BlockAtPoints):
+            values = (*known.values.get(made.prime, ()), *made.values)
+        else:
+            cycles = [made.cycles.get(length, 0) for length in range(made.longest + 1)]
+            values = tuple(values_at(cycles, range(1, made.longest - SHORTEST + 2), made.prime))
+        self._known = known = replace(known, longest=made.longest, values={**known.values, made.prime: values})
         self._finish_if_known(known)
 
     def _first_pass_is_made(self, known: SavedPasses) -> None:
         self._known, self.triangles = known, known.triangles
         self._primes = primes_beyond(known.total, PRIME_BITS)
-        self._at_once = self._numbers_that_fit(known.most_states)
+        self._points_that_fit = self._numbers_that_fit(known.most_states)
         self._finish_if_known(known)
 
     def _numbers_that_fit(self, states: int) -> int:

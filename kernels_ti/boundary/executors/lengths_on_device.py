@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import (
     BESIDE,
     DIGIT_BITS,
+    DIGIT_LIMIT,
     FEWEST,
     FIRST,
     FULL,
@@ -33,6 +34,8 @@ from kernels_ti.device.device import Device
 # Work items that share the ways to a state: neighbours on a GPU read neighbouring cells.
 _SHARING = {"cpu": 1, "cuda": 16}
 _ROWS_TOGETHER = 8
+BUFFER = MOST_CELLS
+"""Cells of the ways that each of their two buffers holds at most."""
 # Cells of the ways to the states that follow, for each cell of ways now, where states are dropped for want of room.
 _GROWTH = 1.3
 
@@ -40,16 +43,20 @@ _GROWTH = 1.3
 class DeviceLengths(DeviceBlock):
     """The count of one block by length, of cycles of up to `longest` vertices, in kernels on a CPU or CUDA.
 
-    Rows hold the states. The ways to all of them lie in a buffer of their own.
+    Rows hold the states. The ways to all of them lie in two buffers of their own: the second one is only filled where
+    one is too small.
     """
 
+    _below = 0
+    """How much less than 2^48 the prime is of which the ways are remainders; 0 for exact numbers."""
+
     def __init__(self, device: Device, block: OrderedBlock, longest: int, memory: int | None) -> None:
+        # The ways that are held: the digits of each number, and all their cells.
+        self._digits, self._ways = 1, 1
         super().__init__(device, block, longest, memory, beside=BESIDE)
         self._apart = 2 if block.is_bipartite else 1
         # Vertices behind a state, before the one that closes a cycle: of any state at most, and of those held now.
         self._most, self._most_held = longest - 1, 0
-        # The ways that are held: the digits of each number, and all their cells.
-        self._digits, self._ways = 1, 1
 
     def _begin(self) -> None:
         """Make the one state of no vertex: one way leads there."""
@@ -58,7 +65,13 @@ class DeviceLengths(DeviceBlock):
         row[self._cells + FEWEST], row[self._cells + BESIDE] = LENGTH_LIMIT, 0
         self._shape = Shape(1, self._cells + BESIDE, digits=0)
         self._upload(self._old, row)
-        self._upload("ways", np.ones(1, np.uint64))
+        self._ways_from(np.ones(1, np.uint64))
+
+    def _ways_from(self, ways: np.ndarray) -> None:
+        """Hold these ways."""
+        split = _split(self._digits)
+        self._upload("ways", ways[:split])
+        self._upload("ways beyond", ways[split:] if len(ways) > split else np.zeros(1, np.uint64))
 
     @property
     def _numbers(self) -> int:
@@ -71,12 +84,12 @@ class DeviceLengths(DeviceBlock):
 
     def _is_short(self, shape: Shape) -> bool:
         """Say whether the other table and its ways are expected to take more memory than there is."""
-        cells, held = int(_GROWTH * self._ways), bytes_of(self._buffers.get("other ways"))
-        return cells > MOST_CELLS or 8 * shape.cells + max(8 * cells, held) > self._room() + held
+        cells, held = int(_GROWTH * self._ways), self._bytes_of("other ways", "other ways beyond")
+        return cells > 2 * BUFFER or 8 * shape.cells + max(8 * cells, held) > self._room() + held
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""
-        from kernels_ti.boundary.kernels.lengths import carry_ways, length_kernels
+        from kernels_ti.boundary.kernels.lengths import length_kernels
 
         kernels, digits, lengths = length_kernels(self._words, self._bits), self._next_digits(step), self._most_held + 1
         copies = copies_of(2 * lengths * digits)
@@ -92,13 +105,15 @@ class DeviceLengths(DeviceBlock):
         told = self._device.download(tallies)
         if told[FULL]:
             return False
-        cells = int(told[ROOM])
-        ways = self._room_for_ways(cells)
-        for first, last in self._slices(step, partial(carry_ways, cells // digits, digits, ways)):
+        cells, split = int(told[ROOM]), _split(digits)
+        ways, beyond = self._room_for_ways(cells, split)
+        for first, last in self._slices(step, partial(self._carry_ways, ways, beyond, cells, digits)):
             kernels.add(
-                first, last, _SHARING[self._device.arch], self._buffers[self._old], self._buffers["ways"],
-                self._digits, table, ways, digits, self._apart, self._most, lengths, self._spread, copies,
-                0 if first else cells, tallies,
+                first, last, _SHARING[self._device.arch],
+                self._buffers[self._old], self._buffers["ways"], self._buffers["ways beyond"], _split(self._digits),
+                self._digits, table, ways, beyond, split, digits, self._below, self._apart, self._most,
+                lengths, self._spread, copies,
+                0 if first else min(cells, split), 0 if first else max(cells - split, 0), tallies,
             )  # fmt: skip
             yield True
         told = self._device.download(tallies)[: ROOM + 1 + closing]
@@ -107,16 +122,31 @@ class DeviceLengths(DeviceBlock):
             self._close(closing_ways(told[ROOM + 1 :], copies, lengths, digits))
         self._most_held = int(told[2 * TALLIES : 3 * TALLIES].max())
         self._digits, self._ways = digits, cells
-        self._buffers["ways"], self._buffers["other ways"] = ways, self._buffers["ways"]
+        for name, other in (("ways", "other ways"), ("ways beyond", "other ways beyond")):
+            self._buffers[name], self._buffers[other] = self._buffers[other], self._buffers[name]
         return True
 
-    def _room_for_ways(self, cells: int) -> Any:
-        """Return the buffer for the ways to the new states, or refuse them."""
-        beside = sum(bytes_of(buffer) for name, buffer in self._buffers.items() if name != "other ways")
-        needed = beside + max(8 * cells, bytes_of(self._buffers.get("other ways")))
-        self._require(needed, 2 * 8 * cells / max(self.states, 1), cells, by_length=True)
+    def _carry_ways(self, ways: Any, beyond: Any, cells: int, digits: int) -> None:
+        """Make all cells of some ways small enough for more additions."""
+        from kernels_ti.boundary.kernels.lengths import carry_ways
+
+        split = _split(digits)
+        for buffer, held in ((ways, min(cells, split)), (beyond, cells - split)):
+            if held > 0:
+                carry_ways(held // digits, digits, self._below, buffer)
+
+    def _room_for_ways(self, cells: int, split: int) -> tuple[Any, Any]:
+        """Return the two buffers for the ways to the new states, or refuse them."""
+        beside = self._bytes_of(*(name for name in self._buffers if not name.startswith("other ways")))
+        needed = beside + max(8 * cells, self._bytes_of("other ways", "other ways beyond"))
+        self._require(needed, 2 * 8 * cells / max(self.states, 1), cells, by_length=True, most=2 * BUFFER)
         room = None if self._memory is None else self._memory - beside
-        return self._buffer("other ways", max(cells, 1), room=room)
+        ways = self._buffer("other ways", min(max(cells, 1), split), room=room)
+        return ways, self._buffer("other ways beyond", max(cells - split, 1), fewest=1, room=room)
+
+    def _bytes_of(self, *names: str) -> int:
+        """Return the bytes of some buffers."""
+        return sum(bytes_of(self._buffers.get(name)) for name in names)
 
     def saved(self) -> SavedBlock:
         """Return the count between two vertices; also after a vertex was given up."""
@@ -127,10 +157,10 @@ class DeviceLengths(DeviceBlock):
         return self._saved_with(states_by_length(found, self._words, ways, self._digits, self._apart, DIGIT_BITS))
 
     def _downloaded(self) -> tuple[np.ndarray, np.ndarray]:
-        from kernels_ti.boundary.kernels.lengths import carry_ways
-
-        carry_ways(self._ways // self._digits, self._digits, self._buffers["ways"])
-        return self._gathered(self._new), self._device.download(self._buffers["ways"])
+        ways, beyond, split = self._buffers["ways"], self._buffers["ways beyond"], _split(self._digits)
+        self._carry_ways(ways, beyond, self._ways, self._digits)
+        first, second = self._device.download(ways)[:split], self._device.download(beyond)
+        return self._gathered(self._new), np.concatenate((first, second)) if self._ways > split else first
 
     def resume(self, saved: SavedBlock) -> None:
         """Go on from a count of the same block, on any device."""
@@ -142,8 +172,34 @@ class DeviceLengths(DeviceBlock):
         beside = np.stack((first, fewest, most, np.zeros_like(first)), axis=1)
         largest = (int(ways.max(initial=0)) + 1) << DIGIT_BITS * (self._digits - 1)
         self._device.call(self._put_back, saved.place, np.concatenate((begin, beside), axis=1), largest)
-        self._device.call(self._upload, "ways", ways if len(ways) else np.zeros(1, np.uint64))
+        self._device.call(self._ways_from, ways if len(ways) else np.zeros(1, np.uint64))
         self._most_held, self._ways = int(most.max(initial=0)), max(len(ways), 1)
+
+
+class LengthsModulo(DeviceLengths):
+    """The count of one block by length modulo a prime just below 2^48: each number of ways takes one cell.
+
+    `longest` is at least the vertices of the longest cycle that closed so far, 0 before any could.
+    """
+
+    def __init__(self, device: Device, block: OrderedBlock, memory: int | None, prime: int) -> None:
+        self.prime, self._below = prime, DIGIT_LIMIT - prime
+        self.longest = 0
+        super().__init__(device, block, block.graph.n, memory)
+
+    def _next_digits(self, step: Step) -> int:
+        """Return one digit: no remainder needs more."""
+        return 1
+
+    def _close(self, found: Iterable[int]) -> None:
+        """Add the cycles that a new vertex closes; see `ForwardCount._close`."""
+        self.longest = max(self.longest, self._most_held + 1)
+        super()._close(found)
+
+
+def _split(digits: int) -> int:
+    """Return how many cells of the ways lie in their first buffer: whole numbers of so many digits."""
+    return BUFFER // digits * digits
 
 
 def block_on_device(device: Device, block: OrderedBlock, longest: int | None, memory: int | None) -> DeviceBlock:

@@ -295,8 +295,10 @@ class DeviceTables(Forward):
         needed = self._beside_other_table() + self._other_table(shape)
         self._require(needed, 2 * 8 * shape.stride * _ROWS_TO_A_STATE, shape.cells)
 
-    def _require(self, needed: int, of_a_state: float, cells: int, *, by_length: bool = False) -> None:
-        """Refuse what does not fit into the memory allowed, or has more cells than a buffer.
+    def _require(
+        self, needed: int, of_a_state: float, cells: int, *, by_length: bool = False, most: int = MOST_CELLS
+    ) -> None:
+        """Refuse what does not fit into the memory allowed, or has more than `most` cells.
 
         `of_a_state` are the bytes that a state takes at most.
         """
@@ -306,9 +308,9 @@ class DeviceTables(Forward):
                 needed, self._memory, self.states, self.width,
                 by_length=by_length, largest=largest, is_count=self._is_count,
             )  # fmt: skip
-        if cells > MOST_CELLS:
+        if cells > most:
             raise SizeError(
-                f"{self.states:,} states need a table of {cells:,} cells, more than the {MOST_CELLS:,} that "
+                f"{self.states:,} states need a table of {cells:,} cells, more than the {most:,} that "
                 f"kernels can count{worded('', ': --total-only needs far fewer') if by_length else ''}"
             )
 

@@ -4,16 +4,22 @@ Rows of tables, see `kernels_ti.boundary.kernels.tables`, hold states and where 
 another in a buffer of their own. So a vertex comes in three passes. The first one finds the rows of all children, and
 tells them the range of their lengths. The second one gives each row its place among the ways. The third one adds the
 ways, and neighbouring work items take neighbouring numbers.
+
+The ways lie in two buffers, as kernels count the cells of one buffer in 32 bits. No number lies in both. They are exact
+numbers of several digits, or their remainders modulo a prime, of one cell each.
 """
 
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kernels_ti.boundary.kernels.children import child_functions
-from kernels_ti.boundary.kernels.tables import add_ways, array, carried, row_functions
+from kernels_ti.boundary.kernels.points import reduced
+from kernels_ti.boundary.kernels.tables import array, carried, row_functions
 from kernels_ti.boundary.spec.cells import (
     BESIDE,
     CLOSES,
+    DIGIT_BITS,
+    DIGIT_LIMIT,
     FEWEST,
     FIRST,
     FULL,
@@ -26,7 +32,7 @@ from kernels_ti.boundary.spec.cells import (
 )
 from kernels_ti.taichi_door import kernel, ti
 
-_LINK, _CLOSING = (1 << CLOSES - LINK_BITS) - 1, 1 << CLOSES
+_LINK, _CLOSING, _HALF = (1 << CLOSES - LINK_BITS) - 1, 1 << CLOSES, (1 << 32) - 1
 
 
 class LengthKernels(NamedTuple):
@@ -37,10 +43,36 @@ class LengthKernels(NamedTuple):
 
 
 @kernel
-def carry_ways(numbers: ti.i32, digits: ti.i32, ways: array(ti.u64, 1)):
-    """Make all digits small; one number for each work item."""
+def carry_ways(numbers: ti.i32, digits: ti.i32, below: ti.u64, ways: array(ti.u64, 1)):
+    """Make all digits of one buffer small, or replace all cells by their remainders; one number for each work item.
+
+    `below` is how much less than 2^48 the prime is, 0 for exact numbers.
+    """
     for i in range(numbers):
-        carried(ways, i * digits, digits)
+        if below == ti.u64(0):
+            carried(ways, i * digits, digits)
+        else:
+            ways[i] = reduced(ways[i], below)
+
+
+@ti.func
+def way_at(ways: ti.template(), beyond: ti.template(), split, cell):
+    """Return a cell of the ways, of which the first `split` lie in the first buffer."""
+    found = ti.u64(0)
+    if cell < split:
+        found = ways[ti.cast(cell, ti.i32)]
+    if cell >= split:
+        found = beyond[ti.cast(cell - split, ti.i32)]
+    return found
+
+
+@ti.func
+def add_at(ways: ti.template(), beyond: ti.template(), split, cell, added):
+    """Add to a cell of the ways, of which the first `split` lie in the first buffer."""
+    if cell < split:
+        ti.atomic_add(ways[ti.cast(cell, ti.i32)], added)
+    else:
+        ti.atomic_add(beyond[ti.cast(cell - split, ti.i32)], added)
 
 
 @ti.func
@@ -110,31 +142,38 @@ def length_kernels(words: int, bits: int) -> LengthKernels:
     def number_of(table: ti.template(), row, vertices, apart, digits):
         """Return the first cell of the ways with so many vertices to the state of a row."""
         state = row + words
-        return ti.cast(table[state + FIRST], ti.i32) + (vertices - fewest_of(table, state)) // apart * digits
+        return ti.cast(table[state + FIRST], ti.i64) + (vertices - fewest_of(table, state)) // apart * digits
 
     @kernel
     def add(
-        first: ti.i32, last: ti.i32, together: ti.i32, old: array(ti.u64, 1), ways: array(ti.u64, 1), digits: ti.i32,
-        new: array(ti.u64, 1), new_ways: array(ti.u64, 1), new_digits: ti.i32, apart: ti.i32, most: ti.i32,
-        lengths: ti.i32, spread: ti.i32, copies: ti.i32, cleared: ti.i32, tallies: array(ti.u64, 1),
+        first: ti.i32, last: ti.i32, together: ti.i32,
+        old: array(ti.u64, 1), ways: array(ti.u64, 1), beyond: array(ti.u64, 1), split: ti.i64, digits: ti.i32,
+        new: array(ti.u64, 1), new_ways: array(ti.u64, 1), new_beyond: array(ti.u64, 1), new_split: ti.i64,
+        new_digits: ti.i32, below: ti.u64, apart: ti.i32, most: ti.i32,
+        lengths: ti.i32, spread: ti.i32, copies: ti.i32, cleared: ti.i32, cleared_beyond: ti.i32,
+        tallies: array(ti.u64, 1),
     ):  # fmt: skip
         """Add the ways to a state to those of its children, and to those that close a cycle.
 
-        Before, the first `cleared` cells of the new ways are set to zero, one for each work item. `together` work items
-        share a row, and each takes every so-manieth of its numbers. `copies` of the closing ways are kept, for
+        Before, the first `cleared` cells of the new ways, and `cleared_beyond` of their second buffer, are set to zero,
+        one for each work item. The first `split` cells of the old ways lie in their first buffer, and the first
+        `new_split` of the new ones. `together` work items share a row, and each takes every so-manieth of its numbers.
+        `below` is how much less than 2^48 the prime is, 0 for exact numbers. `copies` of the closing ways are kept, for
         `lengths` numbers of vertices.
         """
         for i in range(cleared):
             new_ways[i] = ti.u64(0)
+        for i in range(cleared_beyond):
+            new_beyond[i] = ti.u64(0)
         for item in range((last - first) * together):
             begin = (first + item // together) * (words + BESIDE)
             state, links = begin + words, old[begin + words + LINKS]
             if old[begin] != ti.u64(0) and links != ti.u64(0):
-                fewest, own = fewest_of(old, state), ti.cast(old[state + FIRST], ti.i32)
+                fewest, own = fewest_of(old, state), ti.cast(old[state + FIRST], ti.i64)
                 numbers = (ti.cast(old[state + MOST], ti.i32) - fewest) // apart + 1
                 row_off = ti.cast(links >> ti.u64(LINK_BITS) & ti.u64(_LINK), ti.i32) - 1
                 row_on = ti.cast(links & ti.u64(_LINK), ti.i32) - 1
-                off, on = -1, -1
+                off, on = ti.i64(0), ti.i64(0)
                 if row_off >= 0:
                     off = number_of(new, row_off, fewest, apart, new_digits)
                 if row_on >= 0:
@@ -142,16 +181,26 @@ def length_kernels(words: int, bits: int) -> LengthKernels:
                 mine, largest = item // spread & TALLIES - 1, ti.u64(0)
                 k = item % together
                 while k < numbers:
-                    vertices = fewest + k * apart
-                    to_off = off + k * new_digits if row_off >= 0 else -1
-                    to_on = on + k * new_digits if row_on >= 0 and vertices < most else -1
-                    found = -1
-                    if links & ti.u64(_CLOSING) != ti.u64(0):
-                        found = ROOM + 1 + 2 * (mine % copies * lengths + vertices) * new_digits
-                    added = add_ways(
-                        ways, own + k * digits, digits, new_ways, to_off, to_on, new_digits, tallies, found
-                    )
-                    largest = ti.max(largest, added)
+                    vertices, over = fewest + k * apart, ti.u64(0)
+                    for digit in range(new_digits):
+                        number = over
+                        if digit < digits:
+                            number += way_at(ways, beyond, split, own + k * digits + digit)
+                        if below == ti.u64(0):
+                            over = number >> ti.u64(DIGIT_BITS)
+                            number &= ti.u64(DIGIT_LIMIT - 1)
+                        else:
+                            number = reduced(number, below)
+                        if number != ti.u64(0):
+                            largest = ti.max(largest, ti.cast(digit, ti.u64) << ti.u64(DIGIT_BITS) | number)
+                            if row_off >= 0:
+                                add_at(new_ways, new_beyond, new_split, off + k * new_digits + digit, number)
+                            if row_on >= 0 and vertices < most:
+                                add_at(new_ways, new_beyond, new_split, on + k * new_digits + digit, number)
+                            if links & ti.u64(_CLOSING) != ti.u64(0):
+                                found = ROOM + 1 + 2 * ((mine % copies * lengths + vertices) * new_digits + digit)
+                                ti.atomic_add(tallies[found], number & ti.u64(_HALF))
+                                ti.atomic_add(tallies[found + 1], number >> ti.u64(32))
                     k += together
                 # Look first: few states have the largest number so far.
                 if largest > tallies[TALLIES + mine]:

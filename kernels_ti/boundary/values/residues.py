@@ -38,6 +38,17 @@ def combined(remainders: Sequence[int], primes: Sequence[int]) -> int:
     return found
 
 
+def values_at(coefficients: Sequence[int], points: range, prime: int) -> list[int]:
+    """Return the values of a polynomial at some points, modulo a prime; the lowest power comes first."""
+    found = []
+    for point in points:
+        value = 0
+        for coefficient in reversed(coefficients):
+            value = (value * point + coefficient) % prime
+        found.append(value)
+    return found
+
+
 def coefficients(values: Sequence[int], prime: int) -> list[int]:
     """Return the coefficients, modulo a prime, of the polynomial with given values at the points 1, 2, 3, ...
 
