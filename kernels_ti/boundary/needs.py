@@ -32,9 +32,9 @@ _BYTES_OF_A_STATE, _BYTES_OF_A_LENGTH = 450, 8
 _BYTES_BESIDE, _ROWS_ON_CORES, _WAYS_TO_A_LENGTH = 16, 3.5, 0.33
 # In tables: rows of both for each state.
 _ROWS_IN_TABLES = 6
-# Cells in both buffers of ways for each state and length: grids 12x12 to 16x16 have ways of 20 to 23% of all lengths,
-# as every other length cannot occur, and buffers have a quarter to spare.
-_WAYS_BESIDE_TABLES = 0.8
+# Numbers of ways for each state and length: grids 12x12 to 16x16 have ways of 20 to 23% of all lengths, as every other
+# length cannot occur. Cells for them in both layers, and to spare.
+_PART_OF_LENGTHS, _WAYS_BESIDE_TABLES = 0.23, 0.8
 # Symbols in a word, bits of the number of cycles for each vertex (grids 0.35, road networks 0.2), bits of a digit.
 _SLOTS_OF_A_WORD, _BITS_OF_A_VERTEX, _BITS_OF_A_DIGIT = 14, 0.3, 48
 # The longest cycle has about this part of the vertices.
@@ -74,19 +74,22 @@ def _in_passes(plan: BoundaryPlan, arch: str, memory: float, longest: int, state
     n = _largest_block(plan)
     if not _fit_kernels(plan) or n > MOST_VERTICES:
         return Needs(whole, fits=False)
+    lengths = max(min(longest, int(_PART_OF_LONGEST * n)) - SHORTEST + 1, 1)
+    primes = math.ceil(max(_BITS_OF_A_VERTEX * n, 1.0) / PRIME_BITS)
+    slower = _TABLES_ON_CORES if arch == "cpu" else 1.0
+    remainders = states * _bytes_in_tables(plan, n, 1)
+    if remainders <= memory:
+        totals = 1 + primes + primes * _PART_OF_LENGTHS * n / NUMBERS_OF_A_ROW
+        return Needs(remainders, passes=1 + primes, totals=slower * totals)
     beside, rows = _words(plan) + 1, ROWS_TO_A_STATE * states
     # The first pass counts all lengths together.
     least = ROOM_FOR_TWO * _BYTES_OF_A_CELL * rows * max(beside + 1, _cells_of_a_total(plan))
     at_once = int(cells_of_two_tables(int(memory)) / rows) - beside
     if at_once < 1 or least > memory:
         return Needs(least, fits=False)
-    lengths = max(min(longest, int(_PART_OF_LONGEST * n)) - SHORTEST + 1, 1)
-    primes = math.ceil(max(_BITS_OF_A_VERTEX * n, 1.0) / PRIME_BITS)
     at_once = min(at_once, lengths)
     passes = 1 + primes * math.ceil(lengths / at_once)
-    totals = passes + primes * lengths / NUMBERS_OF_A_ROW
-    if arch == "cpu":
-        totals *= _TABLES_ON_CORES
+    totals = slower * (passes + primes * lengths / NUMBERS_OF_A_ROW)
     bytes_of_numbers = ROOM_FOR_TWO * _BYTES_OF_A_CELL * rows * (beside + at_once)
     return Needs(max(least, bytes_of_numbers), passes=passes, totals=totals)
 
@@ -102,8 +105,13 @@ def _bytes_of_a_state(plan: BoundaryPlan, arch: str, longest: int | None) -> flo
         return _BYTES_OF_A_CELL * (_ROWS_ON_CORES * window + _WAYS_TO_A_LENGTH * longest * _digits(plan))
     if longest is None:
         return _ROWS_IN_TABLES * _BYTES_OF_A_CELL * _cells_of_a_total(plan)
+    return _bytes_in_tables(plan, longest, _digits(plan))
+
+
+def _bytes_in_tables(plan: BoundaryPlan, longest: int, digits: int) -> float:
+    """Return the bytes of a state of a count by length in tables, with its share of all buffers."""
     rows = _ROWS_IN_TABLES * (_words(plan) + BESIDE)
-    return _BYTES_OF_A_CELL * (rows + _WAYS_BESIDE_TABLES * longest * _digits(plan))
+    return _BYTES_OF_A_CELL * (rows + _WAYS_BESIDE_TABLES * longest * digits)
 
 
 def _cells_of_a_total(plan: BoundaryPlan) -> int:
