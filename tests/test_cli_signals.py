@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -45,15 +46,16 @@ def has_found_cycles(run):
     return any(event.name == "progress" and event.cycles for event in events)
 
 
-@pytest.mark.parametrize("module", ["typing", "argparse", "chordless.cli", "kernels_ti"])
-def test_ctrl_c_while_modules_are_loaded_ends_in_one_line(module):
+def signalled_at_import(module, at_import):
+    """Return how `generate petersen` ended in which Python ran some lines of code where a module was to be loaded."""
     scripts = (ROOT / "pyproject.toml").read_text()
     entry, function = re.search(r'^chordless = "(.+):(.+)"$', scripts, re.M).groups()
     code = (
         "import builtins, os, signal, sys\n"
         "load = builtins.__import__\n"
         "def loaded(name, *more):\n"
-        f"    name == {module!r} and os.kill(os.getpid(), signal.SIGINT)\n"
+        f"    if name == {module!r}:\n"
+        f"{textwrap.indent(at_import, ' ' * 8)}\n"
         "    return load(name, *more)\n"
         f"sys.modules.pop({module!r}, None)\n"
         "builtins.__import__ = loaded\n"
@@ -62,7 +64,25 @@ def test_ctrl_c_while_modules_are_loaded_ends_in_one_line(module):
     )
     started = [sys.executable, "-c", code, "generate", "petersen"]
     done = subprocess.run(started, capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "chordless: error: interrupted\n")
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("module", ["typing", "argparse", "chordless.cli", "kernels_ti"])
+def test_ctrl_c_while_modules_are_loaded_ends_in_one_line(module):
+    ended = signalled_at_import(module, "os.kill(os.getpid(), signal.SIGINT)")
+    assert ended == (130, "", "chordless: error: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "exit_code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by SIGTERM")]
+)
+def test_a_signal_that_a_library_turns_into_an_error_ends_in_one_line(number, exit_code, said):
+    # numpy does so while it loads its compiled modules.
+    turned = (
+        f"try:\n    os.kill(os.getpid(), {int(number)})\n"
+        "except KeyboardInterrupt:\n    raise ImportError('numpy cannot be loaded') from None"
+    )
+    assert signalled_at_import("numpy", turned) == (exit_code, "", f"chordless: error: {said}\n")
 
 
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -29,26 +29,34 @@ class TerminatedError(KeyboardInterrupt):
 def termination_interrupts() -> Iterator[None]:
     """Raise a TerminatedError at SIGTERM and at a hang-up, unless they are ignored or handled, while the block runs.
 
-    Outside the main thread nothing changes, since Python handles signals nowhere else. The same signal again must not
-    disturb what is cleaned up after the first.
+    An error that a library makes of this, or of Ctrl-C, while it is imported ends the block as the signal does. Outside
+    the main thread nothing changes, since Python handles signals nowhere else. The same signal again must not disturb
+    what is cleaned up after the first.
     """
     at = -SAME_SIGNAL_SECONDS
+    raised: KeyboardInterrupt | None = None
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal at
+        nonlocal at, raised
         before, at = at, time.monotonic()
         if at - before >= SAME_SIGNAL_SECONDS:
-            raise TerminatedError(number)
+            raised = KeyboardInterrupt() if number == signal.SIGINT else TerminatedError(number)
+            raise raised
 
     # Windows has no hang-up.
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    numbers = [each for each in numbers if signal.getsignal(each) is signal.SIG_DFL]
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    usual = {number: signal.getsignal(number) for number in numbers}
+    usual = {number: each for number, each in usual.items() if each in (signal.SIG_DFL, signal.default_int_handler)}
     if threading.current_thread() is not threading.main_thread():
-        numbers = []
-    for number in numbers:
+        usual = {}
+    for number in usual:
         signal.signal(number, interrupt)
     try:
         yield
+    except Exception as error:
+        if raised is not None:
+            raise raised from error
+        raise
     finally:
-        for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
+        for number, handler in usual.items():
+            signal.signal(number, handler)
