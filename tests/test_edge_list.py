@@ -231,6 +231,16 @@ def test_names_with_blanks_between_tabs_or_commas(tmp_path):
         assert load(tmp_path / "a.txt", text).graph.names[:3] == ("Acton Town", "Bank", "King's Cross")
 
 
+@pytest.mark.parametrize("first", ["a b friends", "a b NA", "x a NA", "x a ?", "x,a,n/a"])
+def test_an_edge_that_lacks_its_weight_is_no_heading(tmp_path, first):
+    rest = "b c 1\nc a 2\n"
+    text = f"{first}\n{rest.replace(' ', ',') if ',' in first else rest}"
+    assert refusal(tmp_path / "a.txt", text).startswith("a.txt:1: each line of this list is an edge and a number")
+    # These are common names of columns, even if two vertices have them as well.
+    text = f"source target type\n{rest.replace('a', 'source').replace('b', 'target')}"
+    assert load(tmp_path / "a.txt", text).graph.names == ("target", "c", "source")
+
+
 def test_a_heading_keeps_the_lines_of_errors(tmp_path):
     assert refusal(tmp_path / "a.txt", "u,v\n1,2\n\n2,1\n").startswith("a.txt:4: edge 2 - 1 is already in line 2")
 

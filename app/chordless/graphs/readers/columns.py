@@ -21,8 +21,8 @@ _SHOWN = 60
 WEIGHTS_UNUSED = "the third column, weights, is not used: every line is an edge"
 
 _WHOLE_NUMBER = re.compile("-?[0-9]+")
-# Beginnings of numbers that are no weights: ``nan``, ``inf``, ``0x10``, ``1e400``.
-_ODD_NUMBER = re.compile("[-+]?(?:[0-9]|nan$|inf$|infinity$)", re.IGNORECASE)
+# What stands for a number that is no weight, ``inf``, ``0x10``, ``1e400``, or for none, ``NA`` and ``?``.
+_NO_WEIGHT = re.compile(r"[-+]?(?:[0-9]|nan$|inf$|infinity$)|n/?a$|none$|null$|\W+$", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile("[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]{1,4})?")
 
 # Names of the two columns of a list of who eats whom: arcs lead from the first to the second.
@@ -206,11 +206,11 @@ def note_heading(source: Source, line: str, number: int) -> None:
 def is_heading_of_weights(first: list[str], columns: int) -> bool:
     """Say whether the first line is a heading because all lines below have a weight, and it has a word there.
 
-    Between two whole numbers, or in place of a weight, ``nan`` and the like are a fault of an edge.
+    Behind two whole numbers any word is a fault of an edge, and so are ``nan``, ``NA`` and the like.
     """
     if columns != 3 or len(first) != 3 or not all(first) or decimal_of(first[2]) is not None:
         return False
-    return not _ODD_NUMBER.match(first[2]) and not all(map(_WHOLE_NUMBER.fullmatch, first[:2]))
+    return not _NO_WEIGHT.match(first[2]) and not all(map(_WHOLE_NUMBER.fullmatch, first[:2]))
 
 
 def fault_of_columns(layout: Layout, rows: list[list[str]]) -> str | None:

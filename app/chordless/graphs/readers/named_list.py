@@ -14,6 +14,7 @@ from chordless.graphs.readers.columns import (
     Layout,
     fault_of_columns,
     is_heading_of_weights,
+    is_usual_heading,
     layout_of,
     may_be_heading,
     note_heading,
@@ -70,6 +71,7 @@ def read_named_list(source: Source, check: Check) -> NamedList:
     places, ends = _Places(), array("q")
     layout: Layout | None = None
     first: tuple[int, str] | None = None
+    heading: str | None = None
     has_data = False
     for number, lines in source.line_pieces():
         made.comments += blanked_comments(lines, number)
@@ -82,7 +84,7 @@ def read_named_list(source: Source, check: Check) -> NamedList:
             made.directed = layout.arrows is not None
             first = filled[0]
             if len(filled) > 1 and is_heading_of_weights(layout.cells(first[1]), layout.columns):
-                made.heading, first = first[0], None
+                made.heading, heading, first = *first, None
                 note_heading(source, filled.pop(0)[1], made.heading)
         rows = layout.rows([line for _, line in filled])
         has_data = has_data or (layout.columns == 4 and any(cells[2:3] != ["{}"] for cells in rows))
@@ -101,6 +103,8 @@ def read_named_list(source: Source, check: Check) -> NamedList:
     if ends:
         made.pairs = np.frombuffer(ends, np.int64).reshape(-1, 2)
     del places
+    if layout is not None and heading is not None and _is_edge_without_weight(layout.cells(heading), made.names):
+        raise source.error(layout.wrong(heading), made.heading)
     if first is not None and not made.directed and _is_heading(made):
         note_heading(source, first[1], first[0])
         made.heading, made.names, made.pairs = first[0], made.names[2:], made.pairs[1:] - 2
@@ -118,6 +122,11 @@ def _note_zeros(source: Source, filled: list[tuple[int, str]], rows: list[list[s
             if word[:1] == "0" and canonical(word) != word:
                 note_zeros(source, word, number)
                 return
+
+
+def _is_edge_without_weight(heading: list[str], names: list[str]) -> bool:
+    """Say whether what seemed a heading, because it has a word in place of a weight, joins two vertices of the list."""
+    return not is_usual_heading(heading) and {*map(canonical, heading[:2])} <= {*names}
 
 
 def _is_heading(made: NamedList) -> bool:
