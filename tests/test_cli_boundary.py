@@ -70,7 +70,7 @@ def test_vertices_and_edges_are_counted_along_a_boundary_too():
         (("--part", "1/2"), "--part is for --method search"),
         (("--arch", "reference"), "--arch reference is for --method search"),
         (("--arch", "vulkan"), "64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"),
-        (("--threads", "2"), "--threads is for --method search and for --total-only"),
+        (("--threads", "2"), "--threads is for --method search and for --total-only;"),
         (("--expansion", "paper"), "--expansion is for --method search"),
         (("--total-only", "--max-length", "9"), "--total-only counts all lengths together"),
     ],

@@ -204,6 +204,7 @@ def test_the_progress_of_paths_speaks_of_paths(capfd):
         (["--list", "--json", "-o", "paths.txt"], "JSON lines are written to a file named .jsonl"),
         (["--checkpoint-every", "3s"], "--checkpoint-every needs --checkpoint DIR"),
         (["--method", "boundary", "--limit", "3"], "--limit is for --method search"),
+        (["--method", "boundary", "--threads", "2"], "--threads is for --method search;"),
         (["-o", "run/", "--checkpoint", "run"], "which keeps a checkpoint anyway"),
         (["-o", "run/", "--sample", "3"], "paths are written as .txt, .jsonl or .npy"),
     ],

@@ -222,6 +222,7 @@ def test_options_that_contradict_each_other(tmp_path, capfd):
         (["run", "--format", "npy", "-o", "cycles.bin"], ["ends in .npy"]),
         (["run", "--graph", "petersen"], ["holds its graph"]),
         (["cycles.npy"], ["--graph GRAPH is missing"]),
+        (["run/run.json"], ["is neither a run directory nor a .npy file of bit rows"]),
     ]:
         with usage_error(capfd, *words):
             export(tmp_path / arguments[0], *arguments[1:])

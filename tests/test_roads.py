@@ -122,6 +122,15 @@ def test_straight_lines_are_measured_in_the_unit_of_the_coordinates_or_in_metres
     assert found == pytest.approx(degree * (1 + 60 + 0.5 + 60), rel=1e-5)
 
 
+def test_distances_need_coordinates(tmp_path, capsys):
+    assert main(["longest", "grid:4x4", "--weight", "distance"]) == 2
+    assert "grid:4x4 has no coordinates; GraphML, GML" in capsys.readouterr().err
+    path = tmp_path / "square.txt"
+    path.write_text("# xy a 0 0\na b\nb c\nc d\nd a\n")
+    assert main(["longest", str(path), "--weight", "distance"]) == 2
+    assert f"{path} has no coordinates for the vertex b" in capsys.readouterr().err
+
+
 def test_weights_of_vertices_may_be_attributes_too(tmp_path, capsys):
     ring = nx.cycle_graph(4)
     nx.set_node_attributes(ring, {0: 1, 1: 2, 2: 3, 3: 4.5}, "people")

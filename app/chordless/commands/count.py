@@ -115,7 +115,8 @@ def check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) -
     if options.arch == "vulkan":
         parser.error(shared.NOT_ON_VULKAN)
     if options.threads is not None and not options.total_only:
-        parser.error("--threads is for --method search and for --total-only; a count by length has one thread")
+        also = "" if options.command == "paths" else " and for --total-only"
+        parser.error(f"--threads is for --method search{also}; a count by length along a boundary has one thread")
     if options.total_only and (options.max_length is not None or options.min_length > values.SHORTEST_CYCLE):
         parser.error("--total-only counts all lengths together: leave the bounds on the length out")
     if options.total_only and options.parity is not None:

@@ -103,7 +103,8 @@ def _distances(loaded: LoadedGraph, is_geographic: bool) -> list[tuple[str, ...]
     for u, v in loaded.graph.edges().tolist():
         if u not in places or v not in places:
             lacking = names[u if u not in places else v]
-            raise OptionError(f"--weight {DISTANCE}: the file has no coordinates for the vertex {lacking}")
+            some = f" for the vertex {lacking}" if places else "; GraphML, GML, JSON, GeoJSON and Pajek may have some"
+            raise OptionError(f"--weight {DISTANCE}: {shown_name(loaded.title)} has no coordinates{some}")
         apart = (_on_earth if is_geographic else math.dist)(places[u], places[v])
         if u != v:
             rows.append((names[u], names[v], f"{apart:.3f}"))

@@ -24,7 +24,7 @@ class Faces:
     def __init__(self, loaded: LoadedGraph) -> None:
         places = loaded.positions or {}
         if len(places) < loaded.graph.n:
-            raise OptionError(f"{loaded.title}: the file has no coordinates for all vertices, which faces need")
+            raise OptionError(f"{loaded.title} has no coordinates for all vertices, which faces need")
         self._places: Layout = np.array([places[v] for v in range(loaded.graph.n)], np.float64).reshape(-1, 2)
         graph = loaded.graph
         simple = graph if graph.ways is None else Graph.from_edge_array(graph.pairs(), n=graph.n, simplify=True)

@@ -125,7 +125,7 @@ def _feature(cycle: DrawnCycle) -> dict[str, Any]:
     places = cycle.loaded.positions or {}
     around = [*cycle.vertices.tolist(), int(cycle.vertices[0])]
     if not all(v in places for v in around):
-        raise OptionError(f"{cycle.loaded.title}: the file has no coordinates for these vertices, which GeoJSON needs")
+        raise OptionError(f"{cycle.loaded.title} has no coordinates for these vertices, which GeoJSON needs")
     return {
         "type": "Feature",
         "properties": {"graph": cycle.loaded.title, "length": len(cycle.vertices), "vertices": cycle.names()},

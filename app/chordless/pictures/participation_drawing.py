@@ -124,7 +124,7 @@ def heat_geojson(loaded: LoadedGraph, heat: Heat) -> bytes:
     """Return each edge as a line of GeoJSON with its number of cycles; an OptionError without coordinates."""
     places = loaded.positions or {}
     if len(places) < loaded.graph.n:
-        raise OptionError(f"{loaded.title}: the file has no coordinates for all vertices, which GeoJSON needs")
+        raise OptionError(f"{loaded.title} has no coordinates for all vertices, which GeoJSON needs")
     names = [str(name) for name in loaded.graph.names]
     features = [
         {
