@@ -342,14 +342,19 @@ class _Lanes:
         """Turn bit rows of frames over vertices, shape (k, W), into bit rows of vertices over frames."""
         bits = np.zeros((self._lanes * self._width, self._size), np.uint8)
         bits[self._place] = unpacked(rows)[:, : self._size]
-        turned = bits.reshape(self._lanes, self._width, self._size).transpose(0, 2, 1)
-        return _packed(np.ascontiguousarray(turned)).reshape(self._lanes * self._size, -1)
+        # Eight frames become bytes first: bytes are turned eight times as fast as bits that are a byte each.
+        eights = bits[::8]
+        for i in range(1, 8):
+            eights |= bits[i::8] << i
+        turned = eights.reshape(self._lanes, self._width // 8, self._size).transpose(0, 2, 1)
+        return np.ascontiguousarray(turned).view(np.uint64).reshape(self._lanes * self._size, -1)
 
     def rows_from(self, lanes: Rows) -> Rows:
         """Turn bit rows of vertices over frames back; the inverse of `sliced`."""
-        bits = unpacked(lanes).reshape(self._lanes, self._size, self._width).transpose(0, 2, 1)
+        turned = _bytes_of(lanes).reshape(self._lanes, self._size, self._width // 8).transpose(0, 2, 1)
+        eights = np.ascontiguousarray(turned).reshape(-1, self._size)
         rows = np.zeros((len(self._place), STATE_WORD_BITS * self._words), np.uint8)
-        rows[:, : self._size] = bits.reshape(-1, self._size)[self._place]
+        rows[:, : self._size] = eights[self._place // 8] >> (self._place % 8).astype(np.uint8)[:, None] & 1
         return _packed(rows)
 
     def neighbours_of(self, lanes: Rows) -> Rows:
