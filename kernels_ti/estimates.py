@@ -8,16 +8,18 @@ from collections.abc import Hashable, Iterable
 from numbers import Real
 from typing import Any
 
-from kernels_ti.boundary.way_back.blocks import space_for
+from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.errors import OptionError, TimeIsUpError
 from kernels_ti.estimate.count_estimate import CountEstimate
 from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.estimate.usual_rate import seconds_to_begin
-from kernels_ti.options import require_seed
+from kernels_ti.options import Options, require_seed
 from kernels_ti.path_graph import End, path_graph
 from kernels_ti.paths import refuse_unknown
+from kernels_ti.symmetry.space import space_of
+from kernels_ti.watch import ProgressOption, Watch
 
 _SHORTEST_PROBE = 0.2
 """Seconds of probing at least, or half of the time that is given, however long the preparation has taken."""
@@ -36,6 +38,8 @@ def estimate_cycles(
     seed: int = 0,
     simplify: bool = False,
     memory: int | None = None,
+    symmetry: bool = False,
+    progress: ProgressOption = False,
 ) -> CountEstimate:
     """Estimate how many chordless cycles a graph has, by random samples of the search.
 
@@ -52,6 +56,10 @@ def estimate_cycles(
         Seed of the random probes. How many there are depends on the time.
     memory : int, optional
         Bytes that the bit rows of a part of the search may take; by default 1 GiB.
+    symmetry : bool
+        Probe the search that `count_cycles` makes with `symmetry`, which looks at fewer paths.
+    progress : bool or callable, optional
+        As for `count_cycles`. The share is that of the time, and no cycles are told before the end.
 
     Returns
     -------
@@ -83,16 +91,34 @@ def estimate_cycles(
     if isinstance(given, bool) or not (isinstance(given, Real) and 0 < float(given) < math.inf):
         raise OptionError(f"seconds must be a number of seconds above 0, not {seconds!r}")
     require_seed(seed)
+    watch = Watch(progress=progress)
+    watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
-    space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory, parity)
+    options = Options(
+        min_length=min_length,
+        max_length=max_length,
+        parity=parity,
+        memory=memory,
+        symmetry=symmetry,
+        through=vertices_called(graph, through),
+        avoid=vertices_called(graph, avoid),
+        avoid_edges=edges_called(graph, avoid_edges),
+    )
+    space = space_of(graph, options)
     if seconds_to_begin(space) > seconds:
         raise TimeIsUpError(
             f"no probe of so large a graph can begin within {float(seconds):g} s: allow more seconds; a maximum "
             "length may help too"
         )
     estimator = Estimator(space, seed=int(seed), memory=space.options.memory, together=True)
-    left = float(seconds) - (time.perf_counter() - began)
-    estimator.probe(max(left, min(_SHORTEST_PROBE, seconds / 2)))
+
+    def look() -> None:
+        watch.tell("searching", min((time.perf_counter() - began) / float(seconds), 1.0))
+
+    with watch:
+        left = float(seconds) - (time.perf_counter() - began)
+        estimator.probe(max(left, min(_SHORTEST_PROBE, seconds / 2)), look=look)
+        watch.tell("searching", 1.0, is_last=True)
     return CountEstimate.of(estimator.estimate())
 
 

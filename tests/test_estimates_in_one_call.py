@@ -1,6 +1,7 @@
 """`estimate_cycles` and `estimate_paths`, as users call them: exact where a graph is small, else a range."""
 
 import math
+import time
 from dataclasses import FrozenInstanceError, asdict
 
 import networkx as nx
@@ -9,6 +10,7 @@ from chordless import (
     CountEstimate,
     EstimatedRange,
     OptionError,
+    Progress,
     SizeError,
     TimeIsUpError,
     count_cycles,
@@ -107,6 +109,7 @@ def test_an_estimate_is_frozen_short_and_has_the_keys_of_json():
         ({"memory": 100}, SizeError, "too large for an estimate"),
         ({"min_length": 9, "max_length": 8}, OptionError, "^the maximum length 8"),
         ({"through": ["nobody"]}, OptionError, "nobody"),
+        ({"progress": 1.5}, OptionError, "^progress must be"),
     ],
 )
 @pytest.mark.parametrize("function", [estimate_cycles, estimate_paths])
@@ -128,3 +131,45 @@ def test_a_graph_that_takes_too_long_to_probe_is_refused_at_once():
         TimeIsUpError, match=r"^no probe of so large a graph can begin within 0.1 s: allow more seconds"
     ):
         estimate_cycles(generate("grid:200x200"), seconds=0.1)
+
+
+def test_symmetry_probes_the_search_of_one_path_of_each_orbit():
+    cube = generate("hypercube:5")
+    plain, symmetric = estimate_cycles(cube), estimate_cycles(cube, symmetry=True)
+    assert symmetric.by_length == plain.by_length == count_cycles(cube).by_length
+    assert symmetric.paths.estimate < plain.paths.estimate / 100
+    cube = generate("hypercube:4")
+    check_exact(estimate_paths(cube, symmetry=True), count_paths(cube))
+    with pytest.raises(OptionError, match=r"for simple undirected graphs$"):
+        estimate_cycles(nx.DiGraph([(0, 1), (1, 2), (2, 0)]), symmetry=True)
+
+
+@pytest.mark.parametrize("function", [estimate_cycles, estimate_paths])
+def test_progress_is_told_while_it_probes(function):
+    told = []
+    function(generate("grid:8x9"), seconds=0.8, progress=told.append)
+    assert all(isinstance(now, Progress) for now in told)
+    assert [now.stage for now in told] == ["reading", *["searching"] * (len(told) - 1)]
+    shares = [now.share for now in told]
+    assert len(told) > 4
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+
+
+def test_an_error_of_the_progress_ends_the_estimate():
+    def stop(now):
+        if now.stage == "searching":
+            raise KeyError(now.stage)
+
+    with pytest.raises(KeyError, match="searching"):
+        estimate_cycles(GRID, progress=stop)
+
+
+@pytest.mark.slow
+def test_a_large_graph_takes_little_longer_than_its_time():
+    graph, spent = generate("grid:100x100"), []
+    for _ in range(3):
+        began = time.process_time()
+        estimate_cycles(graph, seconds=0.5)
+        spent.append(time.process_time() - began)
+    assert min(spent) < 1.5

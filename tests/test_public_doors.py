@@ -526,8 +526,8 @@ DOORS = {
     check_count_participation: (*SEARCH, "edges"),
     check_participation: BOUNDARY,
     check_longest: (*BOUNDARY, "arch", "method", "shortest", "weight", "k"),
-    check_sample: (*BOUNDARY, "arch"),
-    check_estimate: (*RESTRICTION, "parity", "memory"),
+    check_sample: (*BOUNDARY, "arch", "method"),
+    check_estimate: (*RESTRICTION, "parity", "memory", "symmetry", "progress"),
     check_orbits: ("min_length", "max_length", "parity", "through", "avoid", "simplify"),
     check_chordal: (),
     check_networkx: ("max_length",),
@@ -537,8 +537,8 @@ DOORS_OF_PATHS = {
     check_count_paths: (*SEARCH, "expansion", "method", "order", "symmetry"),
     check_enumerate_paths: SEARCH,
     check_longest_path: (*BOUNDARY, "arch", "method", "shortest", "weight", "k"),
-    check_sample_paths: (*BOUNDARY, "arch"),
-    check_estimate_paths: (*RESTRICTION, "parity", "memory"),
+    check_sample_paths: (*BOUNDARY, "arch", "method"),
+    check_estimate_paths: (*RESTRICTION, "parity", "memory", "symmetry", "progress"),
 }
 EXCLUDED = (
     *({"order", name} for name in ("threads", "limit", "expansion", "arch", "symmetry")),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.errors import EngineError, SizeError
 from kernels_ti.estimate.host_step import HostBlocks
-from kernels_ti.estimate.random_walk import Walk, walk
+from kernels_ti.estimate.random_walk import Walk, nothing, walk
 from kernels_ti.estimate.strata import Floats, SubtreeSizes
 from kernels_ti.graph import Graph
 from kernels_ti.short_cycles import short_cycles
@@ -217,20 +217,20 @@ class Estimator:
         """Words of 64 bits in the widest bit rows that were probed; at least 1."""
         return max((tree.blocks.words for tree in self._trees), default=1)
 
-    def probe(self, seconds: float) -> bool:
+    def probe(self, seconds: float, *, look: Callable[[], None] = nothing) -> bool:
         """Probe for about `seconds` seconds, or until the estimate is exact.
 
         A random walk that has begun is finished: giving up long walks would bias the estimate towards short ones. So
         none begins that is expected to take longer than the time left. Only the first walk is broken off when the time
-        is over; it then gives lower bounds. Returns whether a walk has reached its end, or the estimate is exact. If
-        not, only a longer probe gets further.
+        is over; it then gives lower bounds. `look` is called at each level. Returns whether a walk has reached its end,
+        or the estimate is exact. If not, only a longer probe gets further.
         """
         deadline, has_walked = time.perf_counter() + seconds, False
         while not self.exact and (began := time.perf_counter()) < deadline:
             size = self._size_that_fits(deadline - began)
             if size < min(self._size, self._smallest):
                 break
-            complete = self.add_walk(size, deadline=math.inf if self._samples else deadline)
+            complete = self.add_walk(size, deadline=math.inf if self._samples else deadline, look=look)
             spent = time.perf_counter() - began
             if complete:
                 has_walked = True
@@ -249,10 +249,11 @@ class Estimator:
             return self._size
         return int(min(self._size, seconds / (_LONGER_THAN_THE_LAST * self._seconds_to_a_path)))
 
-    def add_walk(self, size: int, *, deadline: float = math.inf) -> bool:
+    def add_walk(self, size: int, *, deadline: float = math.inf, look: Callable[[], None] = nothing) -> bool:
         """Make one random walk through a batch of blocks; return whether it reached its end.
 
-        It keeps `size` paths of a level, and is broken off at the reading `deadline` of `time.perf_counter`.
+        It keeps `size` paths of a level, and is broken off at the reading `deadline` of `time.perf_counter`. `look` is
+        called at each level.
         """
         probability = self._draw_batch()
         paths, certain_paths, complete = 0.0, 0, True
@@ -264,7 +265,7 @@ class Estimator:
             if met is None:
                 met = walk(
                     tree.blocks, self._longest, size, self._random,
-                    deadline=deadline, sizes=tree.sizes, start=tree.start,
+                    deadline=deadline, sizes=tree.sizes, start=tree.start, look=look,
                 )  # fmt: skip
                 self._probes += met.looked_at
             if met.exact:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -73,6 +74,10 @@ class Walk:
         self.seed_exponent = common
 
 
+def nothing() -> None:
+    """Do nothing between two levels."""
+
+
 def walk(
     blocks: HostBlocks,
     max_length: int,
@@ -85,13 +90,14 @@ def walk(
     by_seed: bool = False,
     sizes: SubtreeSizes | None = None,
     start: Frames | None = None,
+    look: Callable[[], None] = nothing,
 ) -> Walk:
     """Make one random walk through the tree, with at most `size` paths of a level.
 
     It breaks off at the reading `deadline` of `time.perf_counter`, or after so many word operations. With
     `certificate`, paths that cannot lead to a cycle are dropped. `by_seed` asks for `Walk.seed_work`. `sizes` holds
     what earlier walks through these blocks have learned, to which this walk adds; strata need the certificate. `start`
-    are frames of one length from which the walk goes instead of the seeds.
+    are frames of one length from which the walk goes instead of the seeds. `look` is called at each level.
     """
     met = Walk(np.zeros(len(blocks.group.seed_entries)))
     if max_length < 4:
@@ -109,6 +115,7 @@ def walk(
     exponent = 0  # weights count in units of 2 to this power, so that none is too large for a float
     levels: list[LevelSeen] = []
     while len(frames):
+        look()
         length = int(frames.length[0]) + 1
         parent, paths = blocks.singled(frames)
         seeds = seeds[parent]
