@@ -15,10 +15,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from kernels_ti.blocks.restriction import order_called
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.arrays import Indices
 from kernels_ti.boundary.in_one_call import annealed_blocks, in_time
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
@@ -36,7 +36,6 @@ from kernels_ti.notebook import html_of_shares
 from kernels_ti.options import require_number
 from kernels_ti.watch import ProgressOption, Watch
 
-Indices = npt.NDArray[np.int64]
 Report = Callable[[Step, int], None]
 
 # A product of two remainders fits into a word.

@@ -11,17 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Flags, Words
 from kernels_ti.boundary.executors.launches import go_through, slices
 from kernels_ti.boundary.orders.order import neighbour_lists
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import DEAD, MOST_NODES, TALLIES
 from kernels_ti.device.device import Device, held_device
-
-Words = npt.NDArray[np.uint64]
-Flags = npt.NDArray[np.bool_]
 
 # The most nodes that stand for one vertex each, and how far from the boundary these vertices may be.
 _MOST_NEAR, _DEPTH = 56, 2

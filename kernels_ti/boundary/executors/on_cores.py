@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.executors.completion import FEWEST_NUMBERS, STATES_AT_ONCE, Completion
 from kernels_ti.boundary.executors.forward import ForwardCount
 from kernels_ti.boundary.executors.launches import go_through, slices
@@ -20,8 +20,6 @@ from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
 from kernels_ti.device.device import Device
 from kernels_ti.errors import SizeError
-
-Words = npt.NDArray[np.uint64]
 
 # Room for the new layer, in rows for each state of the old one, and where there is less memory. Then none at all: the
 # workers tell how much it takes.

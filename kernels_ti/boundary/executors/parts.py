@@ -16,15 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Places, Words
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import DEAD, DONE, NEXT, PART, WAYS
 from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
 from kernels_ti.errors import SizeError, worded
-
-Words = npt.NDArray[np.uint64]
-Places = npt.NDArray[np.int32]
 
 # States of a part whose children and their table stay in the cache of a core.
 _STATES_TO_A_PART = 2048

@@ -7,14 +7,11 @@ see `kernels_ti.boundary.kernels.parts`, have digits of 64 bits.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from kernels_ti.adjacency import spans
+from kernels_ti.boundary.arrays import Indices, Words
 from kernels_ti.boundary.spec.cells import DIGIT_BITS, TAKEN, WRITTEN
 from kernels_ti.boundary.values.saved import SavedStates
-
-Words = npt.NDArray[np.uint64]
-Indices = npt.NDArray[np.int64]
 
 _BITS, _HALF = 64, 32
 

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.executors.completion import FEWEST_NUMBERS, Completion
 from kernels_ti.boundary.executors.forward import Forward
 from kernels_ti.boundary.executors.launches import go_through, slices
@@ -253,7 +253,7 @@ class DeviceTables(Forward):
     def _upload(self, name: str, values: np.ndarray) -> None:
         self._buffers[name] = self._device.buffer(values)
 
-    def _gathered(self, name: str) -> npt.NDArray[np.uint64]:
+    def _gathered(self, name: str) -> Words:
         """Return the rows of all states, shape (k, cells), by way of a buffer."""
         cells = self._shape.used
         rows = self._buffer(name, self.states * cells)
@@ -267,7 +267,7 @@ class DeviceTables(Forward):
         shape, met = self._shape, self._device.buffer(np.zeros(1, np.uint64))
         gather(shape.rows, shape.stride, shape.used, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
 
-    def _put_back(self, place: int, rows: npt.NDArray[np.uint64], most_ways: int) -> None:
+    def _put_back(self, place: int, rows: Words, most_ways: int) -> None:
         """Go on from rows that were gathered before a step."""
         self._shape = replace(self._shape, rows=max(len(rows), 1), digits=rows.shape[1] - self._shape.words)
         table = np.zeros((self._shape.rows, self._shape.stride), np.uint64)
@@ -327,7 +327,7 @@ def copies_of(cells: int) -> int:
     return max(FEW_CELLS // cells, 1)
 
 
-def closing_ways(cells: npt.NDArray[np.uint64], copies: int, lengths: int, digits: int) -> list[int]:
+def closing_ways(cells: Words, copies: int, lengths: int, digits: int) -> list[int]:
     """Return the ways that close a cycle, for each length, from all copies of their digits in halves."""
     # Halves of 32 bits of fewer than 2^31 rows: their sum fits into a word.
     halves = cells.reshape(copies, lengths, digits, 2).sum(axis=0)

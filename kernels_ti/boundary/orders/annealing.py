@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Places
 from kernels_ti.boundary.orders.known import found_once
 from kernels_ti.boundary.orders.order import (
     BoundaryOrder,
@@ -212,7 +213,7 @@ class _Chains:
         found: list[list[int]] = self._device.download(order).reshape(_CHAINS, n).tolist()
         return found
 
-    def _cells(self, orders: Sequence[Sequence[int]]) -> tuple[npt.NDArray[np.int32], ...]:
+    def _cells(self, orders: Sequence[Sequence[int]]) -> tuple[Places, ...]:
         """Return the orders, the place of each vertex, and the boundary of the first k vertices, chain after chain."""
         order = np.array(orders, np.int32)
         sizes = np.concatenate([boundary_sizes(self._neighbours, vertices) for vertices in orders])

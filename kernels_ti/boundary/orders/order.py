@@ -16,9 +16,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Flags, Indices, Places
 from kernels_ti.graph import Graph
-
-Indices = npt.NDArray[np.int64]
 
 LARGEST_BOUNDARY = 254
 """Vertices of the largest boundary that is tried."""
@@ -233,7 +232,7 @@ class _Beam:
         self._take(parents, added)
         return parents, added
 
-    def _leaving(self, parents: Indices, added: Indices) -> npt.NDArray[np.bool_]:
+    def _leaving(self, parents: Indices, added: Indices) -> Flags:
         """Say which neighbours of an added vertex, and at last it itself, leave the boundary, shape (k, D + 1)."""
         near = self._near[added]
         rows = parents[:, None]
@@ -296,7 +295,7 @@ def measured_order(neighbours: list[list[int]], vertices: Sequence[int], *, cros
     return BoundaryOrder(tuple(vertices), tuple(costs), width)
 
 
-def boundary_sizes(neighbours: list[list[int]], vertices: Sequence[int]) -> npt.NDArray[np.int32]:
+def boundary_sizes(neighbours: list[list[int]], vertices: Sequence[int]) -> Places:
     """Return the boundary of the first k vertices of an order of all, for each k from 0 to all."""
     place = {v: i for i, v in enumerate(vertices)}
     changes = np.zeros(len(vertices) + 2, np.int32)

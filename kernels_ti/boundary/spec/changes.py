@@ -13,13 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Indices, Words
 from kernels_ti.boundary.orders.walk import ALONE, HEAD, TAIL, Step
 from kernels_ti.boundary.spec.packing import FIRST_END, INNER, Packing
-
-Words = npt.NDArray[np.uint64]
-Indices = npt.NDArray[np.int64]
 
 # Cells of the tables that are made at once.
 _CELLS_AT_ONCE = 1 << 20

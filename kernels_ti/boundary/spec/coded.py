@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Places, Words
 from kernels_ti.boundary.spec.changes import Changes
 from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.spec.transitions import put_together
-
-Words = npt.NDArray[np.uint64]
 
 # Bits of a combination that is looked up: larger tables would leave the cache.
 _TABLE_BITS = 10
@@ -34,7 +32,7 @@ class Coded:
     """The changes of all vertices of a block."""
 
     cells: Words
-    bases: npt.NDArray[np.int32]  # Where the cells of each vertex begin
+    bases: Places  # Where the cells of each vertex begin
 
 
 def coded(changes: Sequence[Changes], packing: Packing) -> Coded:

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Indices, Words
 from kernels_ti.boundary.orders.walk import Step
-
-Words = npt.NDArray[np.uint64]
-Indices = npt.NDArray[np.int64]
 
 INNER, FIRST_END = 1, 2
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Flags, Indices, Words
 from kernels_ti.boundary.spec.changes import (
     FAR,
     MAY_BE_AFTER,
@@ -26,10 +26,6 @@ from kernels_ti.boundary.spec.changes import (
     Changes,
 )
 from kernels_ti.boundary.spec.packing import FIRST_END, Packing
-
-Words = npt.NDArray[np.uint64]
-Indices = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 # A table of the changes is made in any case where it has so few entries.
 _SMALL_TABLE = 256

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Flags, Indices, Words
 from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT
 from kernels_ti.boundary.values.states import GivenUp
-
-Words = npt.NDArray[np.uint64]
-Indices = npt.NDArray[np.int64]
 
 # Digits in words of 64 bits: the room above is for sums.
 _SUM_LIMIT = 1 << 63
@@ -175,7 +173,7 @@ def _lengths(addends: Sequence[Addends], longest: int | None) -> tuple[int, ...]
 
 
 def _add(
-    sums: Words, is_empty: npt.NDArray[np.bool_], digits: Words, which: Indices, into: Indices, longer: int,
+    sums: Words, is_empty: Flags, digits: Words, which: Indices, into: Indices, longer: int,
     enough: Callable[[], bool],
 ) -> None:  # fmt: skip
     """Add some numbers to sums; the first ones are written to sums that are empty."""
@@ -268,7 +266,7 @@ def _sums_before(digits: Words) -> Words:
     return sums
 
 
-def _are_less(some: Words, others: Words) -> npt.NDArray[np.bool_]:
+def _are_less(some: Words, others: Words) -> Flags:
     """Say which numbers are less than others of as many digits."""
     are_less = np.zeros(np.broadcast_shapes(some.shape, others.shape)[1], np.bool_)
     for digit, other in zip(some, others, strict=True):

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.values.numbers import Numbers
-
-Words = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.arrays import Places
 from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.orders.walk import Step
@@ -56,7 +56,7 @@ class LengthBounds:
         return self.longest if self.longest < self.n else self.shortest - 1
 
     @property
-    def limits(self) -> npt.NDArray[np.int32]:
+    def limits(self) -> Places:
         """The bounds as kernels read them, and whether longer cycles are possible."""
         bounded = int(self.longest < self.n)
         return np.array([self.shortest, self.longest, bounded, self.most, self.stride], np.int32)

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.executors.tables import DeviceTables, Shape
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.saved import SavedLayer
@@ -18,8 +18,6 @@ from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.boundary.way_back.kept_way import Kept, KeptWay
 from kernels_ti.errors import SizeError
-
-Words = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.executors.rows import words_in
 from kernels_ti.boundary.executors.tables import FEW_CELLS, HALF_BITS, Shape
 from kernels_ti.boundary.orders.walk import Step
@@ -17,8 +17,6 @@ from kernels_ti.boundary.values.saved import SavedForward
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.device_layers import DeviceLayers, KeptLayer, LayersTooLargeError
 from kernels_ti.boundary.way_back.keeping import Means
-
-Words = npt.NDArray[np.uint64]
 
 # Steps from one layer that is kept to the next: from one state, so many steps are gone through again in numpy.
 _FEWEST_STEPS_BETWEEN = 12

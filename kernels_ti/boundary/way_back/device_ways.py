@@ -6,8 +6,8 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Places, Words
 from kernels_ti.boundary.executors.tables import Shape
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.numbers import Numbers, picked
@@ -19,9 +19,6 @@ from kernels_ti.boundary.way_back.rule import closed_in
 from kernels_ti.boundary.way_back.walks import Walks, words_for
 from kernels_ti.device.device import Device
 from kernels_ti.errors import EngineError
-
-Words = npt.NDArray[np.uint64]
-Places = npt.NDArray[np.int32]
 
 
 class DeviceWays(DeviceLayers):

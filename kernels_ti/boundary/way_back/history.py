@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.values.numbers import Numbers
 from kernels_ti.boundary.values.saved import SavedForward, SavedLayer
 from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.boundary.way_back.kept_way import Kept, KeptWay
-from kernels_ti.boundary.way_back.layers import Layer, Words, layer_of
+from kernels_ti.boundary.way_back.layers import Layer, layer_of
 from kernels_ti.boundary.way_back.rule import Rule, Values
 from kernels_ti.boundary.way_back.walks import Walks, members_of
 from kernels_ti.errors import SizeError, bytes_text, parameter, quantity, vertices_text

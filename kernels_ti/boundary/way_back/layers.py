@@ -10,15 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Indices, Places, Words
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.transitions import children_of, grouped
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
-
-Words = npt.NDArray[np.uint64]
-Indices = npt.NDArray[np.int64]
-Places = npt.NDArray[np.int32]
 
 _NONE = -1
 

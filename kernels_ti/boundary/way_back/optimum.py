@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.count import is_for_kernels
 from kernels_ti.boundary.values.gains import Gains
 from kernels_ti.boundary.values.saved import SavedForward, SavedResult
@@ -19,7 +20,7 @@ from kernels_ti.boundary.way_back.blocks import PlannedBlock, PlannedBlocks
 from kernels_ti.boundary.way_back.device_optimum import DeviceOptimum
 from kernels_ti.boundary.way_back.history import History
 from kernels_ti.boundary.way_back.keeping import Means
-from kernels_ti.boundary.way_back.layers import Layer, Words
+from kernels_ti.boundary.way_back.layers import Layer
 from kernels_ti.boundary.way_back.rule import NOTHING, Rule, Values
 from kernels_ti.errors import EngineError
 

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Indices
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.gains import Gains
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.layers import Layer
-
-Indices = npt.NDArray[np.int64]
 
 NOTHING = np.iinfo(np.int64).min
 """Less than any value."""

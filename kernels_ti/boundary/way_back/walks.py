@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from kernels_ti.boundary.arrays import Flags, Indices, Words
 from kernels_ti.boundary.values.numbers import Numbers, picked
 from kernels_ti.boundary.way_back.layers import Layer
 from kernels_ti.boundary.way_back.rule import Values
 from kernels_ti.errors import EngineError
-
-Words = npt.NDArray[np.uint64]
-Indices = npt.NDArray[np.int64]
 
 _BITS = 64
 
@@ -85,7 +82,7 @@ def members_of(
     return found
 
 
-def _parents(layer: Layer, children: Indices) -> tuple[Indices, npt.NDArray[np.bool_], Indices, Indices]:
+def _parents(layer: Layer, children: Indices) -> tuple[Indices, Flags, Indices, Indices]:
     """Return the states that become one of some states, whether the vertex joins, and the range of the parents of each.
 
     The children may come several times.
