@@ -211,6 +211,11 @@ def test_words_that_differ_in_one_letter_are_joined(d, q):
         "hexagonal:2x3",
         "fibonacci:5",
         "sierpinski:3",
+        "paley:9",
+        "paley:25",
+        "halved:4",
+        "folded:4",
+        "triangle:5",
     ],
 )
 def test_the_cycles_of_a_new_family_are_those_that_networkx_finds(spec):
@@ -236,6 +241,57 @@ def test_a_fibonacci_cube_has_the_words_without_two_ones_side_by_side(letters):
         (u, v)
         for (u, a), (v, b) in combinations(enumerate(words), 2)
         if sum(x != y for x, y in zip(a, b, strict=True)) == 1
+    }
+
+
+@pytest.mark.parametrize("q", [5, 9, 25, 49, 81, 125])
+def test_a_paley_graph_is_its_own_complement_and_strongly_regular(q):
+    drawn = nx.Graph(generate(f"paley:{q}").edges().tolist())
+    assert len(drawn) == q
+    assert nx.is_strongly_regular(drawn)
+    common = {len(set(drawn[u]) & set(drawn[v])) for u, v in drawn.edges()}
+    assert common == {(q - 5) // 4}
+    assert nx.faster_could_be_isomorphic(drawn, nx.complement(drawn))
+
+
+def test_the_field_of_nine_elements_makes_the_rook_s_graph():
+    assert nx.is_isomorphic(
+        nx.Graph(generate("paley:9").edges().tolist()), nx.Graph(generate("rook:3x3").edges().tolist())
+    )
+
+
+@pytest.mark.parametrize("letters", [2, 3, 4, 6])
+def test_a_halved_cube_joins_even_words_that_differ_in_two_letters(letters):
+    graph = generate(f"halved:{letters}")
+    assert sorted(graph.names) == sorted(
+        word for word in map("".join, product("01", repeat=letters)) if word.count("1") % 2 == 0
+    )
+    assert edge_set(graph) == {
+        (u, v)
+        for (u, a), (v, b) in combinations(enumerate(graph.names), 2)
+        if sum(x != y for x, y in zip(a, b, strict=True)) == 2
+    }
+
+
+@pytest.mark.parametrize("letters", [3, 4, 6])
+def test_a_folded_cube_is_a_cube_whose_opposite_corners_are_joined(letters):
+    drawn = nx.convert_node_labels_to_integers(nx.hypercube_graph(letters - 1))
+    opposite = nx.Graph((v, 2 ** (letters - 1) - 1 - v) for v in drawn)
+    cube = generate(f"hypercube:{letters - 1}")
+    assert generate(f"folded:{letters}").names == cube.names
+    assert edge_set(generate(f"folded:{letters}")) == edge_set(cube) | {
+        tuple(sorted(edge)) for edge in opposite.edges()
+    }
+
+
+@pytest.mark.parametrize("side", [1, 2, 3, 7])
+def test_a_triangle_of_points_is_half_of_a_grid_with_diagonals(side):
+    graph = generate(f"triangle:{side}")
+    places = [tuple(map(int, name.split(","))) for name in graph.names]
+    steps = {(0, 1), (1, 0), (1, 1)}
+    assert places == [(row, place) for row in range(side) for place in range(row + 1)]
+    assert edge_set(graph) == {
+        (u, v) for (u, a), (v, b) in combinations(enumerate(places), 2) if (b[0] - a[0], b[1] - a[1]) in steps
     }
 
 
@@ -361,9 +417,11 @@ def test_the_sizes_are_those_of_the_published_tables(known):
         ("circulant:12,7", "from 1 to half of the 12 vertices"),
         ("circulant:12,3,3", "must differ"),
         ("circulant:12,0", "sizes start at 1"),
-        ("paley:7", "a prime that leaves 1"),
-        ("paley:25", "a prime that leaves 1"),
-        ("paley:999999999999999989", "more than the 5,000,000"),
+        ("paley:7", "a power of a prime that leaves 1"),
+        ("paley:21", "a power of a prime that leaves 1"),
+        ("paley:45", "a power of a prime that leaves 1"),
+        ("paley:27", "a power of a prime that leaves 1"),
+        ("paley:999999999999999989", "more than the 20,000,000"),
         ("mycielski:99999999999", "more than the 5,000,000"),
         ("strong:path:2", "two specs or more with +"),
         ("strong:path:2+", "two specs or more with +"),

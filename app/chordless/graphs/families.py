@@ -310,25 +310,3 @@ def _mycielski(number: int) -> Graph:
 
     drawn = nx.mycielski_graph(number)
     return Graph.from_edge_array(edge_array(drawn.edges()), n=len(drawn))
-
-
-def _paley_size(p: int) -> Size:
-    # A number that is too large is refused anyway, so the slow test for a prime is skipped.
-    small_enough = p * (p - 1) // 4 <= LARGEST_NETWORKX_SIZE
-    if p % 4 != 1 or (small_enough and any(p % divisor == 0 for divisor in range(2, math.isqrt(p) + 1))):
-        raise ValueError("the size must be a prime that leaves 1 when divided by 4, such as 5, 13, 17, 29")
-    return Size(p, p * (p - 1) // 4, (p - 1) // 2)
-
-
-@family(
-    "vertices, a prime; those are joined that differ by a square",
-    "paley:13",
-    _paley_size,
-    least=5,
-    largest=LARGEST_NETWORKX_SIZE,
-)
-def _paley(p: int) -> Graph:
-    import networkx as nx
-
-    # By default networkx makes it a digraph, with both directions of every edge.
-    return Graph.from_edge_array(edge_array(nx.paley_graph(p, create_using=nx.Graph).edges()), n=p)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 
 from chordless.graphs.families import (
     LARGEST_NETWORKX_SIZE,
+    LARGEST_SIZE,
     Size,
     bishop_size,
     board,
@@ -21,6 +23,7 @@ from chordless.graphs.families import (
     tupled,
 )
 from kernels_ti import Graph
+from kernels_ti.graph import IntArray
 
 _MOST_LETTERS = 60  # of words whose number is computed; larger graphs are refused anyway
 
@@ -178,6 +181,104 @@ def _fibonacci(letters: int) -> Graph:
         at = np.minimum(np.searchsorted(words, other), len(words) - 1)
         edges.append(pairs_of(places, at)[words[at] == other])
     return Graph.from_edge_array(np.concatenate(edges), names=[f"{word:0{letters}b}" for word in words.tolist()])
+
+
+@family(
+    "halved cube: words of 0 and 1 of that length with an even number of 1s; joined if two letters differ",
+    "halved:5",
+    lambda n: Size(1 << n - 1, (n * (n - 1) << n - 1) // 4, n * (n - 1) // 2),
+    least=2,
+)
+def _halved(letters: int) -> Graph:
+    bits = [*(1 << letter for letter in range(letters - 1)), 0]  # The last letter makes the number of 1s even
+    word = np.arange(1 << letters - 1)
+    steps = [pairs_of(word, word ^ one ^ other) for one, other in itertools.combinations(bits, 2)]
+    names = [f"{each:0{letters - 1}b}{each.bit_count() % 2}" for each in word.tolist()]
+    edges = np.concatenate(steps)
+    return Graph.from_edge_array(edges[edges[:, 0] < edges[:, 1]], names=names)
+
+
+@family(
+    "folded cube: words of 0 and 1 of one letter less; joined if one letter differs, or all do",
+    "folded:5",
+    lambda n: Size(1 << n - 1, n << n - 2, n),
+    least=3,
+)
+def _folded(letters: int) -> Graph:
+    word = np.arange(1 << letters - 1)
+    steps = [*(1 << letter for letter in range(letters - 1)), len(word) - 1]
+    edges = np.concatenate([pairs_of(word, word ^ step) for step in steps])
+    names = [f"{each:0{letters - 1}b}" for each in word.tolist()]
+    return Graph.from_edge_array(edges[edges[:, 0] < edges[:, 1]], names=names)
+
+
+@family(
+    "a triangle with that many points on a side, each joined to those next to it",
+    "triangle:6",
+    lambda n: Size(n * (n + 1) // 2, 3 * n * (n - 1) // 2, (0, 2, 4)[n - 1] if n < 4 else 6),
+)
+def _triangle(side: int) -> Graph:
+    row, place = np.tril_indices(side)
+    point = row * (row + 1) // 2 + place
+    inner = row < side - 1
+    below = (point + row + 1)[inner]
+    edges = [pairs_of(point[inner], below), pairs_of(point[inner], below + 1), pairs_of(below, below + 1)]
+    names = [f"{a},{b}" for a, b in zip(row.tolist(), place.tolist(), strict=True)]
+    return Graph.from_edge_array(np.concatenate(edges), names=names)
+
+
+def _prime_of(power: int) -> int:
+    """Return the prime of which a number is a power, 0 if there is none."""
+    prime = next((divisor for divisor in range(2, math.isqrt(power) + 1) if power % divisor == 0), power)
+    return prime if prime ** round(math.log(power, prime)) == power else 0
+
+
+def _paley_size(q: int) -> Size:
+    # A number that is too large is refused anyway, so the slow test for a prime is skipped.
+    if q % 4 != 1 or (q * (q - 1) // 4 <= LARGEST_SIZE and not _prime_of(q)):
+        raise ValueError(
+            "the size must be a power of a prime that leaves 1 when divided by 4, such as 5, 9, 13, 17, 25"
+        )
+    return Size(q, q * (q - 1) // 4, (q - 1) // 2)
+
+
+@family(
+    "elements of a finite field, whose number leaves 1 when divided by 4; those are joined that differ by a square",
+    "paley:13",
+    _paley_size,
+    least=5,
+)
+def _paley(q: int) -> Graph:
+    digits, power, squares = _squares(q)
+    prime, element = int(power[1]) if len(power) > 1 else q, np.arange(q)
+    edges = [pairs_of(element, (digits + digits[square]) % prime @ power) for square in squares.tolist()]
+    found = np.concatenate(edges)
+    return Graph.from_edge_array(found[found[:, 0] < found[:, 1]], n=q)
+
+
+def _squares(q: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the digits of the elements of a finite field, what each digit stands for, and the squares but 0.
+
+    An element is a polynomial over the field of p elements, whose coefficients are the digits of its number to the base
+    p, the lowest first. The modulus is the first polynomial that makes a field: only there are half of all elements but
+    0 squares, and no square but that of 0 is 0.
+    """
+    prime = _prime_of(q)
+    degree = round(math.log(q, prime))
+    power = prime ** np.arange(degree)
+    digits = np.arange(q)[:, None] // power % prime
+    products = np.zeros((q, 2 * degree - 1), np.int64)
+    for place in range(degree):
+        products[:, place : place + degree] += digits[:, place, None] * digits
+    for rest in digits:
+        # The modulus is x^degree less this polynomial.
+        reduced = products.copy()
+        for place in range(2 * degree - 2, degree - 1, -1):
+            reduced[:, place - degree : place] += reduced[:, place, None] % prime * rest
+        squares = np.unique(reduced[1:, :degree] % prime @ power)
+        if len(squares) == q // 2 and squares[0]:
+            return digits, power, squares
+    raise AssertionError("there is a finite field for each power of a prime")
 
 
 def _sierpinski_size(number: int) -> Size:
