@@ -185,6 +185,7 @@ def test_weights_separators_and_headings(tmp_path, text, edges, notes):
         ("1 2 0,5\n2 3 1,25\n", pairs("1 2", "2 3"), ["divided at blanks, not at commas", UNUSED]),
         # Commas in names.
         ("0,1 0,2\n0,2 1,2\n", pairs("0,1 0,2", "0,2 1,2"), ["divided at blanks, not at commas"]),
+        ("0,0 0,1\n0,0 1,0\n", pairs("0,0 0,1", "0,0 1,0"), ["divided at blanks, not at commas"]),
         ("New York,Rome\nNew Haven,Rome\n", None, ["divided at commas, not at blanks"]),
         ("New York,Rome,5\nNew Haven,Rome,6\n", None, ["divided at commas, not at blanks", UNUSED]),
         # Headings by a rule: in no list, of any language.

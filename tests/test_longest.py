@@ -300,6 +300,10 @@ def test_the_command_prints_an_object_or_lines(tmp_path, capsys):
     assert "longest   8 vertices\n" in lines
     assert "cycles    1 of this length\n" in lines
     assert "no chordless cycle" in printed("path:4")
+    roads.write_text("a a\na b\n")
+    loop = (roads, "--multigraph", "--min-length", "1", "--through-edge", "a-a")
+    assert "longest   1 vertex\n" in printed(*loop)
+    assert "no chordless cycles of 1 vertex\n" in printed(*loop[:2], "--length", "1", "--avoid-edge", "a-a")
     nothing = json.loads(printed("grid:3x3", "--length", "5", "--json"))
     assert (nothing["length"], nothing["cycle"], nothing["weight"], nothing["ways"]) == (0, [], None, 0)
 

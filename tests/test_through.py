@@ -301,6 +301,10 @@ def test_names_of_vertices_and_edges() -> None:
         vertices_named(graph, ["a,d"])
     with pytest.raises(OptionError, match="no edge a - 1,2"):
         edge_named(graph, "a-1,2")
+    with pytest.raises(OptionError, match="no edge a - a"):
+        edge_named(graph, "a-a")
+    looped = Graph.from_edges(2, [(0, 1), (1, 1)], names=["a", "b"], multigraph=True)
+    assert edge_named(looped, "b-b") == (1, 1)
     with pytest.raises(OptionError, match="two vertices with a - between them"):
         edge_named(graph, "a")
     with pytest.raises(OptionError, match="in both through and avoid"):

@@ -99,7 +99,7 @@ def restricted_cases(
     `through`, and for edges that make more than `MOST_CASES` cases.
     """
     for u, v in avoid_edges:
-        if not (0 <= u < graph.n and _are_joined(graph, u, v)):
+        if not (0 <= u < graph.n and are_joined(graph, u, v)):
             raise OptionError(f"there is no edge from the vertex {u} to {v} that could be avoided")
         if u != v and u in through and v in through:
             names = f"{graph.names[u]} and {graph.names[v]}"
@@ -212,13 +212,13 @@ def edges_called(graph: Graph, edges: Iterable[tuple[Hashable, Hashable]]) -> tu
         if not _is_list(edge) or len(pair := tuple(edge)) != 2:
             raise OptionError(f"avoid_edges is a list of pairs of vertices; {edge!r} is not a pair")
         u, v = vertices_called(graph, pair)
-        if not _are_joined(graph, u, v):
+        if not are_joined(graph, u, v):
             raise no_edge(graph, u, v)
         found.append((u, v))
     return tuple(found)
 
 
-def _are_joined(graph: Graph, u: int, v: int) -> bool:
+def are_joined(graph: Graph, u: int, v: int) -> bool:
     """Whether an edge joins two vertices, in a directed graph an arc from u to v, or a self-loop a vertex to itself."""
     return graph.loops is not None and bool(graph.loops[u]) if u == v else graph.has_edge(u, v)
 

@@ -172,9 +172,9 @@ def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Ite
         ("lightest" if command.shortest else "heaviest") if weighted else "shortest" if command.shortest else "longest"
     )
     weight = f"weight {best['weight']}, " if weighted else ""
-    yield f"  {kind:<9} {weight}{len(cycle):,} vertices{so_far}"
+    yield f"  {kind:<9} {weight}{vertices_text(len(cycle))}{so_far}"
     if not finished.complete:
-        bound = f"; none has more than {best['no_longer_than']:,} vertices" if "no_longer_than" in best else ""
+        bound = f"; none has more than {vertices_text(best['no_longer_than'])}" if "no_longer_than" in best else ""
         why = "interrupted" if finished.reason == "interrupted" else "the time was up"
         yield f"  {'not all':<9} {why} before all {things} were compared{bound}"
     yield f"  {things:<9} {best['ways']:,} of this {'weight' if weighted else 'length'}{so_far}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from kernels_ti import Graph, OptionError
-from kernels_ti.blocks.restriction import no_edge, no_vertex
+from kernels_ti.blocks.restriction import are_joined, no_edge, no_vertex
 
 
 def restriction_named(
@@ -58,7 +58,7 @@ def edge_named(graph: Graph, text: str) -> tuple[int, int]:
         raise OptionError(f"{text!r} is not an edge: two vertices with a - between them, such as 3-4")
     pairs = [(text[:cut].strip(), text[cut + 1 :].strip()) for cut in cuts]
     known = [(index[u], index[v]) for u, v in pairs if u in index and v in index]
-    edges = [(u, v) for u, v in known if graph.has_edge(u, v)]
+    edges = [(u, v) for u, v in known if are_joined(graph, u, v)]
     if len(edges) == 1:
         return edges[0]
     if edges:

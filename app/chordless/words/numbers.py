@@ -116,7 +116,7 @@ def lengths_text(min_length: int, max_length: int | None, parity: str | None = N
     kind, shortest = ("paths", _EDGE) if of_paths else ("cycles", _TRIANGLE)
     things = kind if parity is None else f"{parity} {kind}"
     if max_length == min_length:
-        return f"{things} of {min_length} vertices"
+        return f"{things} of {vertices_text(min_length)}"
     if max_length is not None:
         return f"{things} of {min_length} to {max_length} vertices"
     if min_length > shortest:

@@ -20,7 +20,10 @@ _SEPARATORS = ";\t,"
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?')  # Excel's own first line
 _MISSING = frozenset({"NA", "N/A", "NaN", "nan", "#N/A"})  # as R, pandas and Excel write them
 _COLUMNS_OF_A_LIST = 3
-_ROW_WITHOUT_NAME = re.compile(rf"\s*[01](?:[ \t;,]+[01]){{{_COLUMNS_OF_A_LIST - 1},}}\s*")
+# One of them divides a row: a line ``0,0 0,1`` is an edge of a grid.
+_BETWEEN_NUMBERS = (" *; *", " *, *", r"[ \t]+")
+_MORE_NUMBERS = "|".join(f"(?:{sign}[01]){{{_COLUMNS_OF_A_LIST - 1},}}" for sign in _BETWEEN_NUMBERS)
+_ROW_WITHOUT_NAME = re.compile(rf"\s*[01](?:{_MORE_NUMBERS})\s*")
 _BETWEEN = str.maketrans(_SEPARATORS, " " * len(_SEPARATORS))
 _FIRST_LINES = 100
 
