@@ -163,6 +163,7 @@ def test_headings_and_columns_of_smiles(tmp_path, content, names):
         ("C=O formaldehyde\nCCO ethanol\n", True),
         ("CCO ethanol\nCC ethane\n", None),
         ("C N\nN O\n", False),
+        ("C -> A\nC -> B\n", False),
         ("C1 C2\nC2 C3\n", False),
         ("1 2\n2 3\n", False),
         ("bob carol\ncarol bob\n", False),

@@ -88,6 +88,10 @@ def test_help_on_a_command_is_the_help_of_the_command(capfd, path):
         (("help", "spec"), "there is no help on 'spec'; did you mean specs?"),
         (("help", "bench", "peer"), "there is no help on 'bench peer'; did you mean peers?"),
         (("count", "petersen", "--length", "5", "--max-length", "6"), "--length 5 is both bounds"),
+        (
+            ("first", "petersen", "--max-length", "3"),
+            "--max-length 3 is below 4, the least that is searched for without",
+        ),
     ],
 )
 def test_wrong_usage_says_what_would_be_right(capfd, arguments, message):

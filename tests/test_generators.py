@@ -375,6 +375,7 @@ def test_the_sizes_are_those_of_the_published_tables(known):
         ("grid:", "right is grid:7x10"),
         ("grid:0x4", "sizes start at 1"),
         ("grid:-1x4", "not made of whole numbers"),
+        ("grid:9999999999999999999x4", "a size of more than 18 digits is too large; right is grid:7x10"),
         ("grid:٣x4", "not made of whole numbers"),
         ("grid:" + "x".join(["1"] * 40), "40 dimensions"),
         ("cycle:2", "sizes start at 3"),

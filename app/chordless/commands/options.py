@@ -130,10 +130,11 @@ def settle_lengths(
         if options.min_length is not None or options.max_length is not None:
             parser.error(f"--length {options.length} is both bounds: leave --min-length and --max-length out")
         options.min_length = options.max_length = options.length
+    least = f"--min-length {options.min_length}"
     if options.min_length is None:
-        options.min_length = shortest
+        options.min_length, least = shortest, f"{shortest}, the least that is searched for without --min-length"
     if options.max_length is not None and options.max_length < options.min_length:
-        parser.error(f"--max-length {options.max_length} is below --min-length {options.min_length}")
+        parser.error(f"--max-length {options.max_length} is below {least}")
 
 
 def add_restriction(group: Any, things: str = "cycles") -> None:

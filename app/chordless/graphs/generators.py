@@ -21,6 +21,7 @@ from kernels_ti import Graph, GraphError
 from kernels_ti.options import require_memory
 
 _MOST_DIMENSIONS = 32  # the limit of numpy
+_MOST_DIGITS = 18
 
 
 @dataclass(frozen=True)
@@ -328,8 +329,10 @@ def _generate_family(spec: str, sizes: str, memory: int | None) -> Graph:
 
 def _numbers(spec: str, family: Family, sizes: str) -> tuple[int, ...]:
     numbers = sizes.split(family.separator)
-    if not all(re.fullmatch(r"[0-9]{1,18}", number) for number in numbers):
+    if not all(re.fullmatch("[0-9]+", number) for number in numbers):
         raise GraphError(f"{spec}: the size {sizes!r} is not made of whole numbers; right is {family.example}")
+    if max(map(len, numbers)) > _MOST_DIGITS:
+        raise GraphError(f"{spec}: a size of more than {_MOST_DIGITS} digits is too large; right is {family.example}")
     if family.count not in (None, len(numbers)):
         plural = "s" * (family.count != 1)
         raise GraphError(

@@ -308,7 +308,7 @@ def looks_like_smiles(start: bytes) -> bool | None:
         return False
     if _columns(lines[0]) is not None:
         return True
-    if not all(_SMILES.fullmatch(row[0]) for row in rows):
+    if not all(_SMILES.fullmatch(row[0]) for row in rows) or all(row[1:2] == ["->"] for row in rows):
         return False
     if any(len(row) == 1 or _CHEMICAL.search(row[0]) for row in rows):
         return True
