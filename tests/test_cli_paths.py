@@ -311,8 +311,23 @@ def test_options_may_stand_between_the_ends(order, tmp_path, capfd):
     assert "  total     1\n" in printed(capfd, "paths", path, *order)
 
 
-@pytest.mark.slow
-def test_parts_of_the_paths_add_up(capfd):
-    asked = ["paths", "grid:5x5", "0,0", "4,4", "--arch", "cpu", "--json"]
-    parts = [json.loads(printed(capfd, *asked, "--part", f"{i}/3"))["total"] for i in (1, 2, 3)]
-    assert sum(parts) == json.loads(printed(capfd, *asked))["total"]
+def test_parts_of_the_paths_add_up(tmp_path, capfd):
+    whole = json.loads(printed(capfd, "paths", "grid:3x4", "0,0", "2,3", "--arch", "cpu", "--json"))
+    folders = [tmp_path / f"part-{i}" for i in (1, 2)]
+    for i, folder in enumerate(folders, 1):
+        asked = ["paths", "grid:3x4", "0,0", "2,3", "--arch", "cpu", "--part", f"{i}/2", "--checkpoint", folder]
+        assert printed(capfd, *asked).startswith(f"grid:3x4, part {i} of 2\n")
+        assert is_promised("paths", json.loads(printed(capfd, "resume", folder, "--json")))["part"] == [i, 2]
+    told = printed(capfd, "merge", *folders)
+    assert told.startswith("grid:3x4\n  vertices  paths\n")
+    assert f"  total     {whole['total']}\n" in told
+    assert json.loads(printed(capfd, "merge", *folders, "--json"))["by_length"] == whole["by_length"]
+    # Another search of the same graph with the same bounds.
+    other = tmp_path / "other"
+    printed(capfd, "paths", "grid:3x4", "--all-pairs", "--arch", "cpu", "--part", "2/2", "--checkpoint", other)
+    assert main(["merge", str(folders[0]), str(other)]) == 2
+    assert (
+        "not parts of one search: --all-pairs is given in the one and not given in the other" in capfd.readouterr().err
+    )
+    assert main(["export", str(other)]) == 2
+    assert "only counts, it keeps no paths; `chordless paths -o DIR/` does" in capfd.readouterr().err

@@ -176,7 +176,7 @@ def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> N
     if as_json:
         print(json.dumps(result_object(command, finished)))
         return
-    titled = replace(finished, graph=f"{shown_name(finished.graph)}{_scope(command)}")
+    titled = replace(finished, graph=f"{shown_name(finished.graph)}{scope(command)}")
     for line in result_table(command, titled, sys.stdout):
         print(line)
     counted = finished.participation or {}
@@ -187,16 +187,15 @@ def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> N
                 print(line)
 
 
-def _scope(command: RunCommand) -> str:
-    """Return which of the cycles were counted, "" for all."""
-    scope = "" if command.part is None else f", part {command.part[0]} of {command.part[1]}"
-    scope += _restriction(command)
-    lengths = lengths_text(command.min_length, command.max_length, command.parity)
-    return f"{scope}, {lengths}" if lengths else scope
+def scope(command: RunCommand) -> str:
+    """Return which of the cycles, or paths, were counted, "" for all."""
+    part = "" if command.part is None else f", part {command.part[0]} of {command.part[1]}"
+    lengths = lengths_text(command.min_length, command.max_length, command.parity, of_paths=command.is_of_paths)
+    return part + _restriction(command) + (f", {lengths}" if lengths else "")
 
 
 def _restriction(command: RunCommand) -> str:
-    """Return which vertices and edges the cycles contain and do not contain."""
+    """Return which vertices and edges the cycles, or paths, contain and do not contain."""
     passed = ", ".join([*command.through, *(f"the edge {edge}" for edge in command.through_edges)])
     return "".join(
         f", {word} {what}"

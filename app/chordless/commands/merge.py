@@ -13,7 +13,7 @@ DESCRIPTION = """\
 Add up the counts of a search that was done in parts, `chordless count GRAPH
 --part I/N` for each I from 1 to N, and print what `chordless count GRAPH` would
 have printed. A PART is a file of `count --json`, or a run directory of a count
-or a listing.
+or a listing. The parts of `chordless paths` are run directories.
 
 The parts must be of one search: the same graph, the same bounds and
 restrictions, the same version of the program, each part once and complete. The
@@ -45,9 +45,10 @@ def add_parser(subparsers: Any) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Add up, print the result, return the exit code."""
-    from chordless.commands.count import print_result
+    from chordless.commands import count, paths
     from chordless.runs.merge import merged, read_result
 
     command, finished = merged([read_result(path) for path in options.parts])
-    print_result(command, finished, as_json=options.json)
+    tell = paths.print_counts if command.is_of_paths else count.print_result
+    tell(command, finished, as_json=options.json)
     return 0

@@ -184,6 +184,7 @@ def print_counts(command: RunCommand, finished: Finished, *, as_json: bool) -> N
     """Print a count of paths for people, or as one JSON object."""
     import json
 
+    from chordless.graphs.readers.incoming import shown_name
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal
 
@@ -196,6 +197,7 @@ def print_counts(command: RunCommand, finished: Finished, *, as_json: bool) -> N
                     "graph": finished.graph,
                     "start": start,
                     "end": end,
+                    **({"part": command.part} if command.part else {}),
                     **({"parity": command.parity} if command.parity else {}),
                     "total": finished.cycles,
                     "by_length": by_length,
@@ -205,7 +207,7 @@ def print_counts(command: RunCommand, finished: Finished, *, as_json: bool) -> N
             )
         )
         return
-    print(on_terminal(finished.graph, sys.stdout))
+    print(on_terminal(f"{shown_name(finished.graph)}{count.scope(command)}", sys.stdout))
     if not finished.complete:
         if finished.cycles == 0:
             print(f"  stopped after {seconds_text(seconds)}, before a path was counted")

@@ -74,7 +74,8 @@ def act(options: argparse.Namespace) -> int:
             changed = replace(changed, output=sample.STANDARD_OUTPUT)
         return answer(changed, options)
     if command.output is not None and options.json:
-        raise OptionError(f"--json is for counts, but the run in {options.directory} lists cycles: leave --json out")
+        lists = f"the run in {options.directory} lists {command.thing}s"
+        raise OptionError(f"--json is for counts, but {lists}: leave --json out")
     limit = options.limit if command.pick == "all" else command.limit
     command = replace(changed, limit=limit, cluster=options.cluster, gpus=options.gpus)
     end = None if options.events is not None else _end_in_read_only(directory)

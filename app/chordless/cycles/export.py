@@ -57,9 +57,12 @@ def open_run(path: str) -> Source:
     directory = RunDirectory(Path(path))
     command = directory.command()
     if command.output is None:
-        raise OptionError(f"the run in {path} only counts, it keeps no cycles; `chordless list` does")
+        what = "paths" if command.is_of_paths else "list"
+        raise OptionError(
+            f"the run in {path} only counts, it keeps no {command.thing}s; `chordless {what} -o DIR/` does"
+        )
     if command.output_format != "parts":
-        raise OptionError(f"the cycles of the run in {path} are in {command.output}")
+        raise OptionError(f"the {command.thing}s of the run in {path} are in {command.output}")
     position, finished = read_position(directory.checkpoint)
     source = _source(path, directory.graph(), CycleStore(read_rows(path, position)), finished)
     return replace(source, command=command)

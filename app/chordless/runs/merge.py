@@ -23,6 +23,7 @@ from kernels_ti.proof import proof_text
 
 # Two parts fit together if they agree in all of these: the deal depends on them.
 _SAME_ASKED = (
+    *("all_pairs", "between"),
     *("expansion", "min_length", "max_length", "parity", "through", "through_edges", "avoid", "avoid_edges"),
     *("per_vertex", "per_edge", "proof", "symmetry"),
 )
@@ -56,7 +57,7 @@ def read_result(path: str | Path) -> PartResult:
     except (ValueError, RecursionError):
         raise OptionError(f"{path}: {_NO_RESULT}") from None
     if isinstance(values, dict) and "graph_hash" not in values and "by_length" in values:
-        raise OptionError(f"{path}: {_OLD_RESULT}")
+        raise OptionError(f"{path}: {_NO_RESULT if 'start' in values else _OLD_RESULT}")
     try:
         command, finished = result_of_object(values)
         why = wrong_field(command) or wrong_field(finished)
@@ -146,7 +147,7 @@ def _check_same(first: PartResult, other: PartResult) -> None:
     for field in _SAME_ASKED:
         here, there = getattr(other.command, field), getattr(first.command, field)
         if here != there:
-            option = "--odd or --even" if field == "parity" else option_of(field)
+            option = {"parity": "--odd or --even", "between": "S T"}.get(field) or option_of(field)
             raise differ(option, _said(here), _said(there))
     if first.command.expansion == "paper" and other.finished.arch != first.finished.arch:
         # The expansion "paper" has a layout that depends on the arch, and the parts depend on the layout.
