@@ -24,7 +24,7 @@ from kernels_ti.conversion import as_graph
 from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import OptionError, TimeIsUpError, time_is_up
 from kernels_ti.method import may_search, seconds_of_faster_search
-from kernels_ti.options import is_whole
+from kernels_ti.options import is_whole, require_arch
 from kernels_ti.reference.long_cycle import long_cycle
 from kernels_ti.watch import ProgressOption, Watch
 
@@ -126,6 +126,7 @@ def longest_cycle(
     """
     if isinstance(weight, str):
         weight = attribute_weights(graph, weight, simplify=simplify)
+    require_arch(arch)
     watch = Watch(timeout, progress)
     watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)

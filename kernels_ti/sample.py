@@ -20,7 +20,7 @@ from kernels_ti.cycle_table import CycleTable
 from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
 from kernels_ti.method import may_search, seconds_of_faster_search
-from kernels_ti.options import require_number, require_seed
+from kernels_ti.options import require_arch, require_number, require_seed
 from kernels_ti.sample_by_search import SearchedDraws, draws_by_search
 from kernels_ti.watch import ProgressOption, Watch
 
@@ -100,6 +100,7 @@ def sample_cycles(
     >>> sorted(set(map(len, sample_cycles(house, 100).lists())))
     [3, 4]
     """
+    require_arch(arch)
     watch = Watch(timeout, progress)
     watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)

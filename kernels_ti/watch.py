@@ -61,7 +61,9 @@ class Watch:
 
     def __init__(self, timeout: float | None = None, progress: ProgressOption = False) -> None:
         seconds: Any = timeout
-        if seconds is not None and not (isinstance(seconds, Real) and float(seconds) > 0):
+        if seconds is not None and (
+            isinstance(seconds, bool) or not (isinstance(seconds, Real) and float(seconds) > 0)
+        ):
             raise OptionError(f"timeout must be a number of seconds above 0, not {seconds!r}")
         if not isinstance(progress, bool) and not callable(progress):
             raise OptionError(f"progress must be True, False or a function of one argument, not {progress!r}")

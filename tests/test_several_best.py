@@ -14,7 +14,16 @@ from chordless.cli import main
 from json_schemas import is_promised
 
 import kernels_ti.longest
-from kernels_ti import Graph, OptionError, TimeIsUpError, enumerate_cycles, enumerate_paths, longest_cycle, longest_path
+from kernels_ti import (
+    Graph,
+    OptionError,
+    SizeError,
+    TimeIsUpError,
+    enumerate_cycles,
+    enumerate_paths,
+    longest_cycle,
+    longest_path,
+)
 from kernels_ti.boundary import count
 from kernels_ti.cheapest import cheapest_cycle
 
@@ -152,3 +161,13 @@ def test_many_of_the_best_of_a_search(options, monkeypatch):
     how = {} if weight is None else {"weight": weight}
     found = longest_cycle(graph, k=500, method="auto" if options else "search", **how)
     check(found, everything, value, 500, least=False)
+
+
+def test_more_than_all_cycles_are_all_of_them():
+    petersen = networkx.petersen_graph()
+    found = longest_cycle(petersen, k=10**30, method="boundary")
+    assert list(map(len, found.cycles)) == [6] * 10 + [5] * 12
+    with pytest.raises(
+        SizeError, match=r"1,000,000,000 cycles may need [\d.]* GiB, .* allowed; ask for [\d,]* at most"
+    ):
+        longest_cycle(generate("grid:10x10"), k=10**9, method="boundary", memory=1 << 30)

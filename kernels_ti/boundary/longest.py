@@ -137,12 +137,12 @@ def few_along_boundary(
 
     For `how` see `kernels_ti.boundary.in_one_call.ready_to_pick`.
     """
-    check_fit(k, space)
     order = how.get("order")
     names = None if order is None else [space.graph.names[v] for v in order]
     counts = count_along_boundary(space, arch if space.graph.is_simple else "auto", names, watch)
     if not counts.complete:
         raise time_is_up(watch.timeout, "the best cycles were found")
+    check_fit(min(k, counts.total), space, are_drawn=False)
     cycles: list[list[Hashable]] = []
     most_states = width = 0
 

@@ -62,14 +62,15 @@ def draws_of(space: SearchSpace, k: int, seed: int = 0, *, watch: Watch | None =
         yield Draws(space.graph, planned, k, seed, means)
 
 
-def check_fit(k: int, space: SearchSpace) -> None:
+def check_fit(k: int, space: SearchSpace, *, are_drawn: bool = True) -> None:
     """Raise SizeError if so many cycles might not fit into the memory that is allowed, all at once."""
     budget = host_budget(space.options.memory)
     needed = k * (_BYTES_OF_A_CYCLE + _BYTES_OF_A_VERTEX * space.longest)
     if needed > budget:
+        most = f"{budget * k // needed:,} at most"
         raise SizeError(
-            f"{k:,} draws may need {bytes_text(needed)}, and {bytes_text(budget)} are allowed; "
-            f"draw {budget * k // needed:,} at most, and more with another seed"
+            f"{k:,} {'draws' if are_drawn else 'cycles'} may need {bytes_text(needed)}, and {bytes_text(budget)} are "
+            f"allowed; {f'draw {most}, and more with another seed' if are_drawn else f'ask for {most}'}"
         )
 
 
