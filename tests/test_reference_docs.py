@@ -99,6 +99,18 @@ def test_the_examples_are_true(module):
     assert result.attempted > 0
 
 
+def test_the_examples_of_the_page_on_python_import_what_they_use():
+    examples = "\n".join(re.findall(r"```python\n(.*?)```", (DOCS / "python.md").read_text(), re.DOTALL))
+    checked = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", "-"],
+        input=examples,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
 @pytest.mark.slow
 def test_the_site_is_made_and_its_links_lead_somewhere(tmp_path):
     """Mkdocs is strict: a page, picture or heading that is linked and not there is an error."""
