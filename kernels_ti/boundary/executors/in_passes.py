@@ -19,7 +19,7 @@ import numpy as np
 
 from kernels_ti.boundary.executors.lengths_on_device import LengthsModulo
 from kernels_ti.boundary.executors.on_device import DeviceBlock
-from kernels_ti.boundary.executors.tables import FEW_CELLS, HALF_BITS, DeviceTables, Shape, cells_of_two_tables
+from kernels_ti.boundary.executors.tables import DeviceTables, Shape, cells_of_two_tables, closing_ways, copies_of
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import DIGIT_LIMIT, FOUND, FULL, TALLIES
@@ -44,7 +44,8 @@ NUMBERS_OF_A_ROW = 8
 class BlockAtPoints(DeviceTables):
     """The polynomial whose coefficients are a block's cycles by length, at some points from 1 on, modulo a prime.
 
-    The prime is just below 2^48. `longest` has the vertices of the longest cycle that closed so far, 0 before any did.
+    The prime is just below 2^48. `values` has the values for the cycles that closed so far. The longest of these has
+    `longest` vertices, 0 before any closed.
     """
 
     def __init__(
@@ -57,25 +58,11 @@ class BlockAtPoints(DeviceTables):
     ) -> None:
         self._points, self.prime = points, prime
         self.longest = 0
-        self._sums = np.zeros(len(points), object)
-        super().__init__(device, block, memory, beside=1)
+        self.values = [0] * len(points)
+        super().__init__(device, block, memory, beside=(1,), ways=[1] * len(points))
 
-    @property
-    def values(self) -> list[int]:
-        """The values at the points, modulo the prime, of the cycles that closed so far."""
-        return [int(value) % self.prime for value in self._sums]
-
-    def _begin(self) -> None:
-        """Make the one state of no vertex: its polynomial is 1."""
-        super()._begin()
-        row = np.array(self._device.download(self._buffers[self._old]))[: self._cells]
-        self._shape = Shape(1, self._cells + 1, digits=len(self._points))
-        ones = np.ones(self._shape.stride - self._cells, np.uint64)
-        self._upload(self._old, np.concatenate((row, ones)))
-
-    def _next_shape(self, step: Step) -> Shape:
-        """Return a table that probably holds all new states; no number needs more digits."""
-        return replace(super()._next_shape(step), digits=len(self._points))
+    def _next_digits(self, step: Step) -> int:
+        return len(self._points)
 
     @property
     def _below(self) -> int:
@@ -92,7 +79,7 @@ class BlockAtPoints(DeviceTables):
         from kernels_ti.boundary.kernels.points import points_kernel
 
         values = len(self._points)
-        copies = max(FEW_CELLS // (2 * values), 1)
+        copies = copies_of(2 * values)
         table, tallies = self._cleared(shape, 2 * copies * values)
         evaluate = points_kernel(self._words, self._bits)
         for first, last in self._slices(step, partial(self._carry, shape)):
@@ -108,9 +95,8 @@ class BlockAtPoints(DeviceTables):
             return False
         self._measure(step, told)
         self.longest = max(self.longest, int(told[2 * TALLIES : 3 * TALLIES].max()))
-        # Halves of 32 bits of fewer than 2^31 rows: their sum fits into a word.
-        halves = told[FOUND:].reshape(copies, values, 2).sum(axis=0).astype(object)
-        self._sums += halves[:, 0] + (halves[:, 1] << HALF_BITS)
+        closed = closing_ways(told[FOUND:], copies, values, 1)
+        self.values = [(value + more) % self.prime for value, more in zip(self.values, closed, strict=True)]
         return True
 
 

@@ -15,7 +15,6 @@ from kernels_ti.boundary.executors.tables import MOST_CELLS, Shape, bytes_of, cl
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import (
-    BESIDE,
     DIGIT_BITS,
     DIGIT_LIMIT,
     FEWEST,
@@ -51,20 +50,12 @@ class DeviceLengths(DeviceBlock):
     """How much less than 2^48 the prime is of which the ways are remainders; 0 for exact numbers."""
 
     def __init__(self, device: Device, block: OrderedBlock, longest: int, memory: int | None) -> None:
-        # The ways that are held: the digits of each number, and all their cells.
-        self._digits, self._ways = 1, 1
-        super().__init__(device, block, longest, memory, beside=BESIDE)
+        super().__init__(device, block, longest, memory, beside=(0, LENGTH_LIMIT, 0, 0), ways=())
         self._apart = 2 if block.is_bipartite else 1
         # Vertices behind a state, before the one that closes a cycle: of any state at most, and of those held now.
         self._most, self._most_held = longest - 1, 0
-
-    def _begin(self) -> None:
-        """Make the one state of no vertex: one way leads there."""
-        super()._begin()
-        row = np.array(self._device.download(self._buffers[self._old]))
-        row[self._cells + FEWEST], row[self._cells + BESIDE] = LENGTH_LIMIT, 0
-        self._shape = Shape(1, self._cells + BESIDE, digits=0)
-        self._upload(self._old, row)
+        # The ways that are held: the digits of each number, and all their cells.
+        self._digits, self._ways = 1, 1
         self._ways_from(np.ones(1, np.uint64))
 
     def _ways_from(self, ways: np.ndarray) -> None:
@@ -171,8 +162,8 @@ class DeviceLengths(DeviceBlock):
         fewest, most = np.uint64(LENGTH_LIMIT) - (window >> np.uint64(32)), window & np.uint64((1 << 32) - 1)
         beside = np.stack((first, fewest, most, np.zeros_like(first)), axis=1)
         largest = (int(ways.max(initial=0)) + 1) << DIGIT_BITS * (self._digits - 1)
-        self._device.call(self._put_back, saved.place, np.concatenate((begin, beside), axis=1), largest)
-        self._device.call(self._ways_from, ways if len(ways) else np.zeros(1, np.uint64))
+        self._put_back(saved.place, np.concatenate((begin, beside), axis=1), largest)
+        self._ways_from(ways if len(ways) else np.zeros(1, np.uint64))
         self._most_held, self._ways = int(most.max(initial=0)), max(len(ways), 1)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Sequence
 
 from kernels_ti.boundary.executors.forward import ForwardCount
 from kernels_ti.boundary.executors.rows import rows_of, states_in
-from kernels_ti.boundary.executors.tables import DeviceTables, Shape
-from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.executors.tables import DeviceTables
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import DIGIT_BITS
 from kernels_ti.boundary.values.saved import SavedBlock
@@ -24,9 +23,10 @@ class DeviceBlock(DeviceTables, ForwardCount):
         longest: int | None,
         memory: int | None,
         *,
-        beside: int = 0,
+        beside: Sequence[int] = (),
+        ways: Sequence[int] = (1,),
     ) -> None:
-        super().__init__(device, block, memory, beside=beside)
+        super().__init__(device, block, memory, beside=beside, ways=ways)
         self._begin_count(longest)
 
     def take_vertex(self, enough: Callable[[], bool]) -> None:
@@ -34,14 +34,8 @@ class DeviceBlock(DeviceTables, ForwardCount):
         self.states_met = [self.states]
         super().take_vertex(enough)
 
-    def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
-        """Put the children of all states into the other table; say whether they fit."""
-        closed = yield from self._added_up(step, shape)
-        if closed is None:
-            return False
-        if step.may_close:
-            self._close([closed])
-        return True
+    def _note_closed(self, ways: int) -> None:
+        self._close([ways])
 
     def saved(self) -> SavedBlock:
         """Return the count between two vertices; also after a vertex was given up."""
@@ -52,4 +46,4 @@ class DeviceBlock(DeviceTables, ForwardCount):
         super().resume(saved)
         _, digits, _ = saved.states.counts.shape
         most_ways = (saved.states.largest + 1) << DIGIT_BITS * (digits - 1)
-        self._device.call(self._put_back, saved.place, rows_of(saved.states), most_ways)
+        self._put_back(saved.place, rows_of(saved.states), most_ways)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from kernels_ti.boundary.executors.forward import Forward
 from kernels_ti.boundary.executors.launches import go_through, slices
 from kernels_ti.boundary.orders.walk import Step, most_additions
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TALLIES
+from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TAKEN, TALLIES, WRITTEN
 from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
@@ -37,7 +37,7 @@ _ROWS_TO_A_STATE = 2.0
 _FEWEST_ROWS, _FEWEST_CELLS, _CELLS_TO_SPARE, _FEWEST_TALLIES = 1 << 10, 1 << 16, 1 << 28, 1 << 12
 # Digits that a cell holds without overflow, and rows between two carries where there may be more.
 _MOST_ADDITIONS, _ROWS_BETWEEN_CARRIES = 1 << 16, 1 << 14
-HALF_BITS = 32
+_HALF_BITS = 32
 FEW_CELLS = 64
 """Cells of closing ways up to which there are several copies of each."""
 _EVEN_UP_TO = 4
@@ -71,16 +71,17 @@ class Shape:
 class DeviceTables(Forward):
     """The states of one block whose states fit kernels, on a CPU or CUDA.
 
-    `told_apart` cells of a row tell states with the same symbols apart, and `beside` cells lie between the state and
-    the ways to it. `states` are held now.
+    `told_apart` cells of a row tell states with the same symbols apart. The row of the state of no vertex goes on with
+    the cells `beside`, and with the digits of its `ways`. `states` are held now.
     """
 
     _is_count = True
     """Whether states that lead to no cycle may be dropped, and a search could give the same answer."""
 
     def __init__(
-        self, device: Device, block: OrderedBlock, memory: int | None, *, told_apart: int = 0, beside: int = 0
-    ) -> None:
+        self, device: Device, block: OrderedBlock, memory: int | None, *,
+        told_apart: int = 0, beside: Sequence[int] = (), ways: Sequence[int] = (1,),
+    ) -> None:  # fmt: skip
         super().__init__(block, memory)
         self._device = device
         self._is_resumed = False
@@ -91,10 +92,15 @@ class DeviceTables(Forward):
         # Two tables that change places from step to step.
         self._buffers: dict[str, Any] = {}
         self._old, self._new = "one table", "other table"
-        self._shape = Shape(1, self._cells + beside)
+        self._shape = Shape(1, self._cells + len(beside), len(ways))
         # No number of ways is larger.
         self._most_ways = 1
-        device.call(self._begin)
+        row = np.zeros(self._shape.stride, np.uint64)
+        row[: self._shape.used] = [TAKEN | WRITTEN, *[TAKEN] * (self._cells - 1), *beside, *ways]
+        self._bases = block.coded.bases.tolist()
+        self._upload("spec", block.coded.cells)
+        self._upload(self._old, row)
+        self._upload("bounds", np.zeros(5, np.int32))
 
     def take_vertex(self, enough: Callable[[], bool]) -> None:
         """Let the next vertex come, in all states; see `PythonBlock.take_vertex`."""
@@ -130,18 +136,6 @@ class DeviceTables(Forward):
         completion.learn(self.states, dropped)
         self.states -= dropped
 
-    def _begin(self) -> None:
-        """Make the one state of no vertex: one way leads there."""
-        from kernels_ti.boundary.kernels.tables import initial_row
-
-        coded = self._block.coded
-        self._upload("spec", coded.cells)
-        self._bases = coded.bases.tolist()
-        row = np.zeros(self._shape.stride, np.uint64)
-        row[: self._shape.words + 1] = initial_row(self._cells, self._shape.words - self._cells)
-        self._upload(self._old, row)
-        self._upload("bounds", np.zeros(5, np.int32))
-
     def _take(self, step: Step) -> Generator[bool, None, None]:
         """Let a vertex come; yield between launches."""
         shape = self._next_shape(step)
@@ -155,14 +149,7 @@ class DeviceTables(Forward):
         self._old, self._new = self._new, self._old
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
-        """Put the children of all states into the other table; say whether they fit."""
-        raise NotImplementedError
-
-    def _added_up(self, step: Step, shape: Shape) -> Generator[bool, None, int | None]:
-        """Add the ways to all states to those of their children in the other table; None if they do not fit.
-
-        Return the ways that close a cycle.
-        """
+        """Add the ways to all states to those of their children in the other table; say whether these fit."""
         from kernels_ti.boundary.kernels.count import count_kernel
 
         old = self._shape
@@ -179,9 +166,14 @@ class DeviceTables(Forward):
             yield True
         told = self._device.download(tallies)[: FOUND + copies * 2 * shape.digits]
         if told[FULL]:
-            return None
+            return False
         self._measure(step, told)
-        return closing_ways(told[FOUND:], copies, 1, shape.digits)[0]
+        self._note_closed(closing_ways(told[FOUND:], copies, 1, shape.digits)[0])
+        return True
+
+    def _note_closed(self, ways: int) -> None:
+        """Take notice of the ways that the vertex closes to cycles."""
+        raise NotImplementedError
 
     def _next_shape(self, step: Step) -> Shape:
         """Return a table that surely holds the ways to the new states, and probably all of these."""
@@ -334,7 +326,7 @@ def closing_ways(cells: Words, copies: int, lengths: int, digits: int) -> list[i
     found = [0] * lengths
     for length in np.flatnonzero(halves.any(axis=(1, 2))).tolist():
         pairs = halves[length].tolist()
-        found[length] = sum(low + (high << HALF_BITS) << DIGIT_BITS * k for k, (low, high) in enumerate(pairs))
+        found[length] = sum(low + (high << _HALF_BITS) << DIGIT_BITS * k for k, (low, high) in enumerate(pairs))
     return found
 
 

@@ -38,11 +38,6 @@ class RowFunctions(NamedTuple):
     found_at: Any
 
 
-def initial_row(cells: int, beside: int) -> list[int]:
-    """Return the row of the state before the first vertex: `cells` cells, `beside` empty cells, and one way."""
-    return [TAKEN | WRITTEN] + [TAKEN] * (cells - 1) + [0] * beside + [1]
-
-
 @kernel
 def clear(cells: ti.i32, table: array(ti.u64, 1), tallied: ti.i32, tallies: array(ti.u64, 1)):
     """Set the first cells of a table and of the tallies to zero; one cell for each work item."""

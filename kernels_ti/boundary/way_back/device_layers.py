@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -45,30 +45,28 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
     """The states of one block in tables, and some layers of them.
 
     Tables and layers stay within the memory of the device, and layers in that of the host within the host's. On the CPU
-    that is one memory: with a bound on the host's, all of them together stay within that of the device. `beside` is the
-    number of cells of a row between the state and the ways to it.
+    that is one memory: with a bound on the host's, all of them together stay within that of the device. For `beside`
+    see `DeviceTables`.
     """
 
     _is_count = False
     _in_kernels = True
 
-    def __init__(self, block: PlannedBlock, means: Means, host_memory: int | None, *, beside: int = 0) -> None:
+    def __init__(
+        self, block: PlannedBlock, means: Means, host_memory: int | None, *, beside: Sequence[int] = ()
+    ) -> None:
         device, memory = means.device, means.device_memory
         assert device is not None
-        self._bounds, self._host_memory = block.bounds, host_memory
+        self._host_memory = host_memory
         self._host_is_apart = device.arch != "cpu" or host_memory is None
         self.layers = []
         super().__init__(device, block, memory, told_apart=int(block.bounds.are_told_apart), beside=beside)
+        self._upload("bounds", block.bounds.limits)
 
     def rows_of(self, layer: KeptLayer) -> Words:
         """Return the rows of a layer, shape (k, cells)."""
         rows = layer.rows if layer.on_host else self._device.download(layer.rows)
         return np.asarray(rows)[: layer.size * layer.cells].reshape(layer.size, layer.cells)
-
-    def _begin(self) -> None:
-        """Make the one state of no vertex."""
-        super()._begin()
-        self._upload("bounds", self._bounds.limits)
 
     def _layer(self) -> KeptLayer:
         """Copy the states, with their values, without gaps; every digit is small."""
@@ -91,11 +89,12 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
         self.take_vertex(self._means.enough)
 
     def _restore(self, layer: KeptLayer) -> None:
-        self._device.call(self._put_back, layer.place, self.rows_of(layer), layer.most_ways)
+        self._put_back(layer.place, self.rows_of(layer), layer.most_ways)
 
     def _rest(self) -> None:
         # Other blocks come before the way back.
-        self._device.call(self._drop_tables)
+        for name in (self._old, self._new):
+            self._buffers.pop(name, None)
 
     def _saved_layer(self, layer: KeptLayer) -> SavedLayer:
         return SavedLayer(layer.place, {"most_ways": layer.most_ways}, {"rows": self.rows_of(layer)})
@@ -145,8 +144,3 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
             layer if layer.on_host else replace(layer, rows=self._device.download(layer.rows), on_host=True)
             for layer in self.layers
         ]
-
-    def _drop_tables(self) -> None:
-        """Free the tables."""
-        for name in (self._old, self._new):
-            self._buffers.pop(name, None)

@@ -10,9 +10,9 @@ import numpy as np
 
 from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.executors.rows import words_in
-from kernels_ti.boundary.executors.tables import FEW_CELLS, HALF_BITS, Shape
+from kernels_ti.boundary.executors.tables import FEW_CELLS, Shape, closing_ways
 from kernels_ti.boundary.orders.walk import Step
-from kernels_ti.boundary.spec.cells import BIAS, DIGIT_BITS, FULL, ORIGIN, TALLIES
+from kernels_ti.boundary.spec.cells import BIAS, FULL, ORIGIN, TALLIES
 from kernels_ti.boundary.values.saved import SavedForward
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.device_layers import DeviceLayers, KeptLayer, LayersTooLargeError
@@ -22,8 +22,6 @@ from kernels_ti.boundary.way_back.keeping import Means
 _FEWEST_STEPS_BETWEEN = 12
 # Where the layers turn out to be too large, so many times fewer are kept.
 _TIMES_FEWER = 4
-# The value and the origin.
-_BESIDE = 2
 _FOUND = ("best", "ways", "closing_step", "origin")
 # States that a search for an origin has room for at first.
 _MOST_ALIKE = 64
@@ -47,11 +45,17 @@ class DeviceOptimum(DeviceLayers):
         *,
         of_edges: bool,
     ) -> None:
-        self._gains, self._of_edges = gains, of_edges
+        from kernels_ti.boundary.kernels.optimum import optimum_kernels
+
+        self._of_edges = of_edges
         self.best: int | None = None
         self.ways = self.closing_step = self.origin = 0
         host_memory = None if means.memory is None else means.memory // 2
-        super().__init__(block, means, host_memory, beside=_BESIDE)
+        # Beside the state, the value and the origin.
+        super().__init__(block, means, host_memory, beside=(BIAS, 0))
+        self._kernels = optimum_kernels(self._words, self._bits, self._cells)
+        self._gain_bases = np.cumsum([0, *map(len, gains)]).tolist()
+        self._upload("gains", np.array([gain for each in gains for gain in each], np.int64))
         between = _FEWEST_STEPS_BETWEEN
         if host_memory is not None:
             whole = sum(step.cost for step in block.steps) * 8 * self._shape.used
@@ -86,18 +90,6 @@ class DeviceOptimum(DeviceLayers):
     def origin_of(self, row: Words) -> int:
         """Return where a way with this value was in the kept layer before."""
         return int(row[self._cells + 1])
-
-    def _begin(self) -> None:
-        """Make the one state of no vertex, of no value."""
-        from kernels_ti.boundary.kernels.optimum import optimum_kernels
-
-        super()._begin()
-        self._kernels = optimum_kernels(self._words, self._bits, self._cells)
-        row = np.array(self._device.download(self._buffers[self._old]))
-        row[self._cells] = BIAS
-        self._upload(self._old, row)
-        self._gain_bases = np.cumsum([0, *map(len, self._gains)]).tolist()
-        self._upload("gains", np.array([gain for each in self._gains for gain in each], np.int64))
 
     def _found(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _FOUND}
@@ -134,15 +126,15 @@ class DeviceOptimum(DeviceLayers):
         told = self._device.download(tallies)[: ORIGIN + 1 + 2 * copies * shape.digits]
         self._measure(step, told)
         if best:
-            self._close(best - BIAS, int(told[ORIGIN]), told[ORIGIN + 1 :].reshape(copies, shape.digits, 2))
+            ways = closing_ways(told[ORIGIN + 1 :], copies, 1, shape.digits)[0]
+            self._close(best - BIAS, int(told[ORIGIN]), ways)
         return True
 
-    def _close(self, value: int, origin: int, found: np.ndarray) -> None:
+    def _close(self, value: int, origin: int, ways: int) -> None:
         """Take notice of cycles that close with a value that is not less than the best one."""
         if self.best is None or value > self.best:
             self.best, self.ways, self.closing_step, self.origin = value, 0, self.place, origin
-        for digit, (low, high) in enumerate(found.astype(object).sum(axis=0).tolist()):
-            self.ways += low + (high << HALF_BITS) << DIGIT_BITS * digit
+        self.ways += ways
 
     def rows_at(self, layer: KeptLayer, origin: int) -> Words:
         """Return the rows of a kept layer that may have an origin, shape (k, cells): mostly one."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from kernels_ti.boundary.arrays import Places, Words
 from kernels_ti.boundary.executors.tables import Shape
-from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.numbers import Numbers, picked
 from kernels_ti.boundary.values.saved import SavedForward
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
@@ -28,9 +27,12 @@ class DeviceWays(DeviceLayers):
     """
 
     def __init__(self, block: PlannedBlock, means: Means, saved: SavedForward | None = None) -> None:
+        from kernels_ti.boundary.kernels.ways import ways_kernels
+
         self.closed: dict[int, int] = {}
         host_memory = None if means.memory is None else means.memory // 2
         super().__init__(block, means, host_memory)
+        self._kernels = ways_kernels(self._words, self._bits, self._cells)
         self._set_out(means, host_memory)
         self._go(saved, len(block.steps))
 
@@ -58,9 +60,7 @@ class DeviceWays(DeviceLayers):
         rows = device.buffer(layer.rows) if layer.on_host else layer.rows
         self.place, self.states = layer.place, layer.size
         self._shape = Shape(layer.size, self._cells, cells - self._cells)
-        how = (
-            self._buffers["spec"], self._bases[layer.place], self._buffers["bounds"],
-        )  # fmt: skip
+        how = self._buffers["spec"], self._bases[layer.place], self._buffers["bounds"]
         size = 2 * min(going, back.states) + 1
         wanted = back.wanted(self._kernels, going, size, self._cells)
         places, parents = np.zeros(size + 1, np.int32), back.buffer("parents", 1, np.int32)
@@ -81,21 +81,9 @@ class DeviceWays(DeviceLayers):
             back.begin(going, begun, closing, rows, cells, self._cells, vertex)
         back.following, back.stride, back.states = rows, cells, layer.size
 
-    def _begin(self) -> None:
-        """Make the one state of no vertex: one way leads there."""
-        from kernels_ti.boundary.kernels.ways import ways_kernels
-
-        super()._begin()
-        self._kernels = ways_kernels(self._words, self._bits, self._cells)
-
-    def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
-        """Put the children of all states into the other table; say whether they fit."""
-        closed = yield from self._added_up(step, shape)
-        if closed is None:
-            return False
-        if closed:
-            self.closed[self.place] = closed
-        return True
+    def _note_closed(self, ways: int) -> None:
+        if ways:
+            self.closed[self.place] = ways
 
     def _found(self) -> dict[str, Any]:
         return {"closed": dict(self.closed)}
