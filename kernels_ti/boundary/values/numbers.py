@@ -89,10 +89,6 @@ class Numbers:
         """Return the same with at least so many digits."""
         return Numbers(np.pad(self.digits, ((0, max(digits - len(self.digits), 0)), (0, 0))))
 
-    def total(self) -> int:
-        """Return the sum of all."""
-        return sum(self.totals(np.arange(len(self))))
-
     def totals(self, which: Indices) -> list[int]:
         """Return the sum of some, or one for each length."""
         digits = self.by_length

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -79,18 +79,6 @@ class DeviceOptimum(DeviceLayers):
             else:
                 return
 
-    def words_of(self, rows: Words) -> Words:
-        """Return the states of rows, shape (k, cells), as numpy has them, shape (words, k)."""
-        return words_in(rows, self._cells)
-
-    def value_of(self, row: Words) -> int:
-        """Return the largest value of a way to the state of a row."""
-        return int(row[self._cells]) - BIAS
-
-    def origin_of(self, row: Words) -> int:
-        """Return where a way with this value was in the kept layer before."""
-        return int(row[self._cells + 1])
-
     def _found(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _FOUND}
 
@@ -136,9 +124,13 @@ class DeviceOptimum(DeviceLayers):
             self.best, self.ways, self.closing_step, self.origin = value, 0, self.place, origin
         self.ways += ways
 
-    def rows_at(self, layer: KeptLayer, origin: int) -> Words:
-        """Return the rows of a kept layer that may have an origin, shape (k, cells): mostly one."""
-        return self._device.call(self._matching, layer, origin, _MOST_ALIKE)
+    def states_at(self, layer: KeptLayer, origin: int) -> Iterator[tuple[Words, int, int]]:
+        """Yield the states of a kept layer that may have an origin, mostly one: as numpy has it, its value and origin.
+
+        Its own origin is that of a way with this value.
+        """
+        for row in self._device.call(self._matching, layer, origin, _MOST_ALIKE):
+            yield words_in(row[None], self._cells), int(row[self._cells]) - BIAS, int(row[self._cells + 1])
 
     def _matching(self, layer: KeptLayer, origin: int, most: int) -> Words:
         device, cells = self._device, layer.cells

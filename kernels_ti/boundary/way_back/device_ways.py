@@ -14,32 +14,24 @@ from kernels_ti.boundary.values.saved import SavedForward
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.device_layers import DeviceLayers, KeptLayer
 from kernels_ti.boundary.way_back.keeping import Means
-from kernels_ti.boundary.way_back.rule import closed_in
+from kernels_ti.boundary.way_back.rule import Rule
 from kernels_ti.boundary.way_back.walks import Walks, words_for
 from kernels_ti.device.device import Device
 from kernels_ti.errors import EngineError
 
 
 class DeviceWays(DeviceLayers):
-    """The ways to all states of one block, in kernels, with its layers; see `History` for the parameters.
-
-    `closed` says for each step how many cycles close in it.
-    """
+    """The ways to all states of one block, in kernels, with its layers; see `History` for the parameters."""
 
     def __init__(self, block: PlannedBlock, means: Means, saved: SavedForward | None = None) -> None:
         from kernels_ti.boundary.kernels.ways import ways_kernels
 
-        self.closed: dict[int, int] = {}
+        self._rule = Rule(block)
         host_memory = None if means.memory is None else means.memory // 2
         super().__init__(block, means, host_memory)
         self._kernels = ways_kernels(self._words, self._bits, self._cells)
         self._set_out(means, host_memory)
         self._go(saved, len(block.steps))
-
-    @property
-    def total(self) -> int:
-        """All cycles."""
-        return sum(self.closed.values())
 
     def members(self, numbers: Numbers, names: Sequence[int], vertices: int) -> Words:
         """Return the cycles for some numbers of the block, as bit rows in their order, by going back once.
@@ -47,7 +39,7 @@ class DeviceWays(DeviceLayers):
         The ways to a state are taken in an order that does not depend on the threads or on the arch. `names` has the
         vertex of the graph for each vertex of the block, `vertices` is the number of the graph's.
         """
-        walks = Walks(numbers, self.closed)
+        walks = Walks(numbers, self._rule.closed)
         back = _WalksOnDevice(self._device, walks, words_for(vertices))
         for layer in self._back(walks.last + 1, self._budget):
             self._device.call(self._step_back, back, layer, names[self._steps[layer.place].vertex])
@@ -83,13 +75,7 @@ class DeviceWays(DeviceLayers):
 
     def _note_closed(self, ways: int) -> None:
         if ways:
-            self.closed[self.place] = ways
-
-    def _found(self) -> dict[str, Any]:
-        return {"closed": dict(self.closed)}
-
-    def _go_on(self, found: dict[str, Any]) -> None:
-        self.closed = closed_in(found)
+            self._rule.closed[self.place] = ways
 
 
 class _WalksOnDevice:

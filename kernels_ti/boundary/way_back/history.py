@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -75,19 +74,12 @@ class History(KeptWay[_Kept]):
         first = np.zeros((self._packing.words + block.bounds.are_told_apart, 1), np.uint64)
         self.reached, self.values = first if words is None else words, self._rule.begin()
         self._set_out(means, None if means.memory is None else means.memory // 2)
-        self._is_first = True
         self._go(saved, self._last)
-        self._is_first = False
 
     @property
     def states(self) -> int:  # type: ignore[override]
         """States after the last step."""
         return len(self.reached[0])
-
-    @property
-    def total(self) -> int:
-        """All cycles that have closed, of those that the rule counts."""
-        return self._rule.ways
 
     def members(self, numbers: Numbers, names: Sequence[int], vertices: int) -> Words:
         """Return the cycles for some numbers of the block, by going back once; see `members_of`."""
@@ -124,8 +116,7 @@ class History(KeptWay[_Kept]):
             raise GivenUp
         self._require_room()
         layer, words = layer_of(self._block, self.place, self.reached)
-        if self._is_first:
-            self._rule.close(self.place, layer, self.values)
+        self._rule.close(self.place, layer, self.values)
         values = self._rule.follow(layer, self.values)
         if self._between == 1:
             self.layers[-1].layer = layer
@@ -147,12 +138,6 @@ class History(KeptWay[_Kept]):
             step = self._steps[saved.place]
             layer = Layer(step, words, arrays["off"], arrays["on"], arrays["closing"], saved.numbers["after"])
         return _Kept(saved.place, words, Values.of_arrays(arrays), layer)
-
-    def _found(self) -> dict[str, Any]:
-        return self._rule.found()
-
-    def _go_on(self, found: dict[str, Any]) -> None:
-        self._rule.go_on(found)
 
     def _require_room(self) -> None:
         step, states, last = self._steps[self.place], self.states, self.layers[-1]

@@ -15,7 +15,7 @@ class Keeping:
     """The checkpoints of a search for a best cycle, or of a sample.
 
     `keep` is called with a function that returns the state, and whether a block has been gone through; None keeps
-    nothing. The work goes on from `saved`.
+    nothing. The work goes on from `saved`. `done` are the blocks that are done.
     """
 
     def __init__(
@@ -25,19 +25,9 @@ class Keeping:
     ) -> None:
         self._keep = keep
         self.orders = None if saved is None else saved.orders
-        self._done: tuple[SavedResult, ...] = () if saved is None else saved.done
+        self.done: tuple[SavedResult, ...] = () if saved is None else saved.done
         self._forward = None if saved is None else saved.forward
         self._latest: list[Callable[[], SavedForward]] = []
-
-    @property
-    def keeps(self) -> bool:
-        """Whether a state is kept."""
-        return self._keep is not None
-
-    @property
-    def done(self) -> tuple[SavedResult, ...]:
-        """The blocks that are done."""
-        return self._done
 
     @property
     def in_kernels(self) -> bool | None:
@@ -65,7 +55,7 @@ class Keeping:
         """
         self._latest = [] if all_came else [forward]
         if self._keep is not None:
-            orders, done = self.orders or (), self._done
+            orders, done = self.orders or (), self.done
             self._keep(lambda: SavedPick(orders, done, forward()), all_came)
 
     def latest(self) -> SavedForward:
@@ -74,9 +64,9 @@ class Keeping:
 
     def end_block(self, result: SavedResult) -> None:
         """Take notice of a block that is done."""
-        self._done = (*self._done, result)
+        self.done = (*self.done, result)
         if self._keep is not None:
-            saved = SavedPick(self.orders or (), self._done, None)
+            saved = SavedPick(self.orders or (), self.done, None)
             self._keep(lambda: saved, False)
 
 

@@ -14,6 +14,7 @@ from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.saved import SavedForward, SavedLayer
 from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.boundary.way_back.rule import Rule
 
 _FEWEST_LAYERS = 2
 
@@ -49,6 +50,7 @@ class KeptWay(ABC, Generic[K]):
     """
 
     _in_kernels: bool
+    _rule: Rule
     _steps: tuple[Step, ...]
     place: int
     states: int
@@ -82,13 +84,18 @@ class KeptWay(ABC, Generic[K]):
     def _restored(self, saved: SavedLayer) -> K:
         """Return the layer that was saved."""
 
-    @abstractmethod
     def _found(self) -> dict[str, Any]:
         """Return the facts about the cycles that have closed."""
+        return self._rule.found()
 
-    @abstractmethod
     def _go_on(self, found: dict[str, Any]) -> None:
         """Go on from what was known."""
+        self._rule.go_on(found)
+
+    @property
+    def total(self) -> int:
+        """All cycles that have closed, of those that the rule counts."""
+        return self._rule.ways
 
     @property
     def nbytes(self) -> int:

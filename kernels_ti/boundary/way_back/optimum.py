@@ -124,14 +124,14 @@ def _cycle_of(optimum: DeviceOptimum, block: PlannedBlock, rule: Rule, means: Me
     value, origin, end, target = optimum.best, optimum.origin, optimum.closing_step + 1, None
     for layer in reversed([layer for layer in optimum.layers if layer.place < end]):
         # States may share what is noted of their origin, if they take several words: try each of them.
-        for row in optimum.rows_at(layer, origin):
-            words = optimum.words_of(row[None])
+        for state in optimum.states_at(layer, origin):
+            words, value_before, origin_before = state
             history = History(block, means, rule=rule.again(), words=words, steps=range(layer.place, end))
-            way = history.way(value - optimum.value_of(row), target)
+            way = history.way(value - value_before, target)
             if way is not None:
                 break
         else:
             raise EngineError("internal error: a kept layer has no way to the best cycle")
         cycle |= way
-        value, origin, end, target = optimum.value_of(row), optimum.origin_of(row), layer.place, words
+        value, origin, end, target = value_before, origin_before, layer.place, words
     return cycle

@@ -140,11 +140,7 @@ class Rule:
     def go_on(self, found: dict[str, Any]) -> None:
         """Go on from what was known."""
         if self._gains is None:
-            self.closed = closed_in(found)
+            # The steps of a checkpoint are text.
+            self.closed = {int(place): int(ways) for place, ways in found["closed"].items()}
         elif found["best"] is not None:
             self.best, self.closed = found["best"], {found["place"]: found["ways"]}
-
-
-def closed_in(found: dict[str, Any]) -> dict[int, int]:
-    """Return for each step in which cycles close, how many do; the steps of a checkpoint are text."""
-    return {int(place): int(ways) for place, ways in found["closed"].items()}
