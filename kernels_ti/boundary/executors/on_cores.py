@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,8 +14,7 @@ from kernels_ti.boundary.executors.launches import go_through, slices
 from kernels_ti.boundary.executors.parts import Parts
 from kernels_ti.boundary.executors.rows import rows_by_length, rows_of_totals, states_by_length, totals_of_rows
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.spec.cells import WINDOW
-from kernels_ti.boundary.spec.packing import Packing
+from kernels_ti.boundary.spec.cells import DONE, WINDOW
 from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
 from kernels_ti.device.device import Device
 from kernels_ti.errors import SizeError
@@ -55,12 +53,14 @@ class CoresBlock(ForwardCount):
         longest: int | None,
         memory: int | None,
     ) -> None:
+        from kernels_ti.boundary.kernels.stretch import stretch_kernel
+
         super().__init__(block, memory)
         self._begin_count(longest)
         self._device = device
         self._completion = Completion(block)
-        self._spec, self._bases = device.call(device.buffer, block.coded.cells), block.coded.bases
-        self._kernel = device.call(_kernel_of, self._packing, by_length=longest is not None)
+        self._spec, self._bases = device.buffer(block.coded.cells), block.coded.bases
+        self._kernel = stretch_kernel(self._packing.words, self._packing.bits, by_length=longest is not None)
         # The pieces of a state end at its boundary: in a bipartite graph this tells whether their vertices are even.
         self._apart = 2 if block.is_bipartite else 1
         self._digits = 1
@@ -176,7 +176,8 @@ class CoresBlock(ForwardCount):
         ways, new_ways = parts.buffer("ways", 1), parts.buffer("other ways", attempt.ways, is_tight=is_tight)
         cells = 0 if self._longest is None else len(new_ways)
         most = self._block.graph.n if self._longest is None else self._longest - 1
-        parts.expect(vertices)
+        parts.queue[:] = 0
+        parts.queue[DONE] = vertices
         for end in parts.launches(vertices):
             self._kernel(
                 parts.workers, table, end, parts.queue, self._spec, vertices, bases,
@@ -221,9 +222,3 @@ class CoresBlock(ForwardCount):
         dead = yield from self._completion.drop(self._device, self.place - 1, parts.rows, pieces, parts.stride)
         self._completion.learn(parts.states, dead)
         parts.states -= dead
-
-
-def _kernel_of(packing: Packing, *, by_length: bool) -> Any:
-    from kernels_ti.boundary.kernels.stretch import stretch_kernel
-
-    return stretch_kernel(packing.words, packing.bits, by_length=by_length)

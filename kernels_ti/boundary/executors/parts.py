@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from kernels_ti.boundary.arrays import Places, Words
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.spec.cells import DEAD, DONE, NEXT, PART, WAYS
+from kernels_ti.boundary.spec.cells import DEAD, NEXT, PART, WAYS
 from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
@@ -69,7 +69,7 @@ class Parts:
         from kernels_ti.boundary.kernels.parts import rearranging_kernel
 
         self._device, self._block, self._steps, self._packing = device, block, block.steps, block.packing
-        self._rearrange = device.call(rearranging_kernel, block.packing.words, block.packing.bits)
+        self._rearrange = rearranging_kernel(block.packing.words, block.packing.bits)
         self._changed = [frozenset(slot for slot, _ in step.changed) for step in self._steps]
         self._memory, self._by_length = memory, by_length
         self.queue = np.zeros(WAYS + 1, np.int64)
@@ -132,11 +132,6 @@ class Parts:
         """Give buffers back."""
         for name in names:
             self._buffers.pop(name, None)
-
-    def expect(self, vertices: int) -> None:
-        """Begin with the launches of a stretch."""
-        self.queue[:] = 0
-        self.queue[DONE] = vertices
 
     @property
     def report(self) -> StretchReport:

@@ -16,8 +16,6 @@ from kernels_ti.taichi_door import ti
 class Symbols(NamedTuple):
     """How symbols lie in a state."""
 
-    slots: int  # In a word
-    field: int  # All bits of a symbol
     end_bits: int  # Of these one is set at least where a symbol is that of an end
     symbol: Any
     put: Any
@@ -57,13 +55,13 @@ def symbols(words: int, bits: int) -> Symbols:
                 changed[w] = state[w] | ti.cast(value, ti.u64) << ti.cast(slot % slots * bits, ti.u64)
         return changed
 
-    return Symbols(slots, field, end_bits, symbol, put)
+    return Symbols(end_bits, symbol, put)
 
 
 @lru_cache
 def joining(words: int, bits: int) -> Any:
     """Return the function that puts together the child of a state in which the vertex joins."""
-    _slots, _field, end_bits, symbol, put = symbols(words, bits)
+    end_bits, symbol, put = symbols(words, bits)
     entry_cells = 1 + 2 * words
 
     @ti.func
@@ -115,7 +113,7 @@ def child_functions(words: int, bits: int, cells: int) -> ChildFunctions:
 
     With one cell more than the words of the symbols, that is the number of vertices on the cycle.
     """
-    _slots, _field, end_bits, symbol, _put = symbols(words, bits)
+    end_bits, symbol, _put = symbols(words, bits)
     put_together, entry_cells = joining(words, bits), 1 + 2 * words
 
     @ti.func

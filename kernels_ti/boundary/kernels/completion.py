@@ -11,6 +11,7 @@ from typing import Any
 
 from kernels_ti.bits import lowest_bit, population
 from kernels_ti.boundary.kernels.children import symbols
+from kernels_ti.boundary.kernels.tables import array
 from kernels_ti.boundary.spec.cells import MOST_NODES, TALLIES, WRITTEN
 from kernels_ti.boundary.spec.packing import FIRST_END, INNER
 from kernels_ti.taichi_door import kernel, ti
@@ -26,8 +27,6 @@ _ROUNDS = 8
 # A depth-first search meets each node and each end once.
 _DEEPEST = 128
 _FIELD = 255
-
-array = ti.types.ndarray
 
 
 @ti.func
@@ -122,7 +121,7 @@ def first_of(vertices, first, depths: ti.template(), depth, lowest):
 
 @lru_cache
 def _parted_test(words: int, bits: int) -> Any:
-    """Return the depth-first search of a state, see `completion_test`."""
+    """Return the depth-first search of a state, see `completion_kernel`."""
     symbol = symbols(words, bits).symbol
 
     @ti.func
@@ -209,16 +208,14 @@ def _parted_test(words: int, bits: int) -> Any:
 
 
 @lru_cache
-def completion_test(words: int, bits: int) -> Any:
-    """Return the test of a state, for use in kernels; a state has `words` words and `bits` bits for each symbol.
-
-    It takes the state, a vector of words, and the tables of the step, and returns 1 if no vertices to come complete the
-    state to a cycle, otherwise 0.
-    """
+def completion_kernel(words: int, bits: int) -> Any:
+    """Return the kernel that drops states which cannot be completed."""
+    vector = ti.types.vector(words, ti.u64)
     symbol, parted = symbols(words, bits).symbol, _parted_test(words, bits)
 
     @ti.func
     def cannot_be_completed(state, ahead: ti.template()):
+        """Return 1 if no vertices to come complete the state to a cycle, otherwise 0."""
         ends, alone, inner = ti.u64(0), ti.u64(0), ti.u64(0)
         for slot in range(ti.cast(ahead[SLOTS], ti.i32)):
             at = symbol(state, slot)
@@ -235,15 +232,6 @@ def completion_test(words: int, bits: int) -> Any:
             if dead == 0:
                 dead = parted(state, ends, free, on, ahead)
         return dead
-
-    return cannot_be_completed
-
-
-@lru_cache
-def completion_kernel(words: int, bits: int) -> Any:
-    """Return the kernel that drops states which cannot be completed."""
-    vector = ti.types.vector(words, ti.u64)
-    cannot_be_completed = completion_test(words, bits)
 
     @kernel
     def drop(

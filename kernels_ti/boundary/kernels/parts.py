@@ -9,66 +9,21 @@ Numbers of ways have digits of 64 bits, the lowest first.
 """
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from kernels_ti.boundary.kernels.tables import mixing
+from kernels_ti.boundary.kernels.tables import array, mixing, row_functions
 from kernels_ti.boundary.spec.cells import DEAD, NEXT, PART
 from kernels_ti.taichi_door import kernel, ti
 
 ITERATIONS_PER_WORKER = 512
 """Taichi hands out the iterations of a CPU loop in blocks of 512: a worker is the first of these."""
 
-array = ti.types.ndarray
-
-
-class PartFunctions(NamedTuple):
-    """The functions of kernels for states of a number of words that lie in rows of parts."""
-
-    state_at: Any
-    mixed: Any
-    place_of: Any
-
-
-@lru_cache
-def part_functions(words: int) -> PartFunctions:
-    """Return the functions for states of a number of words."""
-    vector, mixed = ti.types.vector(words, ti.u64), mixing(words)
-
-    @ti.func
-    def state_at(rows: ti.template(), at):
-        state = vector(0)
-        for w in ti.static(range(words)):
-            state[w] = rows[at + w]
-        return state
-
-    @ti.func
-    def place_of(state, rows: ti.template(), first, stride, table: ti.template(), begin, size):
-        """Return the place of a child among those of its part, and its cell in the table; -1 for a new child."""
-        cell = ti.i32((mixed(state) >> ti.u64(32)) * ti.cast(size, ti.u64) >> ti.u64(32))
-        place, going = -1, 1
-        while going == 1:
-            place = table[begin + cell] - 1
-            if place < 0:
-                going = 0
-            else:
-                differs = ti.u64(0)
-                at = first + place * stride
-                for w in ti.static(range(words)):
-                    differs |= rows[at + w] ^ state[w]
-                if differs == ti.u64(0):
-                    going = 0
-                else:
-                    cell = ti.select(cell + 1 == size, 0, cell + 1)
-        return place, begin + cell
-
-    return PartFunctions(state_at, mixed, place_of)
-
 
 @lru_cache
 def rearranging_kernel(words: int, bits: int) -> Any:
     """Return the kernel that moves states of a number of words, with symbols of a number of bits, to other parts."""
     vector = ti.types.vector(words, ti.u64)
-    state_at, mixed, _place_of = part_functions(words)
+    state_at, mixed = row_functions(words).state_at, mixing(words)
 
     @ti.func
     def bucket_of(state, masks: ti.template(), buckets):
@@ -97,9 +52,8 @@ def rearranging_kernel(words: int, bits: int) -> Any:
             for part in range(groups[group], groups[group + 1]):
                 first = parts[part * PART]
                 for row in range(first, first + parts[part * PART + 1]):
-                    state = state_at(rows, row * stride)
-                    if state[0] != ti.u64(DEAD):
-                        bucket = group * buckets + bucket_of(state, masks, buckets)
+                    if rows[row * stride] != ti.u64(DEAD):
+                        bucket = group * buckets + bucket_of(state_at(rows, row * stride), masks, buckets)
                         into = places[bucket]
                         places[bucket] = into + 1
                         if ti.static(moves):

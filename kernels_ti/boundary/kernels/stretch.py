@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions
-from kernels_ti.boundary.kernels.parts import ITERATIONS_PER_WORKER, array, part_functions
+from kernels_ti.boundary.kernels.parts import ITERATIONS_PER_WORKER
+from kernels_ti.boundary.kernels.tables import array, mixing, row_functions
 from kernels_ti.boundary.spec.cells import DEAD, DONE, NEXT, OVERFLOW, PART, ROWS, WAYS, WINDOW
 from kernels_ti.taichi_door import kernel, ti
 
@@ -158,7 +159,27 @@ def add_ways(
 def _linking(words: int, bits: int, *, by_length: bool) -> Any:
     """Return the function that makes the children of a layer, and adds the ways up or links states for that."""
     children = child_functions(words, bits, words).children
-    state_at, _mixed, place_of = part_functions(words)
+    state_at, mixed = row_functions(words).state_at, mixing(words)
+
+    @ti.func
+    def place_of(state, rows: ti.template(), first, stride, table: ti.template(), begin, size):
+        """Return the place of a child among those of its part, and its cell in the table; -1 for a new child."""
+        cell = ti.i32((mixed(state) >> ti.u64(32)) * ti.cast(size, ti.u64) >> ti.u64(32))
+        place, going = -1, 1
+        while going == 1:
+            place = table[begin + cell] - 1
+            if place < 0:
+                going = 0
+            else:
+                differs = ti.u64(0)
+                at = first + place * stride
+                for w in ti.static(range(words)):
+                    differs |= rows[at + w] ^ state[w]
+                if differs == ti.u64(0):
+                    going = 0
+                else:
+                    cell = ti.select(cell + 1 == size, 0, cell + 1)
+        return place, begin + cell
 
     @ti.func
     def link(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -53,30 +53,30 @@ def steps_of(block: Graph, order: BoundaryOrder, required: frozenset[int]) -> It
     """
     neighbours = [block.neighbours(v).tolist() for v in range(block.n)]
     ways = _ways(block)
-    missing = [_ToCome(each.values()) for each in ways]
+    missing = [Counter(each.values()) for each in ways]
     slots: dict[int, int] = {}
     free = list(range(order.width))[::-1]
     to_pass = len(required)
     for v, cost in zip(order.vertices, order.costs, strict=True):
         near = [u for u in neighbours[v] if u in slots]
         for u in neighbours[v]:
-            missing[u].has_come(ways[u][v])
-        heirs = [slots[u] for u in near if missing[u].all == 0]
+            missing[u][ways[u][v]] -= 1
+        heirs = [slots[u] for u in near if missing[u].total() == 0]
         slots[v] = heirs[0] if heirs else free.pop()
         to_pass -= v in required
         changed = [v, *near]
         # The three vertices of a triangle are all in the boundary when the last of them comes.
         pairs = ((u, x) for i, u in enumerate(near) for x in near[i + 1 :] if x in ways[u])
         triangles = sum(required <= {u, v, x} and ways[v][u] & ways[u][x] & ways[x][v] > 0 for u, x in pairs)
-        leaving = [u for u in changed if missing[u].all == 0]
+        leaving = [u for u in changed if missing[u].total() == 0]
         yield Step(
             vertex=v,
             near_vertices=tuple(near),
             slot=slots[v],
             near=tuple(slots[u] for u in near),
             ways=tuple(ways[v][u] for u in near),
-            to_come=tuple(missing[u].all for u in changed),
-            may_end=tuple(missing[u].may_end for u in changed),
+            to_come=tuple(missing[u].total() for u in changed),
+            may_end=tuple(_may_end(missing[u]) for u in changed),
             directed=block.directed,
             required=v in required,
             may_close=to_pass == 0,
@@ -96,24 +96,11 @@ def _ways(block: Graph) -> list[dict[int, int]]:
     ]
 
 
-class _ToCome:
-    """The neighbours of a vertex that are still to come, by how a cycle passes to each; `all` is their number."""
-
-    def __init__(self, ways: Iterable[int]) -> None:
-        self._counts = Counter(ways)
-        self.all = self._counts.total()
-
-    def has_come(self, way: int) -> None:
-        """Take notice of a neighbour that has come."""
-        self.all -= 1
-        self._counts[way] -= 1
-
-    @property
-    def may_end(self) -> int:
-        """See `Step.may_end`."""
-        onward, back, either = (self._counts[way] for way in (1, 2, 3))
-        tail, head = back + either > 0, onward + either > 0
-        return TAIL * tail + HEAD * head + ALONE * (tail and head and onward + back + either >= 2)
+def _may_end(to_come: Counter[int]) -> int:
+    """Return as what a vertex may still end a piece, from its neighbours to come by how a cycle passes to them."""
+    onward, back, either = (to_come[way] for way in (1, 2, 3))
+    tail, head = back + either > 0, onward + either > 0
+    return TAIL * tail + HEAD * head + ALONE * (tail and head and onward + back + either >= 2)
 
 
 def most_states_from(steps: Sequence[Step]) -> list[float]:
