@@ -133,7 +133,7 @@ def test_it_says_what_memory_it_lacks_and_ends_when_it_is_enough():
     asked.append(True)
     with pytest.raises(GivenUp):
         next(steps)
-    with pytest.raises(SizeError, match=r"more than the .* that are left.*memory allows more"):
+    with pytest.raises(SizeError, match=r"more than the .* allowed.*memory allows more"):
         shares_of(space, planned, 1 << 12)
 
 

@@ -224,7 +224,7 @@ def test_the_least_memory_finds_the_same_cycle():
     tight = best_cycle(planned, Gains(), Means(3 << 19))
     assert (tight.cycle, tight.value, tight.ways) == (roomy.cycle, roomy.value, roomy.ways)
     with pytest.raises(
-        SizeError, match=r"more than the [\d.]+ KiB that are left, and the largest boundary about [\d.]+ [KM]iB"
+        SizeError, match=r"more than the [\d.]+ KiB allowed, and the largest boundary about [\d.]+ [KM]iB"
     ):
         best_cycle(planned, Gains(), Means(1 << 16))
 

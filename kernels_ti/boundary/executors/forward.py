@@ -9,14 +9,11 @@ from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
 
 
 class Forward:
-    """A block whose vertices come: `place` of them have come, and `width` vertices are in the boundary.
-
-    The states may take `memory` bytes.
-    """
+    """A block whose vertices come: `place` of them have come. The states may take `memory` bytes."""
 
     def __init__(self, block: OrderedBlock, memory: int | None) -> None:
         self._block, self._steps, self._packing, self._memory = block, block.steps, block.packing, memory
-        self.place = self.width = 0
+        self.place = 0
 
     @property
     def finished(self) -> bool:
@@ -25,7 +22,7 @@ class Forward:
 
     def _go_to(self, place: int) -> None:
         """Take notice of the number of vertices that have come."""
-        self.place, self.width = place, self._block.width_after(place)
+        self.place = place
 
 
 class ForwardCount(Forward):

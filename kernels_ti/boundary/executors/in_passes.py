@@ -139,11 +139,6 @@ class BlockInPasses:
         return 0 if self._pass is None else self._pass.place
 
     @property
-    def width(self) -> int:
-        """Vertices in the boundary."""
-        return 0 if self._pass is None else self._pass.width
-
-    @property
     def passes(self) -> tuple[int, int]:
         """The number of the pass that is under way, from 1, and that of all; 0 before the first pass has told it."""
         known = self._known

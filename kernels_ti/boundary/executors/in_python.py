@@ -48,14 +48,8 @@ class PythonBlock(ForwardCount):
         """
         states = self.states
         self._drop(enough)
-        require_memory(
-            self._needed,
-            self._memory,
-            self.states,
-            self.width,
-            by_length=self._longest is not None,
-            largest=self._needed / max(self.states, 1) * self._block.most_from[self.place],
-        )
+        by_length = self._longest is not None
+        require_memory(self._needed, self._memory, self.states, self._block, self.place, by_length=by_length)
         children = children_of(self._words, self._block.changes[self.place], self._packing)
         words, ways = merged(children, self._ways, self._longest, enough)
         self._close(self._ways.totals(children.closing))

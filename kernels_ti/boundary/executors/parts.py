@@ -120,7 +120,8 @@ class Parts:
             size = np.dtype(dtype).itemsize
             room = cells if self._memory is None else (self._memory - self.nbytes_beside()) // size
             wanted = cells if is_tight else max(min(cells + cells // 4, room, LARGEST_BUFFER), cells)
-            self._require(wanted * size)
+            needed, by_length = self.nbytes_beside() + wanted * size, self._by_length
+            require_memory(needed, self._memory, self.states, self._block, self._place, by_length=by_length)
             self._buffers[name] = self._device.empty(wanted, dtype)
         return self._buffers[name]
 
@@ -142,17 +143,6 @@ class Parts:
     def nbytes_beside(self, *names: str) -> int:
         """Return the bytes of all buffers but these."""
         return sum(int(buffer.nbytes) for name, buffer in self._buffers.items() if name not in names)
-
-    def _require(self, more: int) -> None:
-        needed, place = self.nbytes_beside() + more, self._place
-        require_memory(
-            needed,
-            self._memory,
-            self.states,
-            self._block.width_after(place),
-            by_length=self._by_length,
-            largest=needed / max(self.states, 1) * self._block.most_from[place],
-        )
 
     def launches(self, vertices: int) -> Iterator[int]:
         """Cut the parts into ranges for one launch each, in which so many vertices come.

@@ -294,12 +294,10 @@ class DeviceTables(Forward):
 
         `of_a_state` are the bytes that a state takes at most.
         """
-        if self._memory is not None:
-            largest = of_a_state * self._block.most_from[self.place]
-            require_memory(
-                needed, self._memory, self.states, self.width,
-                by_length=by_length, largest=largest, is_count=self._is_count,
-            )  # fmt: skip
+        require_memory(
+            needed, self._memory, self.states, self._block, self.place,
+            by_length=by_length, of_a_state=of_a_state, is_count=self._is_count,
+        )  # fmt: skip
         if cells > most:
             raise SizeError(
                 f"{self.states:,} states need a table of {cells:,} cells, more than the {most:,} that "

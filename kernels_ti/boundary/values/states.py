@@ -12,6 +12,7 @@ of a tail, and of a vertex alone; that of a head is larger by the number of slot
 
 from __future__ import annotations
 
+from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.errors import SizeError, bytes_text, parameter, quantity, vertices_text, worded
 
 
@@ -20,28 +21,22 @@ class GivenUp(Exception):
 
 
 def require_memory(
-    needed: int,
-    memory: int | None,
-    states: int,
-    width: int,
-    *,
-    by_length: bool,
-    largest: float = 0.0,
-    is_count: bool = True,
-) -> None:
-    """Refuse, by a SizeError, a step that needs more bytes than the memory allows; None allows all.
+    needed: int, memory: int | None, states: int, block: OrderedBlock, place: int, *,
+    by_length: bool = False, of_a_state: float | None = None, is_count: bool = True,
+) -> None:  # fmt: skip
+    """Refuse, by a SizeError, a step of a block that needs more bytes than the memory allows; None allows all.
 
-    The states at a boundary of `width` vertices need the memory; to tell lengths apart takes more. The largest boundary
-    to come is expected to need `largest` bytes. A search can count too (`is_count`); but it finds no longest cycle, and
-    draws no samples.
+    `of_a_state` are the bytes that each state of the largest boundary to come needs; by default as many as each of
+    these. A search can count too (`is_count`); but it finds no longest cycle, and draws no samples.
     """
     if memory is None or needed <= memory:
         return
+    largest = (needed / max(states, 1) if of_a_state is None else of_a_state) * block.most_from[place]
     # Python has no count of the total alone.
     before = worded("", "count --total-only may need less, " if by_length else "")
     after = f", {parameter('method', 'search')} needs next to none" if is_count else ""
     raise SizeError(
-        f"{quantity(states, 'state')} at a boundary of {vertices_text(width)} may need {bytes_text(needed)}, "
-        f"more than the {bytes_text(memory)} allowed, and the largest boundary about "
+        f"{quantity(states, 'state')} at a boundary of {vertices_text(block.width_after(place))} may need "
+        f"{bytes_text(needed)}, more than the {bytes_text(memory)} allowed, and the largest boundary about "
         f"{bytes_text(max(needed, largest))}: {before}{parameter('memory')} allows more{after}"
     )

@@ -10,14 +10,13 @@ import numpy as np
 from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.values.numbers import Numbers
 from kernels_ti.boundary.values.saved import SavedForward, SavedLayer
-from kernels_ti.boundary.values.states import GivenUp
+from kernels_ti.boundary.values.states import GivenUp, require_memory
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.boundary.way_back.kept_way import Kept, KeptWay
 from kernels_ti.boundary.way_back.layers import Layer, layer_of
 from kernels_ti.boundary.way_back.rule import Rule, Values
 from kernels_ti.boundary.way_back.walks import Walks, members_of
-from kernels_ti.errors import SizeError, bytes_text, parameter, quantity, vertices_text
 
 # Bytes that a step needs for a while: for each state, and for each of its words.
 _BYTES_OF_A_STATE, _BYTES_OF_A_WORD = 150, 50
@@ -140,15 +139,10 @@ class History(KeptWay[_Kept]):
         return _Kept(saved.place, words, Values.of_arrays(arrays), layer)
 
     def _require_room(self) -> None:
-        step, states, last = self._steps[self.place], self.states, self.layers[-1]
+        states, last = self.states, self.layers[-1]
         held = self._held + (last.nbytes if last.place < self.place else 0) + self.values.nbytes
-        step_bytes = states * (_BYTES_OF_A_STATE + _BYTES_OF_A_WORD * self._packing.words)
-        needed = held + step_bytes
-        if self._memory is None or needed <= self._memory:
-            return
-        largest = max(each.cost for each in self._steps) / max(step.cost, 1.0)
-        raise SizeError(
-            f"{quantity(states, 'state')} at a boundary of {vertices_text(step.width + step.leaving)} may need about "
-            f"{bytes_text(needed)}, more than the {bytes_text(self._memory)} that are left, and the largest boundary "
-            f"about {bytes_text(held + step_bytes * max(largest, 1.0))}: {parameter('memory')} allows more"
-        )
+        of_a_state = _BYTES_OF_A_STATE + _BYTES_OF_A_WORD * self._packing.words
+        require_memory(
+            held + states * of_a_state, self._memory, states, self._block, self.place,
+            of_a_state=of_a_state, is_count=False,
+        )  # fmt: skip
