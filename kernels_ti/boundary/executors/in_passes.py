@@ -216,19 +216,15 @@ class BlockInPasses:
     def _next_pass(self) -> DeviceBlock | LengthsModulo | BlockAtPoints:
         if self._known is None:
             return DeviceBlock(self._device, self._block, None, self._memory)
-        prime, first, last = self._next_points(self._known)
+        known = self._known
+        prime = next(prime for prime in self._primes if len(known.values.get(prime, ())) < self._lengths)
         if self._all_lengths_fit:
             return LengthsModulo(self._device, self._block, self._memory, prime)
-        points = range(first, last)
-        return BlockAtPoints(self._device, self._block, self._memory, points, prime)
-
-    def _next_points(self, known: SavedPasses) -> tuple[int, int, int]:
-        """Return the prime, the first point and the end of the points of the next pass."""
-        prime = next(prime for prime in self._primes if len(known.values.get(prime, ())) < self._lengths)
         made = len(known.values.get(prime, ()))
         left = self._lengths - made
         # The passes that are left are of equal size.
-        return prime, made + 1, made + 1 + math.ceil(left / math.ceil(left / self._at_once))
+        points = range(made + 1, made + 1 + math.ceil(left / math.ceil(left / self._at_once)))
+        return BlockAtPoints(self._device, self._block, self._memory, points, prime)
 
     def _end_pass(self, made: DeviceBlock | LengthsModulo | BlockAtPoints) -> None:
         known = self._known

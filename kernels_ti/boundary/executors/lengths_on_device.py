@@ -82,12 +82,13 @@ class DeviceLengths(DeviceBlock):
         """Put the children of all states into the other table; say whether they fit."""
         from kernels_ti.boundary.kernels.lengths import length_kernels
 
-        kernels, digits, lengths = length_kernels(self._words, self._bits), self._next_digits(step), self._most_held + 1
+        link, add = length_kernels(self._words, self._bits)
+        digits, lengths = self._next_digits(step), self._most_held + 1
         copies = copies_of(2 * lengths * digits)
         closing = copies * 2 * lengths * digits
         table, tallies = self._cleared(shape, 1 + closing)
         for first, last in self._launches():
-            kernels.link(
+            link(
                 first, last, self._buffers[self._old], table, shape.rows, self._most,
                 self._buffers["spec"], self._bases[self.place], self._spread,
                 shape.rows if last == self._shape.rows else 0, _ROWS_TOGETHER, self._apart, digits, tallies,
@@ -99,7 +100,7 @@ class DeviceLengths(DeviceBlock):
         cells, split = int(told[ROOM]), _split(digits)
         ways, beyond = self._room_for_ways(cells, split)
         for first, last in self._slices(step, partial(self._carry_ways, ways, beyond, cells, digits)):
-            kernels.add(
+            add(
                 first, last, _SHARING[self._device.arch],
                 self._buffers[self._old], self._buffers["ways"], self._buffers["ways beyond"], _split(self._digits),
                 self._digits, table, ways, beyond, split, digits, self._below, self._apart, self._most,

@@ -10,7 +10,7 @@ numbers of several digits, or their remainders modulo a prime, of one cell each.
 """
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions
 from kernels_ti.boundary.kernels.points import reduced
@@ -33,13 +33,6 @@ from kernels_ti.boundary.spec.cells import (
 from kernels_ti.taichi_door import kernel, ti
 
 _LINK, _CLOSING, _HALF = (1 << CLOSES - LINK_BITS) - 1, 1 << CLOSES, (1 << 32) - 1
-
-
-class LengthKernels(NamedTuple):
-    """The launches of a step: the first one makes two of its three passes."""
-
-    link: Any
-    add: Any
 
 
 @kernel
@@ -82,8 +75,8 @@ def fewest_of(table: ti.template(), row):
 
 
 @lru_cache
-def length_kernels(words: int, bits: int) -> LengthKernels:
-    """Return the passes for states of `words` words with symbols of `bits` bits."""
+def length_kernels(words: int, bits: int) -> tuple[Any, Any]:
+    """Return `link`, which makes two passes, and `add`; states have `words` words and symbols of `bits` bits."""
     children = child_functions(words, bits, words).children
     functions = row_functions(words)
     state_at, rows_of = functions.state_at, functions.rows_of
@@ -206,4 +199,4 @@ def length_kernels(words: int, bits: int) -> LengthKernels:
                 if largest > tallies[TALLIES + mine]:
                     ti.atomic_max(tallies[TALLIES + mine], largest)
 
-    return LengthKernels(link, add)
+    return link, add

@@ -9,21 +9,13 @@ have these values. Neither depends on the order of the threads.
 """
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions, symbols
 from kernels_ti.boundary.kernels.tables import add_ways, array, mixing, row_functions
 from kernels_ti.boundary.spec.cells import FULL, ORIGIN, TALLIES
 from kernels_ti.boundary.spec.coded import HEADER
 from kernels_ti.taichi_door import kernel, ti
-
-
-class OptimumKernels(NamedTuple):
-    """The kernels for one length of states and one width of symbols."""
-
-    improve: Any
-    settle: Any
-    matching: Any
 
 
 @lru_cache
@@ -45,8 +37,8 @@ def gaining(words: int, bits: int) -> Any:
 
 
 @lru_cache
-def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
-    """Return the kernels for states of `words` words with symbols of `bits` bits, in rows with `cells` words.
+def optimum_kernels(words: int, bits: int, cells: int) -> tuple[Any, Any, Any]:
+    """Return `improve`, `settle` and `matching`; states have `words` words, symbols `bits` bits, and rows `cells` words.
 
     With one word more, that is the number of vertices on the cycle.
     """
@@ -132,4 +124,4 @@ def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
                     for cell in range(stride):
                         found[at * stride + cell] = rows[i * stride + cell]
 
-    return OptimumKernels(improve, settle, matching)
+    return improve, settle, matching

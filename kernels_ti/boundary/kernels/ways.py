@@ -5,20 +5,12 @@ number of vertices on the cycle.
 """
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions
 from kernels_ti.boundary.kernels.tables import array, row_functions
 from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT
 from kernels_ti.taichi_door import kernel, ti
-
-
-class WaysKernels(NamedTuple):
-    """The kernels for one length of states and one width of symbols."""
-
-    put_down: Any
-    find_parents: Any
-    go_back: Any
 
 
 @lru_cache
@@ -96,8 +88,8 @@ def _going_back(cells: int) -> Any:
 
 
 @lru_cache
-def ways_kernels(words: int, bits: int, cells: int) -> WaysKernels:
-    """Return the kernels for states of `words` words with symbols of `bits` bits, in rows with `cells` words."""
+def ways_kernels(words: int, bits: int, cells: int) -> tuple[Any, Any, Any]:
+    """Return `put_down`, `find_parents` and `go_back`; states have `words` words, symbols `bits` bits, rows `cells`."""
     bounded = child_functions(words, bits, cells).bounded
     state_at, row_of, _rows_of, found_at = row_functions(cells)
 
@@ -144,7 +136,7 @@ def ways_kernels(words: int, bits: int, cells: int) -> WaysKernels:
                 if notes == 1:
                     parents[place] = 2 * i + 1
 
-    return WaysKernels(put_down, find_parents, _going_back(cells))
+    return put_down, find_parents, _going_back(cells)
 
 
 @kernel

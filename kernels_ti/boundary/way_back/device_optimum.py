@@ -53,7 +53,7 @@ class DeviceOptimum(DeviceLayers):
         host_memory = None if means.memory is None else means.memory // 2
         # Beside the state, the value and the origin.
         super().__init__(block, means, host_memory, beside=(BIAS, 0))
-        self._kernels = optimum_kernels(self._words, self._bits, self._cells)
+        self._improve, self._settle, self._matching = optimum_kernels(self._words, self._bits, self._cells)
         self._gain_bases = np.cumsum([0, *map(len, gains)]).tolist()
         self._upload("gains", np.array([gain for each in gains for gain in each], np.int64))
         between = _FEWEST_STEPS_BETWEEN
@@ -97,7 +97,7 @@ class DeviceOptimum(DeviceLayers):
             self._buffers["bounds"], self._buffers["gains"], self._gain_bases[self.place], int(self._of_edges),
         )  # fmt: skip
         for first, last in self._launches():
-            self._kernels.improve(first, last, *before, *new, *how, self._spread, tallies)
+            self._improve(first, last, *before, *new, *how, self._spread, tallies)
             yield True
         told = self._device.download(tallies)
         if told[FULL]:
@@ -106,7 +106,7 @@ class DeviceOptimum(DeviceLayers):
         is_kept = int(self.layers[-1].place == self.place)
         best = closed if self.best is None or closed >= self.best + BIAS else 0
         for first, last in self._slices(step, partial(self._carry, shape)):
-            self._kernels.settle(
+            self._settle(
                 first, last, *before, old.digits, *new, shape.digits, *how, is_kept, best, self._spread,
                 copies, tallies,
             )  # fmt: skip
@@ -129,15 +129,15 @@ class DeviceOptimum(DeviceLayers):
 
         Its own origin is that of a way with this value.
         """
-        for row in self._device.call(self._matching, layer, origin, _MOST_ALIKE):
+        for row in self._device.call(self._alike, layer, origin, _MOST_ALIKE):
             yield words_in(row[None], self._cells), int(row[self._cells]) - BIAS, int(row[self._cells + 1])
 
-    def _matching(self, layer: KeptLayer, origin: int, most: int) -> Words:
+    def _alike(self, layer: KeptLayer, origin: int, most: int) -> Words:
         device, cells = self._device, layer.cells
         met, found = device.buffer(np.zeros(1, np.uint64)), device.empty(most * cells, np.uint64)
         rows = device.buffer(layer.rows) if layer.on_host else layer.rows
-        self._kernels.matching(layer.size, cells, origin, rows, most, met, found)
+        self._matching(layer.size, cells, origin, rows, most, met, found)
         alike = int(device.download(met)[0])
         if alike > most:
-            return self._matching(layer, origin, alike)
+            return self._alike(layer, origin, alike)
         return np.array(device.download(found)).reshape(-1, cells)[:alike]

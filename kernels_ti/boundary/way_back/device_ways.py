@@ -29,7 +29,7 @@ class DeviceWays(DeviceLayers):
         self._rule = Rule(block)
         host_memory = None if means.memory is None else means.memory // 2
         super().__init__(block, means, host_memory)
-        self._kernels = ways_kernels(self._words, self._bits, self._cells)
+        self._put_down, self._find_parents, self._go_back = ways_kernels(self._words, self._bits, self._cells)
         self._set_out(means, host_memory)
         self._go(saved, len(block.steps))
 
@@ -54,20 +54,20 @@ class DeviceWays(DeviceLayers):
         self._shape = Shape(layer.size, self._cells, cells - self._cells)
         how = self._buffers["spec"], self._bases[layer.place], self._buffers["bounds"]
         size = 2 * min(going, back.states) + 1
-        wanted = back.wanted(self._kernels, going, size, self._cells)
+        wanted = back.wanted(self._put_down, going, size, self._cells)
         places, parents = np.zeros(size + 1, np.int32), back.buffer("parents", 1, np.int32)
         for notes in range(2):
             counts = back.buffer("counts", size + 1, np.int32)
             device.upload(places, counts)
             for first, last in self._launches():
-                self._kernels.find_parents(first, last, rows, cells, *how, wanted, size, counts, notes, parents)
+                self._find_parents(first, last, rows, cells, *how, wanted, size, counts, notes, parents)
             if notes == 0:
                 found = np.array(device.download(counts)[: size + 1])
                 ends = np.cumsum(found, dtype=np.int64)
                 places = (ends - found).astype(np.int32)
                 parents = back.buffer("parents", int(ends[-1]), np.int32)
         if going:
-            back.step(self._kernels, going, counts, parents, rows, cells, vertex)
+            back.step(self._go_back, going, counts, parents, rows, cells, vertex)
         if begun > going:
             closing = np.array(device.download(parents)[ends[-2] : ends[-1]])
             back.begin(going, begun, closing, rows, cells, self._cells, vertex)
@@ -103,20 +103,20 @@ class _WalksOnDevice:
             self._buffers[name] = self._device.empty(size + size // 2, dtype)
         return self._buffers[name]
 
-    def wanted(self, kernels: Any, going: int, size: int, cells: int) -> Any:
+    def wanted(self, put_down: Any, going: int, size: int, cells: int) -> Any:
         """Return a table of the states of the walks, of so many rows; it has empty ones."""
         from kernels_ti.boundary.kernels.tables import clear
 
         table = self.buffer("wanted", size * cells, np.uint64)
         clear(size * cells, table, 0, self._failed)
         if going:
-            kernels.put_down(going, self._at, self.following, self.stride, table, size, self._where, self._failed)
+            put_down(going, self._at, self.following, self.stride, table, size, self._where, self._failed)
         return table
 
-    def step(self, kernels: Any, going: int, ends: Any, parents: Any, rows: Any, stride: int, vertex: int) -> None:
+    def step(self, go_back: Any, going: int, ends: Any, parents: Any, rows: Any, stride: int, vertex: int) -> None:
         """Take the walks that have begun to a parent of their states."""
         word, bit = divmod(vertex, 64)
-        kernels.go_back(
+        go_back(
             going, self._at, self._where, ends, parents, rows, stride, self._rest, self._digits,
             self._members, self._words, word, 1 << bit, self._failed,
         )  # fmt: skip

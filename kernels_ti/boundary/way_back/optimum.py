@@ -6,8 +6,7 @@ See `kernels_ti.boundary.way_back.rule` for the values of ways.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from kernels_ti.boundary.count import is_for_kernels
 from kernels_ti.boundary.values.gains import Gains
@@ -61,14 +60,13 @@ def best_cycle(planned: PlannedBlocks, gains: Gains, means: Means | None = None,
             in_kernels = is_for_kernels(block.graph, block.order) if keeping.in_kernels is None else keeping.in_kernels
             try:
                 found_in = _found_on_device if means.device is not None and in_kernels else _found_in_python
-                found = found_in(block, rule, means, keeping.take_forward())
+                result, cycle_in, is_through = found_in(block, rule, means, keeping.take_forward())
             except GivenUp:
                 if cycle:
                     raise GivenUpWithBestError(Optimum(cycle, sign * best, ways, states)) from None
                 raise
-            is_better = found.value is not None and found.value > best
-            chosen = tuple(block.cycle(found.cycle())) if is_better else ()
-            result, is_through = SavedResult(found.value, found.ways, found.states, chosen), found.is_through
+            if result.value is not None and result.value > best:
+                result = replace(result, cycle=tuple(block.cycle(cycle_in())))
             if is_through:
                 keeping.end_block(result)
         else:
@@ -83,17 +81,9 @@ def best_cycle(planned: PlannedBlocks, gains: Gains, means: Means | None = None,
     return Optimum(cycle, sign * best if cycle else 0, ways, states)
 
 
-class _Found(NamedTuple):
-    """The best value of a block, if it has a cycle, how many cycles have it, the most states, and how to get one.
-
-    If the block was given up, this is about the cycles that had been found.
-    """
-
-    value: int | None
-    ways: int
-    states: int
-    cycle: Callable[[], set[int]]
-    is_through: bool = True  # Whether the block was not given up
+_Found = tuple[SavedResult, Callable[[], set[int]], bool]
+"""The result of a block; how to get its cycle; and whether the block was not given up. If it was, the result is about
+the cycles that had been found."""
 
 
 def _found_in_python(block: PlannedBlock, rule: Rule, means: Means, saved: SavedForward | None) -> _Found:
@@ -106,15 +96,17 @@ def _found_in_python(block: PlannedBlock, rule: Rule, means: Means, saved: Saved
         so_far = rule.again()
         history = History(block, Means(means.memory), forward, rule=so_far, steps=range(forward.place))
         cycle = history.way(so_far.best) or set()
-        return _Found(so_far.best, so_far.ways, history.most_states, lambda: cycle, is_through=False)
-    return _Found(rule.best, rule.ways, history.most_states, lambda: history.way(rule.best) or set())
+        return SavedResult(so_far.best, so_far.ways, history.most_states), lambda: cycle, False
+    result = SavedResult(rule.best, rule.ways, history.most_states)
+    return result, lambda: history.way(rule.best) or set(), True
 
 
 def _found_on_device(block: PlannedBlock, rule: Rule, means: Means, saved: SavedForward | None) -> _Found:
     added = [rule.added_by(step) for step in block.steps]
     optimum = DeviceOptimum(block, added, means, saved, of_edges=rule.counts_edges)
     again = means.again(None if means.memory is None else means.memory // 2)
-    return _Found(optimum.best, optimum.ways, optimum.most_states, lambda: _cycle_of(optimum, block, rule, again))
+    result = SavedResult(optimum.best, optimum.ways, optimum.most_states)
+    return result, lambda: _cycle_of(optimum, block, rule, again), True
 
 
 def _cycle_of(optimum: DeviceOptimum, block: PlannedBlock, rule: Rule, means: Means) -> set[int]:
