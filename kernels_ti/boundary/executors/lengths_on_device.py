@@ -11,7 +11,7 @@ import numpy as np
 
 from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.executors.rows import rows_by_length, states_by_length, words_in
-from kernels_ti.boundary.executors.tables import MOST_CELLS, Shape, bytes_of, closing_ways, copies_of
+from kernels_ti.boundary.executors.tables import MOST_CELLS, Shape, closing_ways, copies_of
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import (
@@ -61,8 +61,9 @@ class DeviceLengths(DeviceBlock):
     def _ways_from(self, ways: np.ndarray) -> None:
         """Hold these ways."""
         split = _split(self._digits)
-        self._upload("ways", ways[:split])
-        self._upload("ways beyond", ways[split:] if len(ways) > split else np.zeros(1, np.uint64))
+        self._buffers["ways"] = self._device.buffer(ways[:split])
+        beyond = ways[split:] if len(ways) > split else np.zeros(1, np.uint64)
+        self._buffers["ways beyond"] = self._device.buffer(beyond)
 
     @property
     def _numbers(self) -> int:
@@ -75,7 +76,7 @@ class DeviceLengths(DeviceBlock):
 
     def _is_short(self, shape: Shape) -> bool:
         """Say whether the other table and its ways are expected to take more memory than there is."""
-        cells, held = int(_GROWTH * self._ways), self._bytes_of("other ways", "other ways beyond")
+        cells, held = int(_GROWTH * self._ways), self._held_by_other_ways
         return cells > 2 * BUFFER or 8 * shape.cells + max(8 * cells, held) > self._room() + held
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
@@ -114,8 +115,8 @@ class DeviceLengths(DeviceBlock):
             self._close(closing_ways(told[ROOM + 1 :], copies, lengths, digits))
         self._most_held = int(told[2 * TALLIES : 3 * TALLIES].max())
         self._digits, self._ways = digits, cells
-        for name, other in (("ways", "other ways"), ("ways beyond", "other ways beyond")):
-            self._buffers[name], self._buffers[other] = self._buffers[other], self._buffers[name]
+        for name in ("ways", "ways beyond"):
+            self._buffers.swap(name, f"other {name}")
         return True
 
     def _carry_ways(self, ways: Any, beyond: Any, cells: int, digits: int) -> None:
@@ -129,16 +130,17 @@ class DeviceLengths(DeviceBlock):
 
     def _room_for_ways(self, cells: int, split: int) -> tuple[Any, Any]:
         """Return the two buffers for the ways to the new states, or refuse them."""
-        beside = self._bytes_of(*(name for name in self._buffers if not name.startswith("other ways")))
-        needed = beside + max(8 * cells, self._bytes_of("other ways", "other ways beyond"))
+        beside = self._buffers.nbytes_beside("other ways", "other ways beyond")
+        needed = beside + max(8 * cells, self._held_by_other_ways)
         self._require(needed, 2 * 8 * cells / max(self.states, 1), cells, by_length=True, most=2 * BUFFER)
-        room = None if self._memory is None else self._memory - beside
-        ways = self._buffer("other ways", min(max(cells, 1), split), room=room)
-        return ways, self._buffer("other ways beyond", max(cells - split, 1), fewest=1, room=room)
+        room = 8 * MOST_CELLS if self._memory is None else self._memory - beside
+        ways = self._grown("other ways", min(max(cells, 1), split), room)
+        return ways, self._buffers.grown("other ways beyond", max(cells - split, 1), room=room // 8)
 
-    def _bytes_of(self, *names: str) -> int:
-        """Return the bytes of some buffers."""
-        return sum(bytes_of(self._buffers.get(name)) for name in names)
+    @property
+    def _held_by_other_ways(self) -> int:
+        """Bytes of the buffers for the ways to the states that follow."""
+        return self._buffers.nbytes("other ways") + self._buffers.nbytes("other ways beyond")
 
     def saved(self) -> SavedBlock:
         """Return the count between two vertices; also after a vertex was given up."""

@@ -115,7 +115,7 @@ class CoresBlock(ForwardCount):
             except SizeError:
                 if attempt.tight == _TIGHTEST:
                     raise
-                parts.free("other rows", "other ways", "layers", "tables")
+                parts.buffers.free("other rows", "other ways", "layers", "tables")
                 attempt = self._attempt(1, attempt.digits, attempt.tight + 1)
             else:
                 if not is_through:
@@ -125,7 +125,7 @@ class CoresBlock(ForwardCount):
         self._digits = attempt.digits
         parts.follow(self._beside)
         if self._longest is not None:
-            parts.swap("ways", "other ways")
+            parts.buffers.swap("ways", "other ways")
             self._cells = parts.report.ways
 
     def _attempt(self, vertices: int, digits: int, tight: int = 0) -> _Attempt:
@@ -208,7 +208,7 @@ class CoresBlock(ForwardCount):
         numbers = self._digits if self._longest is None else self._cells // states
         # A row of each worker's layers goes with three links and cells of its table.
         likely = int(_SMALL_GROWTH * states) + 3 * parts.workers * parts.largest
-        expected = parts.nbytes_beside("other rows", "other ways", "layers", "tables")
+        expected = parts.buffers.nbytes_beside("other rows", "other ways", "layers", "tables")
         expected += 8 * (likely * parts.stride + 3 * parts.workers * parts.largest)
         if self._longest is not None:
             expected += 8 * self._cells * likely // states

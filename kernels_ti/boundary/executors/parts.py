@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.boundary.arrays import Places, Words
+from kernels_ti.boundary.executors.buffers import Buffers
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import DEAD, NEXT, PART, WAYS
 from kernels_ti.boundary.values.states import require_memory
@@ -73,7 +74,7 @@ class Parts:
         self._changed = [frozenset(slot for slot, _ in step.changed) for step in self._steps]
         self._memory, self._by_length = memory, by_length
         self.queue = np.zeros(WAYS + 1, np.int64)
-        self._buffers: dict[str, Any] = {}
+        self.buffers = Buffers(device)
         self._steady: frozenset[int] = frozenset()
         self._wanted_before, self._place = 1, 0
         self.states = 0
@@ -88,7 +89,7 @@ class Parts:
     @property
     def rows(self) -> Words:
         """The rows of all parts, and empty ones between."""
-        rows: Words = self._buffers["rows"]
+        rows: Words = self.buffers["rows"]
         return rows
 
     @property
@@ -106,43 +107,25 @@ class Parts:
     def buffer(self, name: str, cells: int, dtype: npt.DTypeLike = np.uint64, *, is_tight: bool = False) -> Any:
         """Return a buffer of at least this size, in cells; its content is lost if it has to grow.
 
-        Unless memory is tight, a new one has a quarter to spare. A SizeError says that it does not fit into the memory,
+        Unless memory is tight, a new one has something to spare. A SizeError says that it does not fit into the memory,
         or has more cells than kernels can count.
         """
-        held = self._buffers.get(name)
-        if held is None or len(held) < cells:
-            if cells > LARGEST_BUFFER:
-                raise SizeError(
-                    f"{self.states:,} states need {cells:,} cells, more than the {LARGEST_BUFFER:,} that kernels can "
-                    f"count{worded('', ': --total-only needs far fewer') if self._by_length else ''}"
-                )
-            self._buffers.pop(name, None)
-            size = np.dtype(dtype).itemsize
-            room = cells if self._memory is None else (self._memory - self.nbytes_beside()) // size
-            wanted = cells if is_tight else max(min(cells + cells // 4, room, LARGEST_BUFFER), cells)
-            needed, by_length = self.nbytes_beside() + wanted * size, self._by_length
-            require_memory(needed, self._memory, self.states, self._block, self._place, by_length=by_length)
-            self._buffers[name] = self._device.empty(wanted, dtype)
-        return self._buffers[name]
-
-    def swap(self, name: str, other: str) -> None:
-        """Let two buffers change names."""
-        self._buffers[name], self._buffers[other] = self._buffers[other], self._buffers[name]
-
-    def free(self, *names: str) -> None:
-        """Give buffers back."""
-        for name in names:
-            self._buffers.pop(name, None)
+        if cells > LARGEST_BUFFER:
+            raise SizeError(
+                f"{self.states:,} states need {cells:,} cells, more than the {LARGEST_BUFFER:,} that kernels can "
+                f"count{worded('', ': --total-only needs far fewer') if self._by_length else ''}"
+            )
+        beside, size = self.buffers.nbytes_beside(name), np.dtype(dtype).itemsize
+        needed, by_length = beside + cells * size, self._by_length
+        require_memory(needed, self._memory, self.states, self._block, self._place, by_length=by_length)
+        room = LARGEST_BUFFER if self._memory is None else (self._memory - beside) // size
+        return self.buffers.grown(name, cells, dtype, room=cells if is_tight else min(room, LARGEST_BUFFER))
 
     @property
     def report(self) -> StretchReport:
         """The report of the launches of a stretch."""
         _, overflowed, vertices, rows, ways = self.queue.tolist()
         return StretchReport(bool(overflowed), vertices, rows, ways)
-
-    def nbytes_beside(self, *names: str) -> int:
-        """Return the bytes of all buffers but these."""
-        return sum(int(buffer.nbytes) for name, buffer in self._buffers.items() if name not in names)
 
     def launches(self, vertices: int) -> Iterator[int]:
         """Cut the parts into ranges for one launch each, in which so many vertices come.
@@ -191,7 +174,7 @@ class Parts:
             parts, places, begins, other,
         )  # fmt: skip
         yield
-        self.swap("rows", "other rows")
+        self.buffers.swap("rows", "other rows")
         sizes = np.diff(begins)
         # The largest come first, so that no worker begins one when the others are done.
         largest = np.argsort(-sizes, kind="stable")[: max(int(np.count_nonzero(sizes)), 1)]
@@ -233,7 +216,7 @@ class Parts:
     def follow(self, beside: int) -> None:
         """Go on with the states that follow, whose rows have so many cells behind the state."""
         self.stride = self._packing.words + beside
-        self.swap("rows", "other rows")
+        self.buffers.swap("rows", "other rows")
         after = np.zeros_like(self.table)
         after[:, :2] = self.table[:, 2:]
         self.table = after[after[:, 1] > 0] if after[:, 1].any() else after[:1]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernels_ti.boundary.arrays import Words
+from kernels_ti.boundary.executors.buffers import Buffers
 from kernels_ti.boundary.executors.completion import FEWEST_NUMBERS, Completion
 from kernels_ti.boundary.executors.forward import Forward
 from kernels_ti.boundary.executors.launches import go_through, slices
@@ -34,7 +35,7 @@ ROOM_FOR_TWO = 2.5
 """Times the room of a table that two take, each with a quarter to spare."""
 # Rows of a table for each state that is expected in it.
 _ROWS_TO_A_STATE = 2.0
-_FEWEST_ROWS, _FEWEST_CELLS, _CELLS_TO_SPARE, _FEWEST_TALLIES = 1 << 10, 1 << 16, 1 << 28, 1 << 12
+_FEWEST_ROWS, _FEWEST_CELLS, _FEWEST_TALLIES = 1 << 10, 1 << 16, 1 << 12
 # Digits that a cell holds without overflow, and rows between two carries where there may be more.
 _MOST_ADDITIONS, _ROWS_BETWEEN_CARRIES = 1 << 16, 1 << 14
 _HALF_BITS = 32
@@ -90,7 +91,7 @@ class DeviceTables(Forward):
         self.states = 1
         self._completion = Completion(block) if self._is_count else None
         # Two tables that change places from step to step.
-        self._buffers: dict[str, Any] = {}
+        self._buffers = Buffers(device)
         self._old, self._new = "one table", "other table"
         self._shape = Shape(1, self._cells + len(beside), len(ways))
         # No number of ways is larger.
@@ -98,9 +99,8 @@ class DeviceTables(Forward):
         row = np.zeros(self._shape.stride, np.uint64)
         row[: self._shape.used] = [TAKEN | WRITTEN, *[TAKEN] * (self._cells - 1), *beside, *ways]
         self._bases = block.coded.bases.tolist()
-        self._upload("spec", block.coded.cells)
-        self._upload(self._old, row)
-        self._upload("bounds", np.zeros(5, np.int32))
+        for name, values in (("spec", block.coded.cells), (self._old, row), ("bounds", np.zeros(5, np.int32))):
+            self._buffers[name] = device.buffer(values)
 
     def take_vertex(self, enough: Callable[[], bool]) -> None:
         """Let the next vertex come, in all states; see `PythonBlock.take_vertex`."""
@@ -193,8 +193,8 @@ class DeviceTables(Forward):
 
         self._require_room(shape)
         # All of them are copied to the host after each step.
-        tallies = self._buffer("tallies", FOUND + found, _FEWEST_TALLIES)
-        table = self._buffer(self._new, shape.cells)
+        tallies = self._buffers.grown("tallies", FOUND + found, fewest=_FEWEST_TALLIES)
+        table = self._grown(self._new, shape.cells, self._room())
         clear(shape.cells, table, FOUND + found, tallies)
         return table, tallies
 
@@ -228,27 +228,13 @@ class DeviceTables(Forward):
         """Neighbouring work items that count in one cell of the tallies."""
         return _SPREAD[self._device.arch]
 
-    def _buffer(self, name: str, cells: int, fewest: int | None = None, room: int | None = None) -> Any:
-        """Return a buffer of at least this size, in cells; its content is lost if it has to grow.
-
-        The first one has `fewest` cells, by default as many as a table. What it has to spare fits into the `room` in
-        bytes, for a table by default what is left.
-        """
-        if name not in self._buffers or self._buffers[name].shape[0] < cells:
-            self._buffers.pop(name, None)
-            if room is None:
-                room = self._room() if name == self._new else 8 * MOST_CELLS
-            wanted = max(min(_rounded(cells), max(cells, room // 8)), fewest or _FEWEST_CELLS)
-            self._buffers[name] = self._device.empty(wanted, np.uint64)
-        return self._buffers[name]
-
-    def _upload(self, name: str, values: np.ndarray) -> None:
-        self._buffers[name] = self._device.buffer(values)
+    def _grown(self, name: str, cells: int, room: int) -> Any:
+        return self._buffers.grown(name, cells, room=room // 8, fewest=_FEWEST_CELLS)
 
     def _gathered(self, name: str) -> Words:
         """Return the rows of all states, shape (k, cells), by way of a buffer."""
         cells = self._shape.used
-        rows = self._buffer(name, self.states * cells)
+        rows = self._grown(name, self.states * cells, self._room())
         self._gather(rows)
         return np.array(self._device.download(rows)[: self.states * cells]).reshape(self.states, cells)
 
@@ -264,7 +250,7 @@ class DeviceTables(Forward):
         self._shape = replace(self._shape, rows=max(len(rows), 1), digits=rows.shape[1] - self._shape.words)
         table = np.zeros((self._shape.rows, self._shape.stride), np.uint64)
         table[: len(rows), : rows.shape[1]] = rows
-        self._upload(self._old, table.reshape(-1))
+        self._buffers[self._old] = self._device.buffer(table.reshape(-1))
         self.states, self._most_ways, self._is_resumed = len(rows), most_ways, True
         self._go_to(place)
 
@@ -276,11 +262,11 @@ class DeviceTables(Forward):
 
     def _beside_other_table(self) -> int:
         """Return the bytes of all buffers but the other table."""
-        return sum(bytes_of(buffer) for name, buffer in self._buffers.items() if name != self._new)
+        return self._buffers.nbytes_beside(self._new)
 
     def _other_table(self, shape: Shape) -> int:
         """Return the bytes of the other table, which may be larger than it needs to be."""
-        return max(8 * shape.cells, bytes_of(self._buffers.get(self._new)))
+        return max(8 * shape.cells, self._buffers.nbytes(self._new))
 
     def _require_room(self, shape: Shape) -> None:
         """Refuse a step whose table does not fit into the memory allowed, or into a buffer."""
@@ -305,13 +291,6 @@ class DeviceTables(Forward):
             )
 
 
-def bytes_of(buffer: Any) -> int:
-    """Return the bytes of a buffer, 0 of none."""
-    if buffer is None:
-        return 0
-    return int(buffer.shape[0]) * (buffer.dtype.itemsize if isinstance(buffer, np.ndarray) else 8)
-
-
 def copies_of(cells: int) -> int:
     """Return how many copies there are of so many cells, to which many work items add at once."""
     return max(FEW_CELLS // cells, 1)
@@ -331,8 +310,3 @@ def closing_ways(cells: Words, copies: int, lengths: int, digits: int) -> list[i
 def cells_of_two_tables(memory: int | None) -> int:
     """Return how many cells each of two tables may have, in so many bytes, or in any number of them."""
     return MOST_CELLS if memory is None else min(int(memory / ROOM_FOR_TWO) // 8, MOST_CELLS)
-
-
-def _rounded(cells: int) -> int:
-    """Return a number of cells that serves the next steps too, where these need a little more."""
-    return cells + cells // 4 if cells < _CELLS_TO_SPARE else cells

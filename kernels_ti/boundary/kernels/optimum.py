@@ -38,7 +38,7 @@ def gaining(words: int, bits: int) -> Any:
 
 @lru_cache
 def optimum_kernels(words: int, bits: int, cells: int) -> tuple[Any, Any, Any]:
-    """Return `improve`, `settle` and `matching`; states have `words` words, symbols `bits` bits, and rows `cells` words.
+    """Return `improve`, `settle` and `matching`; states have `words` words, symbols `bits` bits, rows `cells` words.
 
     With one word more, that is the number of vertices on the cycle.
     """

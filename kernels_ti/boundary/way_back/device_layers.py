@@ -61,7 +61,7 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
         self._host_is_apart = device.arch != "cpu" or host_memory is None
         self.layers = []
         super().__init__(device, block, memory, told_apart=int(block.bounds.are_told_apart), beside=beside)
-        self._upload("bounds", block.bounds.limits)
+        self._buffers["bounds"] = device.buffer(block.bounds.limits)
 
     def rows_of(self, layer: KeptLayer) -> Words:
         """Return the rows of a layer, shape (k, cells)."""
@@ -76,7 +76,7 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
         cells = shape.used
         if not self._host_is_apart and 8 * self.states * cells + self._other_table(shape) > self._room():
             # The next step makes it again, or is refused: what is saved then must have room.
-            self._buffers.pop(self._new, None)
+            self._buffers.free(self._new)
         rows: Any = self._device.empty(max(self.states * cells, 1), np.uint64)
         self._gather(rows)
         carry(self.states, cells, shape.words, shape.digits, rows)
@@ -93,8 +93,7 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
 
     def _rest(self) -> None:
         # Other blocks come before the way back.
-        for name in (self._old, self._new):
-            self._buffers.pop(name, None)
+        self._buffers.free(self._old, self._new)
 
     def _saved_layer(self, layer: KeptLayer) -> SavedLayer:
         return SavedLayer(layer.place, {"most_ways": layer.most_ways}, {"rows": self.rows_of(layer)})

@@ -55,7 +55,7 @@ class DeviceOptimum(DeviceLayers):
         super().__init__(block, means, host_memory, beside=(BIAS, 0))
         self._improve, self._settle, self._matching = optimum_kernels(self._words, self._bits, self._cells)
         self._gain_bases = np.cumsum([0, *map(len, gains)]).tolist()
-        self._upload("gains", np.array([gain for each in gains for gain in each], np.int64))
+        self._buffers["gains"] = self._device.buffer(np.array([gain for each in gains for gain in each], np.int64))
         between = _FEWEST_STEPS_BETWEEN
         if host_memory is not None:
             whole = sum(step.cost for step in block.steps) * 8 * self._shape.used

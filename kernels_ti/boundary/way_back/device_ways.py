@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernels_ti.boundary.arrays import Places, Words
+from kernels_ti.boundary.executors.buffers import Buffers
 from kernels_ti.boundary.executors.tables import Shape
 from kernels_ti.boundary.values.numbers import Numbers, picked
 from kernels_ti.boundary.values.saved import SavedForward
@@ -55,9 +56,9 @@ class DeviceWays(DeviceLayers):
         how = self._buffers["spec"], self._bases[layer.place], self._buffers["bounds"]
         size = 2 * min(going, back.states) + 1
         wanted = back.wanted(self._put_down, going, size, self._cells)
-        places, parents = np.zeros(size + 1, np.int32), back.buffer("parents", 1, np.int32)
+        places, parents = np.zeros(size + 1, np.int32), back.buffers.grown("parents", 1, np.int32)
         for notes in range(2):
-            counts = back.buffer("counts", size + 1, np.int32)
+            counts = back.buffers.grown("counts", size + 1, np.int32)
             device.upload(places, counts)
             for first, last in self._launches():
                 self._find_parents(first, last, rows, cells, *how, wanted, size, counts, notes, parents)
@@ -65,7 +66,7 @@ class DeviceWays(DeviceLayers):
                 found = np.array(device.download(counts)[: size + 1])
                 ends = np.cumsum(found, dtype=np.int64)
                 places = (ends - found).astype(np.int32)
-                parents = back.buffer("parents", int(ends[-1]), np.int32)
+                parents = back.buffers.grown("parents", int(ends[-1]), np.int32)
         if going:
             back.step(self._go_back, going, counts, parents, rows, cells, vertex)
         if begun > going:
@@ -94,20 +95,13 @@ class _WalksOnDevice:
         self._failed = device.buffer(np.zeros(1, np.uint64))
         self.following: Any = None
         self.stride = self.states = 0
-        self._buffers: dict[str, Any] = {}
-
-    def buffer(self, name: str, size: int, dtype: type[np.generic]) -> Any:
-        """Return a buffer of at least this size, which serves all steps; its content is undefined."""
-        if name not in self._buffers or self._buffers[name].shape[0] < size:
-            self._buffers.pop(name, None)
-            self._buffers[name] = self._device.empty(size + size // 2, dtype)
-        return self._buffers[name]
+        self.buffers = Buffers(device)
 
     def wanted(self, put_down: Any, going: int, size: int, cells: int) -> Any:
         """Return a table of the states of the walks, of so many rows; it has empty ones."""
         from kernels_ti.boundary.kernels.tables import clear
 
-        table = self.buffer("wanted", size * cells, np.uint64)
+        table = self.buffers.grown("wanted", size * cells, np.uint64)
         clear(size * cells, table, 0, self._failed)
         if going:
             put_down(going, self._at, self.following, self.stride, table, size, self._where, self._failed)
