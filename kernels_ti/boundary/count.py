@@ -1,15 +1,6 @@
-"""Counting without looking at every cycle: along an order of the vertices with small boundaries.
+"""A count along an order of the vertices with small boundaries, block by block; see `kernels_ti.boundary`.
 
-A search has to meet each chordless cycle, and a road network has more of them than anybody can meet. Where the vertices
-can be put in an order in which the boundary between past and future stays small, the sets of past vertices that can
-still become a chordless cycle fall into few classes, see `kernels_ti.boundary.values.states`. Their numbers are
-carried along from vertex to vertex. The time depends on the boundary, about 2.7 to the power of its vertices, and
-hardly on the number of cycles.
-
-References
-----------
-J. Kawahara, T. Inoue, H. Iwashita, S. Minato, *Frontier-based search for enumerating all constrained subgraphs with
-compressed representation*, IEICE Transactions on Fundamentals E100-A (2017), for the method; here for induced cycles.
+The time depends on the boundary, about 2.7 to the power of its vertices, and hardly on the number of cycles.
 """
 
 from __future__ import annotations
@@ -96,10 +87,9 @@ _Counting = PythonBlock | CoresBlock | DeviceBlock | BlockInPasses
 class BoundaryCount:
     """The count of all chordless cycles of a graph, vertex by vertex.
 
-    A search space has the wanted lengths, and the vertices and edges to pass or to avoid. Without `by_length` all
-    cycles are counted together, in far less memory and time, and an OptionError refuses bounds on the length and a
-    parity. The count goes on from `saved` if that is given. `states_by_step` says how many states there were when each
-    of the vertices came, block after block; `likely_states` about how many there will be.
+    Without `by_length` all cycles are counted together, in far less memory and time, and an OptionError refuses bounds
+    on the length and a parity. `states_by_step` says how many states there were when each of the vertices came, block
+    after block; `likely_states` about how many there will be.
     """
 
     def __init__(

@@ -87,9 +87,8 @@ def count_along_boundary(
 ) -> CycleCounts:
     """Count the cycles of a search space by length, in its memory, until the time-out of the watch.
 
-    The vertices are taken in the order of their names, or in one that is sought; `plan` has first orders, if they have
-    been sought. An OptionError says that the order does not have each vertex once, or that the kernels do not run on
-    the arch; a SizeError that a boundary or the states are too large.
+    The order has the names of the vertices; `plan` has first orders, if they have been sought. An OptionError refuses
+    the order or the arch; a SizeError says that a boundary or the states are too large.
     """
     options, vertices = space.options, order_called(space.graph, order)
     with watch.searching():
@@ -148,10 +147,9 @@ def opened(arch: str, watch: Watch, threads: int | None = None) -> Iterator[Devi
 
 @contextmanager
 def in_time(watch: Watch, answer: str) -> Iterator[Callable[[], bool]]:
-    """Yield a predicate that becomes true when the time is up or the work was stopped.
+    """Yield a predicate that becomes true when the time is up or the work was stopped; the clock runs inside.
 
-    The clock of the watch runs inside. `answer` names the event that was to come first, for the message of the
-    TimeIsUpError if the work inside has been given up.
+    `answer` names the event that was to come first, for the message of the TimeIsUpError.
     """
     try:
         with watch.searching():

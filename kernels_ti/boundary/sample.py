@@ -1,9 +1,8 @@
 """Chordless cycles drawn uniformly at random, without listing all.
 
 The cycles are put into an order that is never written down: by block, by the step in which they close, by the state in
-which they do, and so on back along the layers. A number below their total stands for one cycle, and each step back
-divides it: which of the ways to a state it is. So a random number gives a random cycle, each with the same probability,
-and all numbers go back together.
+which they do, and so on back along the layers. A random number below their total stands for one cycle, and each step
+back divides it: which of the ways to a state it is.
 """
 
 from __future__ import annotations

@@ -26,11 +26,10 @@ class Forward:
 
 
 class ForwardCount(Forward):
-    """A count of one block.
+    """A count of one block, of cycles of `longest` vertices at most; None counts all lengths together.
 
-    A cycle has `longest` vertices at most; None counts all lengths together. `cycles` has the cycles by length so far,
-    all with length 0 where lengths are counted together; `states_met` tells how many states there were when each of the
-    vertices came that came last.
+    `cycles` has the cycles by length so far, all with length 0 for None; `states_met` the states there were when each
+    of the vertices came that came last.
     """
 
     def _begin_count(self, longest: int | None) -> None:

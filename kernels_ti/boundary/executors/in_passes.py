@@ -1,10 +1,8 @@
 """A count by length of one block in several passes, where its states with a number for each length do not fit.
 
-The first pass counts all lengths together. The others count modulo primes, as many as the total takes. Where the
-remainders of all lengths fit, there is one pass for each prime. Otherwise a pass carries values of the polynomial whose
-coefficients are the cycles by length, at as many points at once as fit: one number for each point, instead of one for
-each length. Values at as many points as there are lengths, modulo all primes, tell the exact counts, see
-`kernels_ti.boundary.values.residues`. So what fits as a total also fits by length, and takes longer.
+The first pass counts all lengths together. The others count modulo primes. Where the remainders of all lengths fit,
+there is one pass for each prime. Otherwise a pass carries values of the polynomial whose coefficients are the cycles by
+length, at as many points at once as fit. See `kernels_ti.boundary.values.residues` for how these tell the exact counts.
 """
 
 from __future__ import annotations
@@ -150,11 +148,7 @@ class BlockInPasses:
         return before + (left > 0), before + left
 
     def take_vertex(self, enough: Callable[[], bool]) -> None:
-        """Let the next vertex of a pass come, in all states.
-
-        Once it was enough, GivenUp is raised; the pass can go on. A SizeError says that the states do not fit, even
-        with one number each.
-        """
+        """Let the next vertex of a pass come; see `PythonBlock.take_vertex`. A pass that is given up can go on."""
         if self._pass is None:
             if self._most_states > 1:
                 # Reference cycles of the compiler hold the tables of the previous pass.

@@ -105,11 +105,7 @@ class Parts:
         return alive
 
     def buffer(self, name: str, cells: int, dtype: npt.DTypeLike = np.uint64, *, is_tight: bool = False) -> Any:
-        """Return a buffer of at least this size, in cells; its content is lost if it has to grow.
-
-        Unless memory is tight, a new one has something to spare. A SizeError says that it does not fit into the memory,
-        or has more cells than kernels can count.
-        """
+        """Return a buffer of so many cells or more, which loses its content to grow; a SizeError if it does not fit."""
         if cells > LARGEST_BUFFER:
             raise SizeError(
                 f"{self.states:,} states need {cells:,} cells, more than the {LARGEST_BUFFER:,} that kernels can "

@@ -1,8 +1,4 @@
-"""The rows of kernels as saved states and back, on the host.
-
-Rows of tables, see `kernels_ti.boundary.kernels.tables`, have digits of 48 bits, as saved states have. Rows of parts,
-see `kernels_ti.boundary.kernels.parts`, have digits of 64 bits.
-"""
+"""The rows of kernels as saved states and back: tables have digits of 48 bits, as saved states, and parts of 64."""
 
 from __future__ import annotations
 

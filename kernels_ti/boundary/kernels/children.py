@@ -1,7 +1,6 @@
-"""The children that a vertex makes of one state, for use in kernels; they read the spec of the vertices.
+"""The children that a vertex makes of one state, for kernels, as `kernels_ti.boundary.spec.transitions` in numpy.
 
-`kernels_ti.boundary.spec.transitions` does the same in numpy. States have words and symbols of a number of bits; one
-word more than those of the symbols tells states apart that have the same symbols.
+One word more than those of the symbols tells states apart that have the same symbols.
 """
 
 from functools import lru_cache

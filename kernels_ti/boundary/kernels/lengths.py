@@ -89,10 +89,9 @@ def length_kernels(words: int, bits: int) -> tuple[Any, Any]:
     ):  # fmt: skip
         """Let a vertex come in the state of one row for each work item: find the rows of its children.
 
-        The links of the row say where they are. Their rows are told the fewest and the most vertices, up to `most`.
-        Then the first `placed` rows of the new table, which are all or none, get their place among the ways, `together`
-        rows for each work item. The lengths of one state differ by multiples of `apart`. The tallies are told the cells
-        that all ways take.
+        These rows are told the fewest and the most vertices, up to `most`. Then the first `placed` rows of the new
+        table, all or none, get their place among the ways, `together` for each work item. The lengths of one state
+        differ by multiples of `apart`.
         """
         for i in range(first, last):
             begin = i * (words + BESIDE)

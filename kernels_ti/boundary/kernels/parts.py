@@ -1,11 +1,7 @@
-"""Kernels for the cores of a CPU: the states of a boundary in parts, which no two vertices of a stretch mix.
+"""The kernel that moves the states of a boundary to other parts, for the cores of a CPU.
 
-A layer, all states of one boundary, lies in parts. Two states of different parts never have equal children, so each
-worker takes whole parts, and no two workers write to one place: `kernels_ti.boundary.kernels.stretch` lets vertices
-come in a part. The kernel here moves states to other parts. States have the symbols
-of `kernels_ti.boundary.values.states`.
-
-Numbers of ways have digits of 64 bits, the lowest first.
+Two states of different parts never have equal children, so each worker takes whole parts, and no two workers write to
+one place, see `kernels_ti.boundary.kernels.stretch`. Numbers of ways have digits of 64 bits, the lowest first.
 """
 
 from functools import lru_cache

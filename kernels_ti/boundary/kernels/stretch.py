@@ -1,9 +1,8 @@
 """The kernel for the cores of a CPU: it lets a stretch of vertices come in the states of one part after another.
 
-No vertex of a **stretch** changes a symbol that tells parts apart, see `kernels_ti.boundary.kernels.parts`. So a worker
-takes a part through all of them without a word to the others. It copies the part to memory of its own, which holds two
-layers that change places, puts the children of a layer behind one another in the other one, and finds equal ones by a
-table of their numbers. All that stays in the cache of a core. In the end it copies the last layer to the new rows.
+A worker takes a part through all of them without a word to the others. It copies the part to memory of its own, which
+holds two layers that change places, and finds equal children by a table of their numbers. All that stays in the cache
+of a core. In the end it copies the last layer to the new rows.
 
 A row has a state and the ways to it. In a count by length the ways lie in cells before the rows, for each number of
 vertices from the fewest to the most, and the row has the first of these cells and this window.
@@ -255,13 +254,11 @@ def stretch_kernel(words: int, bits: int, *, by_length: bool) -> Any:
     ):  # fmt: skip
         """Let a stretch of vertices come in the states of whole parts; a work item in 512 is a worker.
 
-        It reads the old rows of a part, states with the ways to them. It writes the new rows, where they are and the
-        number of them, and to its own cells, which are `spread` apart: `found`, the ways that close a cycle, and `met`,
-        the states that follow each vertex. `bases` says where what each vertex changes begins in `spec`. Its own layers
-        have `first_room` and `room` rows, as many where more than one vertex comes, and `cells` cells for ways by
-        length before the rows of each. It stops before a vertex for which they might be too small, and says so in
-        `DONE`. New rows and ways for which there is no room are not written. `apart` is the least difference of two
-        lengths of one state. Children with more than `longest` vertices are left out.
+        It writes the new rows, where they are and the number of them, and to its own cells, which are `spread` apart:
+        `found`, the ways that close a cycle, and `met`, the states that follow each vertex. Its own layers have
+        `first_room` and `room` rows, and `cells` cells for ways by length before the rows of each. It stops before a
+        vertex for which they might be too small, and says so in `DONE`. New rows and ways for which there is no room
+        are not written. `apart` is the least difference of two lengths of one state.
         """
         for i in range(workers * ITERATIONS_PER_WORKER):
             if i % ITERATIONS_PER_WORKER == 0:

@@ -1,16 +1,13 @@
 """Tables in which kernels keep the states of a boundary, and let a vertex come in all of them in one pass.
 
-States are those of `kernels_ti.boundary.values.states`, with as many bits to a symbol as the width of the boundary
-takes. A layer, all states of one boundary, is a hash table of rows. A row is a state followed by its values; an empty
-row begins with zero. A step reads the rows of one table and writes to another one. Each state has up to two children:
-the vertex stays off the cycle, or it joins. Equal children become one row, where their values are added up.
+A table is a hash table of rows: a state followed by its values; an empty row begins with zero. A step reads the rows of
+one table and writes to another one. Equal children become one row, where their values are added up.
 
 Taichi has no compare-and-swap. A work item takes an empty row by `ti.atomic_or` of one bit: the first to set it owns
 the row and writes the state there, and the others wait until they can read it. Whole states are compared, so that two
 are never mistaken for one. Which states a table holds does not depend on the order of the threads.
 
-The ways that lead to a state are a number of any size: digits of `DIGIT_BITS` bits, the lowest first, with room above
-for sums. By length there are several of them, see `kernels_ti.boundary.kernels.lengths`.
+Ways have digits of `DIGIT_BITS` bits, the lowest first, with room above for sums.
 """
 
 from functools import lru_cache

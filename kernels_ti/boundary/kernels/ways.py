@@ -1,8 +1,4 @@
-"""Kernels that let walks go back from states to those that lead there.
-
-They work on the tables of `kernels_ti.boundary.kernels.tables`. With bounds on the length a row has one more word, the
-number of vertices on the cycle.
-"""
+"""Kernels that let walks go back from states to those that lead there, on the tables of `tables`."""
 
 from functools import lru_cache
 from typing import Any
@@ -118,9 +114,8 @@ def ways_kernels(words: int, bits: int, cells: int) -> tuple[Any, Any, Any]:
     ):  # fmt: skip
         """Find the children of the state of one row for each work item in a table of wanted states.
 
-        `places` has a cell for each row of the table, and one for states in which the vertex closes a cycle. It counts
-        what is found. With `notes`, the counts begin where the parents of a state go: the row, and whether the vertex
-        joins.
+        `places` counts them for each row of the table, and at last the states in which the vertex closes a cycle. With
+        `notes`, the counts begin where the parents of a state go: the row, and whether the vertex joins.
         """
         for i in range(first, last):
             off, on, flags = bounded(state_at(layer, i * stride), spec, base, bounds)

@@ -69,11 +69,10 @@ def annealed_plan(
 ) -> BoundaryPlan:
     """Look for better orders where a count would gain more time by them than the search for them takes.
 
-    The states will be on `arch`. The chains run on the CPU, which is opened only if there is something to gain: one
-    work item of a GPU anneals far more slowly. `seconds` bounds the search for the order of one block on one core. The
-    work is counted, not the time, so that everybody who asks finds the same order for a CPU, and the same for a GPU,
-    with any number of threads; one that this process has found lately is taken at once. Once `enough` returns True, the
-    best orders so far are taken; `tell_width` is called with their width.
+    The states will be on `arch`. The chains run on the CPU, which is opened only if there is something to gain.
+    `seconds` bounds the search for the order of one block on one core. The work is counted, not the time, so that
+    everybody who asks finds the same order. Once `enough` returns True, the best orders so far are taken; `tell_width`
+    is called with their width.
     """
     rate = states_per_second(arch)
     promising = [

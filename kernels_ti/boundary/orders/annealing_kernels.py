@@ -82,11 +82,10 @@ def anneal(
     order: array(ti.i32, 1), place: array(ti.i32, 1), sizes: array(ti.i32, 1), facts: array(ti.i32, 1),
     changes: array(ti.i32, 1), fresh: array(ti.i32, 1),
 ):  # fmt: skip
-    """Try a number of moves in each chain.
+    """Try a number of moves in each chain; one work item in `spread` has a chain.
 
-    One work item in `spread` has a chain. It reads the graph (its neighbours as in `Graph`), the weights and the
-    tolerated gains of energy, and changes the chain's order, places, boundaries and energy. `changes` and `fresh` are
-    its scratch, `window` + 2 cells each; it finds `changes` empty and leaves it so.
+    It reads the graph (its neighbours as in `Graph`), the weights and the tolerated gains of energy. `changes` and
+    `fresh` are its scratch, `window` + 2 cells each; it finds `changes` empty and leaves it so.
     """
     for item in range(chains * spread):
         if item % spread == 0:

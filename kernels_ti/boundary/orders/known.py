@@ -41,9 +41,3 @@ def _content_of(block: Graph) -> bytes:
     digest = hashlib.blake2b(block.row_ptr.tobytes(), digest_size=16)
     digest.update(block.col_idx.tobytes())
     return digest.digest()
-
-
-def forget() -> None:
-    """Forget all orders."""
-    with _lock:
-        _known.clear()

@@ -88,10 +88,9 @@ def small_boundary_order(
 ) -> BoundaryOrder | None:
     """Look for an order of a connected graph whose boundaries have at most `largest` vertices; None if none was found.
 
-    What is counted faster, as `arch` says, is worth less time. Having found an order, it looks for better ones no
-    longer than about `seconds`. The work is counted, not the time, so that everybody who asks finds the same order.
-    Once `enough` returns True, the best order so far is taken: the greedy one, which a graph that is not large always
-    gets. `tell_width` is called with the width of the best order, whenever a better one was found.
+    Having found an order, it looks for better ones no longer than about `seconds`, and as long as a count on `arch` is
+    worth it. The work is counted, not the time, so that everybody who asks finds the same order. Once `enough` returns
+    True, the best order so far is taken. `tell_width` is called with the width of each better order.
     """
     neighbours = neighbour_lists(graph)
     if graph.n > _LARGEST_FOR_BEAMS:

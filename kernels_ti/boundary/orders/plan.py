@@ -96,8 +96,7 @@ class BoundaryPlan:
     def order_of_graph(self, n: int) -> list[int]:
         """Return an order of all n vertices of the graph in which the vertices of each block come in its order.
 
-        An OptionError says that there is none, as a block is counted in several cases, see
-        `kernels_ti.blocks.restriction`.
+        An OptionError says that a block is counted in several cases, and there is none.
         """
         after: dict[int, list[int]] = {v: [] for v in range(n)}
         for vertices, order in zip(self.vertices, self.orders, strict=True):
@@ -121,11 +120,10 @@ def plan_of(
 ) -> BoundaryPlan:
     """Put the vertices of each block in order.
 
-    A space with several cases gives the blocks of all of them; each wanted cycle lies in one of these. With an `order`
-    of all vertices of the graph, those of each block are taken in this order; `orders` has those of each block, as
-    another plan of the same graph has them. Otherwise `arch`, `seconds` and `enough` say how long to look, see
-    `small_boundary_order`; an order that this process has found lately is taken at once. `tell_width` is called with
-    the width of the best orders so far. A SizeError refuses a given order with a boundary that a state cannot hold.
+    Each wanted cycle lies in one of the blocks of all cases of the space. With an `order` of all vertices of the graph,
+    those of each block are taken in this order; `orders` has those of each block. Otherwise `arch`, `seconds`, `enough`
+    and `tell_width` are for `small_boundary_order`; an order that this process has found lately is taken at once. A
+    SizeError refuses a given order with a boundary that a state cannot hold.
     """
     space = SearchSpace.of(graph)
     ordered: Callable[[Graph, tuple[int, ...]], BoundaryOrder | None]

@@ -22,8 +22,7 @@ _PART_TO_TRUST = 0.05
 def likely_states(plan: BoundaryPlan) -> npt.NDArray[np.float64]:
     """Return about how many states there are when each vertex comes, block after block; shape (vertices,).
 
-    The costs of an order compare orders. They ignore that a boundary needs time to fill with states. These numbers are
-    for the progress of one count.
+    Unlike the costs of an order, these allow for the time that a boundary needs to fill with states.
     """
     parts = [np.empty(0)]
     for block, order in zip(plan.blocks, plan.orders, strict=True):

@@ -1,10 +1,8 @@
 """The changes that a vertex makes in the states of a boundary: one table for numpy and for kernels.
 
 A vertex has an edge to every vertex on the cycle that it is next to, so there are at most two of these: one before it
-on the cycle and one after it. Without directions, the first one found counts as the one before. A cycle piece ends in
-each of the two. So what the vertex changes is put together of what each of the two neighbours tells, and this is in a
-table, by neighbour and symbol. `kernels_ti.boundary.spec.transitions` puts it together in numpy, and
-`kernels_ti.boundary.kernels.children` in kernels, which read it from the cells of `kernels_ti.boundary.spec.coded`.
+on the cycle and one after it. Without directions, the first one found counts as the one before. So what the vertex
+changes is put together of what each of the two neighbours tells, and this is in a table, by neighbour and symbol.
 """
 
 from __future__ import annotations

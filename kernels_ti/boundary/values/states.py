@@ -1,13 +1,12 @@
 """States of a boundary: the pieces of a chordless cycle that reach it, and how many ways lead there.
 
-The vertices of a block come one after another. Of those that came, a chordless cycle has some; they are induced paths,
-or **pieces**, until the last of its vertices closes it. All that matters for what can still come is how they meet the
-boundary, so every state stands for all sets of vertices that look alike there: of one chordless cycle or of 10^18.
+Of the vertices that came, a chordless cycle has some; they are induced paths, or **pieces**, until the last vertex
+closes it. A state stands for all sets of vertices that look alike at the boundary.
 
-A boundary vertex has a **slot**, and in each state a symbol there: 0 when it is not on the cycle,
-`INNER` when it is and has both its neighbours, otherwise it is an end of a piece, and the symbol is `FIRST_END` plus
-the slot of the piece's other end: its own while the piece is that vertex alone. In a directed graph this is the symbol
-of a tail, and of a vertex alone; that of a head is larger by the number of slots.
+A boundary vertex has a **slot**, and in each state a symbol there: 0 when it is not on the cycle, `INNER` when it is
+and has both its neighbours, otherwise it is an end of a piece, and the symbol is `FIRST_END` plus the slot of the
+piece's other end: its own while the piece is that vertex alone. In a directed graph this is the symbol of a tail, and
+of a vertex alone; that of a head is larger by the number of slots.
 """
 
 from __future__ import annotations

@@ -30,10 +30,9 @@ _MOST_ALIKE = 64
 class DeviceOptimum(DeviceLayers):
     """The search for the best cycle of one block, in kernels.
 
-    `gains` says for each step what its vertex adds to the value when it joins, then what the edges to the vertices
-    before add, if `of_edges`. `best` is the largest value, None before any cycle closes, and `ways` the cycles that
-    have it. The first of them closes in `closing_step`, and comes from the state `origin` of the last kept layer
-    before.
+    For each step, `gains` has the gain of its vertex, then those of the edges to the vertices before if `of_edges`.
+    `best` is the largest value, None before any cycle closes, and `ways` the cycles that have it. The first of them
+    closes in `closing_step`, and comes from the state `origin` of the last kept layer before.
     """
 
     def __init__(

@@ -35,10 +35,9 @@ class DeviceWays(DeviceLayers):
         self._go(saved, len(block.steps))
 
     def members(self, numbers: Numbers, names: Sequence[int], vertices: int) -> Words:
-        """Return the cycles for some numbers of the block, as bit rows in their order, by going back once.
+        """Return the cycles for some numbers of the block by going back once; see `members_of`.
 
-        The ways to a state are taken in an order that does not depend on the threads or on the arch. `names` has the
-        vertex of the graph for each vertex of the block, `vertices` is the number of the graph's.
+        The ways to a state are taken in an order that does not depend on the threads or on the arch.
         """
         walks = Walks(numbers, self._rule.closed)
         back = _WalksOnDevice(self._device, walks, words_for(vertices))

@@ -1,8 +1,7 @@
 """The layers of a block: the states of a boundary, and what each of them becomes when a vertex comes.
 
-The states of all boundaries with their children are a layered graph without circles: each way from the one state of no
-vertex to a state in which a vertex closes a cycle is one chordless cycle. So the longest cycle, a cycle drawn at random
-and the cycles through an edge are found on it as on any such graph, by going forward once and back once.
+They are a layered graph without circles: each way from the one state of no vertex to a state in which a vertex closes a
+cycle is one chordless cycle.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Many cycles of one block at once, by walks that go back through its layers together.
-
-The cycles of a block have numbers: by the step in which they close, by the state in which they do, and so on back along
-the layers. A walk has the number of one cycle. Each step back divides it: which of the ways to a state it is.
-"""
+"""Many cycles of one block at once: each walk has the number of one, and all go back together."""
 
 from __future__ import annotations
 
