@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 import time
 from pathlib import Path
@@ -11,7 +12,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Center, Horizontal, Vertical
 from textual.widgets import Button, Input, Static
-from textual.worker import get_current_worker
 
 from chordless.protocol.orders import BatchCommand
 from chordless.tui.actions import actions_of, bindings_of, keys_of
@@ -27,7 +27,7 @@ from chordless.tui.batch_form import (
     source_of,
 )
 from chordless.tui.batch_lines import BatchLine, BatchLines, LineIndex
-from chordless.tui.batch_messages import BatchNews, LinesFound
+from chordless.tui.batch_messages import BatchNews
 from chordless.tui.batch_session import BatchSession
 from chordless.tui.batch_words import (
     AGAIN,
@@ -163,29 +163,25 @@ class BatchScreen(SortedBatch):
             self._follow(self._index)
         self._draw()
 
-    @work(thread=True, exclusive=True, group="lines")
-    def _follow(self, index: LineIndex) -> None:
-        worker, told, is_untold = get_current_worker(), 0.0, True
-        while not worker.is_cancelled:
+    @work(exclusive=True, group="lines")
+    async def _follow(self, index: LineIndex) -> None:
+        told, is_untold = 0.0, True
+        while True:
             fault = None
             try:
-                is_news = index.look()
+                is_news = await asyncio.to_thread(index.look)
             except OSError as error:
                 is_news, fault = False, f"cannot be read: {error.strerror}"
             is_untold = is_untold or is_news or fault is not None
             if is_untold and (not is_news or time.monotonic() - told >= _SECONDS_BETWEEN_NEWS):
-                self.post_message(LinesFound(index, index.lines(), fault))
+                self._take_lines(index.lines(), fault)
                 told, is_untold = time.monotonic(), False
             if not is_news:
-                time.sleep(_SECONDS_BETWEEN_LOOKS)
+                await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
 
-    @on(LinesFound)
-    def _take_lines(self, message: LinesFound) -> None:
-        if message.index is not self._index or not self.is_attached:
-            return
+    def _take_lines(self, lines: BatchLines, fault: str | None) -> None:
         had_none = not self.lines
-        self._fault = message.fault
-        self.lines = message.lines
+        self.lines, self._fault = lines, fault
         self.show_lines(anew=had_none)
         if had_none != (not self.lines):
             self.refresh_bindings()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import asyncio
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
 from textual import on, work
-from textual.message import Message
 from textual.worker import get_current_worker
 
 from chordless.tui.batch_lines import BatchLines
@@ -18,16 +17,6 @@ from chordless.tui.widgets.batch_table import BatchTable
 
 if TYPE_CHECKING:
     from textual.worker import Worker
-
-
-@dataclass(eq=False)
-class _Ordered(Message):
-    """A thread has sorted lines."""
-
-    column: ColumnOrder
-    lines: BatchLines
-    order: NDArray[np.int64]
-    anew: bool
 
 
 class SortedBatch(Page):
@@ -95,18 +84,14 @@ class SortedBatch(Page):
     def _heading_clicked(self, message: BatchTable.HeadingClicked) -> None:
         self.sort_by(message.title)
 
-    @work(thread=True, exclusive=True, group="sort")
-    def _sort(self, column: ColumnOrder, lines: BatchLines, falling: bool, anew: bool) -> None:
+    @work(exclusive=True, group="sort")
+    async def _sort(self, column: ColumnOrder, lines: BatchLines, falling: bool, anew: bool) -> None:
         worker = get_current_worker()
-        order = column.order(lines, falling=falling, cancelled=lambda: worker.is_cancelled)
-        if order is not None and not worker.is_cancelled:
-            self.post_message(_Ordered(column, lines, order, anew=anew))
-
-    @on(_Ordered)
-    def _show_ordered(self, message: _Ordered) -> None:
-        if message.column is not self._column or self.lines is None:
+        sort = partial(column.order, lines, falling=falling, cancelled=lambda: worker.is_cancelled)
+        order = await asyncio.to_thread(sort)
+        if column is not self._column or self.lines is None:
             return
-        self._table.show_lines(replace(message.lines, order=message.order), anew=message.anew)
-        if len(self.lines) > len(message.lines):
+        self._table.show_lines(replace(lines, order=order), anew=anew)
+        if len(self.lines) > len(lines):
             self._sorter = None
             self.show_lines()

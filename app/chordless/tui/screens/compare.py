@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
+from textual import work
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, VerticalScroll
 from textual.content import Content
@@ -77,9 +78,17 @@ class CompareScreen(Page):
         self.query_one("#compare-body").display = False
         self.set_interval(_SECONDS_OF_PLAYING / FRAMES, self._next_frame)
 
-    def set_runs(self, directories: tuple[Path, Path]) -> None:
+    @work(exclusive=True)
+    async def set_runs(self, directories: tuple[Path, Path]) -> None:
         """Read and show the recordings of two run directories."""
-        self.run_worker(partial(self._load, directories), thread=True, exclusive=True)
+        try:
+            first, second = await asyncio.to_thread(lambda: [load_frames(directory) for directory in directories])
+        except (ChordlessError, OSError) as error:
+            self.notify(str(error), severity="error", markup=False, timeout=15)
+            return
+        self._names = [directory.resolve().name for directory in directories]
+        self._frames, self._shown, self._is_playing = list(zip(first, second, strict=True)), FRAMES - 1, False
+        self._show(*self._frames[-1])
 
     def action_scale(self) -> None:
         """Change the scale of the chart."""
@@ -101,19 +110,6 @@ class CompareScreen(Page):
         """Show both runs at a moment, 0 to `FRAMES` - 1. The last is their end."""
         self._shown = frame
         self._show(*self._frames[frame])
-
-    def _load(self, directories: tuple[Path, Path]) -> None:
-        try:
-            first, second = (load_frames(directory) for directory in directories)
-        except (ChordlessError, OSError) as error:
-            self.app.call_from_thread(self.notify, str(error), severity="error", markup=False, timeout=15)
-            return
-        names = [directory.resolve().name for directory in directories]
-        self.app.call_from_thread(self._take, names, list(zip(first, second, strict=True)))
-
-    def _take(self, names: list[str], frames: list[tuple[RunState, RunState]]) -> None:
-        self._names, self._frames, self._shown, self._is_playing = names, frames, len(frames) - 1, False
-        self._show(*frames[-1])
 
     def _show(self, first: RunState, second: RunState) -> None:
         if not self.query("#compare-labels"):

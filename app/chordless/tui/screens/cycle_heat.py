@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 
@@ -87,8 +88,8 @@ class HeatActions(Page):
             self._tell_heat(0.0)
             self._count_in_thread(run, self.index)
 
-    @work(thread=True, group="heat", exclusive=True)
-    def _count_in_thread(self, run: RunCycles, index: CycleIndex) -> None:
+    @work(group="heat", exclusive=True)
+    async def _count_in_thread(self, run: RunCycles, index: CycleIndex) -> None:
         worker, told = get_current_worker(), time.monotonic()
 
         def pieces() -> Iterator[Rows]:
@@ -100,23 +101,18 @@ class HeatActions(Page):
                 yield run.rows_at(index.window(start, min(start + _ROWS_AT_ONCE, len(index))))
 
         try:
-            heat = heat_of_rows(run.loaded.graph, pieces(), lambda: worker.is_cancelled)
+            heat = await asyncio.to_thread(heat_of_rows, run.loaded.graph, pieces(), lambda: worker.is_cancelled)
         except ChordlessError as error:
-            if not worker.is_cancelled:
-                self.app.call_from_thread(self._failed_to_heat, str(error))
-            return
-        if not worker.is_cancelled:
-            self.app.call_from_thread(self._show_heat, run, index, heat)
+            self.heated = self._heat_of = None
+            self._update_status()
+            self.notify(str(error), severity="error", timeout=15, markup=False)
+        else:
+            self._show_heat(run, index, heat)
 
     def _tell_heat(self, share: float) -> None:
         if self._heat_of is not None:
             self.heated = share
             self._update_status()
-
-    def _failed_to_heat(self, why: str) -> None:
-        self.heated = self._heat_of = None
-        self._update_status()
-        self.notify(why, severity="error", timeout=15, markup=False)
 
     def _show_heat(self, run: RunCycles, index: CycleIndex, heat: Heat) -> None:
         self.heated = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.widgets import Static
-from textual.worker import Worker, get_current_worker
+from textual.worker import get_current_worker
 
 from chordless.cycles.browse import FoundCycle, RunCycles, ShownCycles
 from chordless.cycles.index import ORDERS, CycleFilter, CycleIndex, Order, build_index
@@ -31,6 +33,8 @@ from chordless.tui.widgets.graph_view import GraphView
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
+    from textual.worker import Worker
+
     from chordless.graphs.drawing import Layout
 
 _SECONDS_BETWEEN_LOOKS = 1.0
@@ -118,24 +122,20 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
         self._say(f"Reading {path} ...")
         self._open(path)
 
-    @work(thread=True, group="open", exclusive=True, exit_on_error=True)
-    def _open(self, path: Path) -> None:
-        worker = get_current_worker()
+    @work(group="open", exclusive=True)
+    async def _open(self, path: Path) -> None:
         try:
-            run = RunCycles(path)
+            run = await asyncio.to_thread(RunCycles, path)
         except ChordlessError as error:
-            if not worker.is_cancelled:
-                self.app.call_from_thread(self._say, _sentence(str(error)))
+            self._say(_sentence(str(error)))
             return
-        if not worker.is_cancelled:
-            self.app.call_from_thread(self._opened, run)
-        layout = layout_of(run.loaded) if can_be_drawn(run.loaded) else None
-        if not worker.is_cancelled:
-            self.app.call_from_thread(self._laid_out, run, layout)
+        if path == self._path:
+            self._opened(run)
+        layout = await asyncio.to_thread(layout_of, run.loaded) if can_be_drawn(run.loaded) else None
+        if run is self._run:
+            self._laid_out(run, layout)
 
     def _opened(self, run: RunCycles) -> None:
-        if run.directory.path != self._path:
-            return
         self._run, self._session = run, run.session
         self._table.clear()
         self._table.set_names(run.loaded.graph.names, run.thing)
@@ -147,8 +147,6 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
         self._build(self._wanted, "found")
 
     def _laid_out(self, run: RunCycles, layout: Layout | None) -> None:
-        if run is not self._run:
-            return
         graph = run.loaded.graph
         caption = "" if layout is not None else f"{graph.n:,} vertices are too many to draw: the {run.thing} alone"
         self._graph_view.show_graph(graph, layout, caption)
@@ -168,25 +166,23 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
         if self._run is not None and self.is_current and not self._is_at_work("look"):
             self._refresh(self._run)
 
-    @work(thread=True, group="look")
-    def _refresh(self, run: RunCycles) -> None:
+    @work(group="look")
+    async def _refresh(self, run: RunCycles) -> None:
+        why = ""
         try:
-            changed = run.refresh()
+            changed = await asyncio.to_thread(run.refresh)
         except ChordlessError as error:
-            self.app.call_from_thread(self._lost, run, str(error))
-            return
-        # The last cycles of a run that has ended may not be sorted yet.
-        if changed or self.index.covered < len(run):
-            self.app.call_from_thread(self._changed, run)
-
-    def _lost(self, run: RunCycles, why: str) -> None:
-        if run is self._run:
-            self._run = None
-            self._say(_sentence(why))
-
-    def _changed(self, run: RunCycles) -> None:
+            changed, why = False, str(error)
         if run is not self._run:
             return
+        if why:
+            self._run = None
+            self._say(_sentence(why))
+        elif changed or self.index.covered < len(run):
+            # The last cycles of a run that has ended may not be sorted yet.
+            self._changed(run)
+
+    def _changed(self, run: RunCycles) -> None:
         if run.session != self._session:
             # Cycles may have moved to other positions.
             self._session = run.session
@@ -223,13 +219,11 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
             self._show_index(index, cursor=None if keep_cursor else 0)
             return
         self._tell_progress(order, 0.0)
-        self._build_in_thread(run, run.session, chosen, order, keep_cursor)
+        self._build_in_thread(run, chosen, order, keep_cursor)
 
-    @work(thread=True, group="index", exclusive=True)
-    def _build_in_thread(
-        self, run: RunCycles, session: int, chosen: CycleFilter, order: Order, keep_cursor: bool
-    ) -> None:
-        worker = get_current_worker()
+    @work(group="index", exclusive=True)
+    async def _build_in_thread(self, run: RunCycles, chosen: CycleFilter, order: Order, keep_cursor: bool) -> None:
+        worker, session = get_current_worker(), run.session
         began = told = time.monotonic()
 
         def tell(share: float) -> None:
@@ -238,34 +232,28 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
                 told = time.monotonic()
                 self.app.call_from_thread(self._tell_progress, order, share, worker)
 
+        n = run.loaded.graph.n
+        build = partial(build_index, run.store, chosen, order, n, tell=tell, cancelled=lambda: worker.is_cancelled)
         try:
-            n = run.loaded.graph.n
-            index = build_index(run.store, chosen, order, n, tell=tell, cancelled=lambda: worker.is_cancelled)
+            index = await asyncio.to_thread(build)
         except ChordlessError as error:
-            if not worker.is_cancelled:
-                self.app.call_from_thread(self._failed, str(error))
+            self._stop_building()
+            self.notify(str(error), severity="error", timeout=15, markup=False)
             return
-        if index is not None and not worker.is_cancelled:
-            self.app.call_from_thread(self._built, run, session, index, time.monotonic() - began, keep_cursor)
+        if index is not None and run is self._run and session == self._session:
+            self._work = ""
+            self._built_at, self._build_seconds = time.monotonic(), time.monotonic() - began
+            self._show_index(index, cursor=None if keep_cursor else 0)
 
     def _tell_progress(self, order: Order, share: float, worker: Worker[object] | None = None) -> None:
-        if worker is not None and worker.is_cancelled:
-            return
-        self._work = f"{'filtering' if order == 'found' else 'sorting'} {share:.0%}"
-        self._update_status()
+        if worker is None or not worker.is_cancelled:
+            self._work = f"{'filtering' if order == 'found' else 'sorting'} {share:.0%}"
+            self._update_status()
 
-    def _built(self, run: RunCycles, session: int, index: CycleIndex, seconds: float, keep_cursor: bool) -> None:
-        if run is not self._run or session != self._session:
-            return
-        self._work = ""
-        self._built_at, self._build_seconds = time.monotonic(), seconds
-        self._show_index(index, cursor=None if keep_cursor else 0)
-
-    def _failed(self, why: str) -> None:
+    def _stop_building(self) -> None:
         self._work = ""
         self._may_build = False
         self._update_status()
-        self.notify(why, severity="error", timeout=15, markup=False)
 
     def _show_index(self, index: CycleIndex, *, cursor: int | None, more: bool = False) -> None:
         """Show cycles, with the cursor on a line. None keeps the cursor on its cycle, if that is still shown."""
@@ -363,9 +351,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
             return
         if self._work:
             self.workers.cancel_group(self, "index")
-            self._work = ""
-            self._may_build = False
-            self._update_status()
+            self._stop_building()
         elif not self.index.chosen.keeps_all:
             self._build(CycleFilter(), self.index.order, keep_cursor=True)
         else:

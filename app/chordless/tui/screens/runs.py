@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,10 +15,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Resize
-from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Button, DataTable, Input, Static
-from textual.worker import get_current_worker
 
 from chordless.runs.directory import RunDirectory
 from chordless.runs.elsewhere import noted_folders
@@ -58,15 +57,6 @@ class _Table(DataTable[Text]):
         Binding("enter", "select_cursor", "Open", show=True),
         *list_bindings(up="cursor_up", down="cursor_down", first="scroll_top", last="scroll_bottom"),
     ]
-
-
-@dataclass(eq=False)
-class _Looked(Message):
-    """The result of the thread that reads the folder: the runs, a fault of the folder, and the seconds it took."""
-
-    runs: list[RunSummary]
-    fault: str | None
-    seconds: float
 
 
 class RunsScreen(Page):
@@ -130,27 +120,23 @@ class RunsScreen(Page):
         """Show as many columns as fit."""
         self._draw()
 
-    @work(thread=True, exclusive=True, group="runs")
-    def _look(self) -> None:
-        worker, began = get_current_worker(), time.monotonic()
+    @work(exclusive=True, group="runs")
+    async def _look(self) -> None:
+        began = time.monotonic()
         try:
-            runs, fault = list_runs(self._folder, noted_folders()), None
+            runs, fault = await asyncio.to_thread(lambda: list_runs(self._folder, noted_folders())), None
         except ChordlessError as error:
             runs, fault = [], str(error)
-        if not worker.is_cancelled:
-            self.post_message(_Looked(runs, fault, time.monotonic() - began))
+        # Without a table, the dashboard is closing.
+        if self.query(_Table):
+            self._take(runs, fault, time.monotonic() - began)
 
-    @on(_Looked)
-    def _take(self, looked: _Looked) -> None:
-        if not self.query(_Table):
-            # The dashboard is closing.
-            return
-        runs, fault = looked.runs, looked.fault
+    def _take(self, runs: list[RunSummary], fault: str | None, seconds: float) -> None:
         if self._timer is not None:
             self._timer.stop()
         if self.is_current:
             # A slow disk, or a folder with thousands of runs, is read less often.
-            self._timer = self.set_timer(max(_SECONDS_BETWEEN_LOOKS, _LOOKS_LONGER * looked.seconds), self._look)
+            self._timer = self.set_timer(max(_SECONDS_BETWEEN_LOOKS, _LOOKS_LONGER * seconds), self._look)
         if runs == self._runs and self._table.display:
             self._go_to_run()
             return
@@ -374,15 +360,15 @@ class RunsScreen(Page):
             return
         self.app.push_screen(AskDelete(run, foreign), answered)
 
-    @work(thread=True)
-    def _delete(self, run: RunSummary) -> None:
+    @work
+    async def _delete(self, run: RunSummary) -> None:
         try:
-            delete_run(run.path)
+            await asyncio.to_thread(delete_run, run.path)
         except ChordlessError as error:
-            self.app.call_from_thread(self._refuse, str(error))
+            self._refuse(str(error))
         else:
-            self.app.call_from_thread(self.notify, f"The run of {title(run)} is deleted.")
-        self.app.call_from_thread(self._look)
+            self.notify(f"The run of {title(run)} is deleted.")
+        self._look()
 
     def _refuse(self, why: str) -> None:
         self.notify(why, severity="warning")

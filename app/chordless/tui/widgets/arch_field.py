@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
 
-from textual import on, work
+from textual import work
 from textual.message import Message
 from textual.timer import Timer
 from textual.worker import get_current_worker
@@ -38,11 +38,8 @@ class ArchField(Choice):
         The reports so far, by arch.
     """
 
-    @dataclass(eq=False)
     class Probed(Message):
         """An arch was tested."""
-
-        report: DeviceReport
 
     def __init__(self, chosen: str) -> None:
         self.reports: dict[str, DeviceReport] = {}
@@ -67,21 +64,17 @@ class ArchField(Choice):
         report = self.reports.get(self.chosen)
         return None if report is None or report.available else f"{self.chosen} is {report.summary}"
 
-    @work(thread=True)
-    def _probe_all(self) -> None:
+    @work
+    async def _probe_all(self) -> None:
         # One at a time, since a run may start meanwhile.
         worker = get_current_worker()
         for arch in ARCHES:
-            if arch in _WITHOUT_PROBE or arch in self.reports:
-                continue
-            report = probing.probe_arch(arch, lambda: worker.is_cancelled)
-            if report is None or worker.is_cancelled:
-                return
-            self.post_message(self.Probed(report))
+            if arch not in _WITHOUT_PROBE and arch not in self.reports:
+                report = await asyncio.to_thread(probing.probe_arch, arch, lambda: worker.is_cancelled)
+                if report is not None:
+                    self._take(report)
 
-    @on(Probed)
-    def _take(self, probed: Probed) -> None:
-        report = probed.report
+    def _take(self, report: DeviceReport) -> None:
         self.reports[report.arch] = report
         if not self.children:
             # The dashboard is closing.
@@ -92,3 +85,4 @@ class ArchField(Choice):
         # It is greyed: that it is not available need not be said.
         words = words.removeprefix("not available here: ")
         self.relabel(report.arch, f"{report.arch:<{_WIDTH}} {words}", disabled=not report.available)
+        self.post_message(self.Probed())

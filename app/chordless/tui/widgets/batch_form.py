@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 from textual import on, work
@@ -10,7 +11,6 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input
-from textual.worker import get_current_worker
 
 from chordless.tui.batch_form import BatchPlan, BatchQuestion, plan_of
 from chordless.tui.readings import AS_IT_IS, READINGS
@@ -102,17 +102,10 @@ class BatchForm(Vertical):
         event.stop()
         self.look()
 
-    @work(thread=True, exclusive=True, group="plan")
-    def _look(self, question: BatchQuestion) -> None:
-        worker, plan = get_current_worker(), plan_of(question)
-        if not worker.is_cancelled:
-            self.post_message(self.Checked(plan))
-
-    @on(Checked)
-    def _take(self, message: BatchForm.Checked) -> None:
-        plan = message.plan
-        if plan.question != self.question:
-            message.stop()
+    @work(exclusive=True, group="plan")
+    async def _look(self, question: BatchQuestion) -> None:
+        plan = await asyncio.to_thread(plan_of, question)
+        if question != self.question:
             return
         self._plan = plan
         for row, words, fault in (
@@ -122,3 +115,4 @@ class BatchForm(Vertical):
             row.help = words
             row.show_fault(fault or None)
         self._cluster.show_fault(plan.cluster_fault)
+        self.post_message(self.Checked(plan))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from textual import on, work
+from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
@@ -15,7 +16,7 @@ from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from chordless.graphs.check import LARGEST_MADE, GraphFacts
-from chordless.graphs.drawing import Layout, can_be_drawn, layout_of
+from chordless.graphs.drawing import can_be_drawn, layout_of
 from chordless.graphs.load import LoadedGraph
 from chordless.graphs.paths import path_graph_of
 from chordless.protocol.orders import RunCommand
@@ -45,31 +46,6 @@ class PreviewQuestion:
     def text(self) -> str:
         """The graph as typed."""
         return self.graph[0]
-
-
-@dataclass(eq=False)
-class _Drawn(Message):
-    """A thread has laid the graph out."""
-
-    question: PreviewQuestion
-    loaded: LoadedGraph
-    layout: Layout | None
-
-
-@dataclass(eq=False)
-class _Sampled(Message):
-    """A thread has found some cycles or paths of the graph."""
-
-    question: PreviewQuestion
-    found: list[IntArray]
-
-
-@dataclass(eq=False)
-class _Estimated(Message):
-    """A thread has estimated the run, or could not."""
-
-    question: PreviewQuestion
-    outlook: Outlook | None
 
 
 class GraphPreview(Vertical):
@@ -134,8 +110,8 @@ class GraphPreview(Vertical):
             self._estimate_lines = (_NO_ENDS,)
             if question.command is not None:
                 self._estimate_lines, self._is_whole = ("estimating ...",), False
-                self._sample(question, question.command, facts.loaded.graph)
-                self._estimate_run(question, question.command, facts.loaded.graph)
+                self._sample(question.command, facts.loaded.graph)
+                self._estimate_run(question.command, facts.loaded.graph)
         self._show_estimate()
 
     def tell_known(self, sentence: str) -> None:
@@ -163,47 +139,29 @@ class GraphPreview(Vertical):
             self.workers.cancel_node(self)
             self._question = None
 
-    @work(thread=True, exclusive=True, group="drawing")
-    def _draw(self, question: PreviewQuestion, loaded: LoadedGraph) -> None:
-        self.post_message(_Drawn(question, loaded, layout_of(loaded) if can_be_drawn(loaded) else None))
-
-    @work(thread=True, exclusive=True, group="samples")
-    def _sample(self, question: PreviewQuestion, command: RunCommand, graph: Graph) -> None:
-        worker = get_current_worker()
-        self.post_message(_Sampled(question, _some_of(command, graph, lambda: worker.is_cancelled)))
-
-    @work(thread=True, exclusive=True, group="estimate")
-    def _estimate_run(self, question: PreviewQuestion, command: RunCommand, graph: Graph) -> None:
-        worker = get_current_worker()
-        outlook = None
-        for outlook in outlooks_of(*_search_of(command, graph), lambda: worker.is_cancelled):
-            self.post_message(_Estimated(question, replace(outlook, thing=command.thing)))
-        if outlook is None and not worker.is_cancelled:
-            self.post_message(_Estimated(question, None))
-
-    @on(_Sampled)
-    def _take_found(self, message: _Sampled) -> None:
-        message.stop()
-        if message.question == self._question:
-            self._found, self._lit = message.found, 0
-            self._light()
-
-    @on(_Drawn)
-    def _take_drawing(self, message: _Drawn) -> None:
-        message.stop()
-        question = self._question
-        if question is None or message.question.graph != question.graph:
-            return
+    @work(exclusive=True, group="drawing")
+    async def _draw(self, question: PreviewQuestion, loaded: LoadedGraph) -> None:
+        layout = await asyncio.to_thread(layout_of, loaded) if can_be_drawn(loaded) else None
         self._drawn = question.graph
-        caption = "" if message.layout is not None else "too large to draw: one of those found alone"
-        self._view.show_graph(message.loaded.graph, message.layout, caption)
+        caption = "" if layout is not None else "too large to draw: one of those found alone"
+        self._view.show_graph(loaded.graph, layout, caption)
         self._light()
 
-    @on(_Estimated)
-    def _take_estimate(self, message: _Estimated) -> None:
-        message.stop()
-        if message.question == self._question:
-            outlook = self.outlook = message.outlook
+    @work(exclusive=True, group="samples")
+    async def _sample(self, command: RunCommand, graph: Graph) -> None:
+        worker = get_current_worker()
+        self._found = await asyncio.to_thread(_some_of, command, graph, lambda: worker.is_cancelled)
+        self._lit = 0
+        self._light()
+
+    @work(exclusive=True, group="estimate")
+    async def _estimate_run(self, command: RunCommand, graph: Graph) -> None:
+        worker = get_current_worker()
+        search = await asyncio.to_thread(_search_of, command, graph)
+        outlooks = iter(outlooks_of(*search, lambda: worker.is_cancelled))
+        while not self._is_whole:
+            outlook = await asyncio.to_thread(next, outlooks, None)
+            self.outlook = None if outlook is None else replace(outlook, thing=command.thing)
             self._is_whole = outlook is None or outlook.is_last
             self._estimate_lines = ("Too large to estimate before the start.",) if outlook is None else ()
             self._show_estimate()

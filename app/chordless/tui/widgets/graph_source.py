@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,6 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Static
-from textual.worker import get_current_worker
 
 from chordless.graphs.check import GraphFacts, check_graph, check_overlap, is_food_web
 from chordless.tui.readings import AS_IT_IS, OVERLAP, READING_HELP, READINGS, options_of, said_here
@@ -39,16 +39,6 @@ class GraphQuestion:
     reading: str  # One of `chordless.tui.readings.READINGS`
     # For a food web: the file that says what is living. Empty for the .clu file beside the web.
     types: str
-
-
-@dataclass(eq=False)
-class _Answered(Message):
-    """The answer of the thread that reads the graph."""
-
-    question: GraphQuestion
-    facts: GraphFacts | None
-    fault: str | None
-    better: str | None
 
 
 class GraphSource(Vertical):
@@ -186,27 +176,13 @@ class GraphSource(Vertical):
             self._check(question)
         self.post_message(self.Checked())
 
-    @work(thread=True, exclusive=True)
-    def _check(self, question: GraphQuestion) -> None:
-        worker = get_current_worker()
-        facts, fault, better = None, None, None
-        try:
-            if question.reading == OVERLAP:
-                facts = check_overlap(expanded(question.text), expanded(question.types) or None)
-            else:
-                facts = check_graph(expanded(question.text), **options_of(question.reading))
-        except ChordlessError as error:
-            fault = without_name(said_here(str(error)), expanded(question.text))
-        if not worker.is_cancelled:
-            better = _better_reading(question, is_wrong=fault is not None)
-            self.post_message(_Answered(question, facts, fault, better))
-
-    @on(_Answered)
-    def _answer(self, answered: _Answered) -> None:
-        answered.stop()
+    @work(exclusive=True)
+    async def _check(self, question: GraphQuestion) -> None:
+        facts, fault = await asyncio.to_thread(_read, question)
+        better = await asyncio.to_thread(_better_reading, question, is_wrong=fault is not None)
         # Without fields, the dashboard is closing.
         if self.query(GraphPanel):
-            self._take(answered.question, answered.facts, answered.fault, answered.better)
+            self._take(question, facts, fault, better)
 
     def _take(
         self, question: GraphQuestion, facts: GraphFacts | None, fault: str | None, better: str | None = None
@@ -231,6 +207,16 @@ class GraphSource(Vertical):
 
     def _answer_lines(self, facts: GraphFacts | None) -> list[str]:
         return self.notes if facts is None else [str(facts), *self.notes]
+
+
+def _read(question: GraphQuestion) -> tuple[GraphFacts | None, str | None]:
+    """Return facts about the graph, or why it cannot be read."""
+    try:
+        if question.reading == OVERLAP:
+            return check_overlap(expanded(question.text), expanded(question.types) or None), None
+        return check_graph(expanded(question.text), **options_of(question.reading)), None
+    except ChordlessError as error:
+        return None, without_name(said_here(str(error)), expanded(question.text))
 
 
 def _better_reading(question: GraphQuestion, *, is_wrong: bool) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
 from pathlib import Path
 
 from rich.text import Text
@@ -12,7 +12,6 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
-from textual.worker import get_current_worker
 
 from chordless.runs.elsewhere import noted_folders
 from chordless.runs.history import RunSummary, list_runs
@@ -26,13 +25,6 @@ from kernels_ti import ChordlessError
 _MOST = 5
 _GRAPH_WIDTH, _STATE_WIDTH, _COUNT_WIDTH = 20, 11, 16
 _ROOM_FOR_ALL, _SHORT_COUNT = 60, 14
-
-
-@dataclass(eq=False)
-class _Found(Message):
-    """A thread has read the folder of runs."""
-
-    runs: list[RunSummary]
 
 
 class RecentRuns(Vertical):
@@ -51,27 +43,20 @@ class RecentRuns(Vertical):
         yield Static("Recent runs", classes="title")
         yield PickList()
 
-    @work(thread=True, exclusive=True)
-    def look(self, folder: Path) -> None:
+    @work(exclusive=True)
+    async def look(self, folder: Path) -> None:
         """Read the folder of runs."""
-        worker = get_current_worker()
         try:
-            runs = sorted(list_runs(folder, noted_folders()), key=lambda run: -run.began)
+            found = await asyncio.to_thread(lambda: list_runs(folder, noted_folders()))
         except ChordlessError:
             # The Runs screen says what is wrong with the folder.
-            runs = []
-        if not worker.is_cancelled:
-            self.post_message(_Found(runs))
-
-    @on(_Found)
-    def _take(self, message: _Found) -> None:
-        message.stop()
-        if message.runs == self.runs:
-            return
-        self.runs = message.runs
-        self.set_class(not self.runs, "-none")
-        self._fill()
-        self.post_message(self.Changed())
+            found = []
+        runs = sorted(found, key=lambda run: -run.began)
+        if runs != self.runs:
+            self.runs = runs
+            self.set_class(not runs, "-none")
+            self._fill()
+            self.post_message(self.Changed())
 
     def on_resize(self) -> None:
         """Fit the lines to the new width."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from textual import work
 from textual.content import Content
 from textual.widgets import Static
@@ -31,18 +33,15 @@ class WebVerdict(Static):
             self._put("looking at the holes of each species ...")
             self._look(state.graph, state.options.get("types"))
 
-    @work(thread=True, exclusive=True)
-    def _look(self, web: str, types: str | None) -> None:
+    @work(exclusive=True)
+    async def _look(self, web: str, types: str | None) -> None:
         worker = get_current_worker()
         try:
-            report = report_of_web(web, types, lambda: worker.is_cancelled)
+            report = await asyncio.to_thread(report_of_web, web, types, lambda: worker.is_cancelled)
         except ChordlessError as error:
-            words = f"no more is known of this web: {error}"
+            self._put(f"no more is known of this web: {error}")
         else:
-            if report is None:
-                return
-            words = verdict_words(report)
-        self.app.call_from_thread(self._put, words)
+            self._put("" if report is None else verdict_words(report))
 
     def _put(self, words: str) -> None:
         self.display = True
