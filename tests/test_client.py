@@ -18,7 +18,7 @@ from chordless.engine import process
 from chordless.engine.process import EngineProcess
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, DeviceReport, Failed, Finished, Log, Paused, Progress, Started
-from chordless.protocol.orders import ProbeCommand, RunCommand
+from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, ProbeCommand, RunCommand
 from patience import PATIENCE
 from program import SOURCE_PATH, slow_boot
 
@@ -130,23 +130,23 @@ def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
     command = RunCommand("grid:6x9", time.time(), arch="cpu", checkpoint=str(run), timeout=20.0)
     with EngineProcess(command) as engine:
         wait_for(engine, Progress)
-        engine.pause()
+        engine.send(PauseCommand())
         _, paused = kinds_until(engine, Paused)
         assert paused == Paused()
         assert [engine.poll(0.3) for _ in range(2)] == [None, None]
-        engine.checkpoint()
+        engine.send(CheckpointCommand())
         kinds, first = kinds_until(engine, Checkpointed)
         assert kinds == [Checkpointed]
         assert first.path == str(run / "checkpoint")
         assert first.bytes == (run / "checkpoint").stat().st_size
-        engine.checkpoint()
+        engine.send(CheckpointCommand())
         kinds, second = kinds_until(engine, Checkpointed)
         assert (kinds, second.cycles) == ([Checkpointed], first.cycles)
         assert engine.poll(0.3) is None
-        engine.go()
+        engine.send(GoCommand())
         kinds, progress = kinds_until(engine, Progress)
         assert (kinds, progress.cycles) == ([Progress], first.cycles)
-        engine.pause()
+        engine.send(PauseCommand())
         kinds_until(engine, Paused)
         engine.stop()
         kinds, finished = kinds_until(engine, Finished)
@@ -172,7 +172,7 @@ def test_a_run_whose_folder_is_gone_fails_with_a_sentence(tmp_path, monkeypatch,
     ) as engine:
         wait_for(engine, Progress)
         run.rename(tmp_path / "moved")
-        engine.checkpoint()
+        engine.send(CheckpointCommand())
         failed = wait_for(engine, Failed)
     assert failed.kind == "EngineError"
     assert failed.message.startswith(f"{run} is no longer the folder of this run: it was moved, replaced or removed.")
@@ -181,10 +181,10 @@ def test_a_run_whose_folder_is_gone_fails_with_a_sentence(tmp_path, monkeypatch,
 def test_a_pause_does_not_count_for_the_timeout():
     with EngineProcess(run_of(LONG, timeout=1.0)) as engine:
         wait_for(engine, Started)
-        engine.pause()
+        engine.send(PauseCommand())
         wait_for(engine, Paused)
         assert engine.poll(1.5) is None
-        engine.go()
+        engine.send(GoCommand())
         assert isinstance(engine.poll(60), Progress)
         assert wait_for(engine, Finished).reason == "timeout"
 
@@ -192,7 +192,7 @@ def test_a_pause_does_not_count_for_the_timeout():
 def test_a_checkpoint_that_cannot_be_is_said_on_the_log():
     with EngineProcess(run_of(LONG)) as engine:
         wait_for(engine, Started)
-        engine.checkpoint()
+        engine.send(CheckpointCommand())
         assert wait_for(engine, Log).text == "no checkpoint is written: this run has no directory"
 
 

@@ -26,7 +26,7 @@ async def begin(pilot, run, *, halt=False, **more):
     await until(pilot, lambda: app.run_state is not None and app.run_state.cycles > 0)
     assert app.current_mode == "run"
     if halt:
-        app.session.pause()
+        app.session.feed.pause()
         await until(pilot, lambda: app.run_state.phase == "paused")
 
 

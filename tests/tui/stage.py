@@ -47,6 +47,7 @@ class Session:
 
     def __init__(self, directory=None):
         self.told = []
+        self.feed = self
         self.can_control = self.is_at_work = self.owns_engine = True
         self.directory = directory
 

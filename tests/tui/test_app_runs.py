@@ -78,7 +78,7 @@ def test_one_engine_at_a_time_and_it_goes_on_behind_another_run(tmp_path, slow, 
         await until(pilot, lambda: app.session is own)
         app.post_message(OpenRun(finished))
         await until(pilot, lambda: app.session is not own)
-        own.stop()
+        own.feed.stop()
         await until(pilot, lambda: app._behind is None)
         app.post_message(OpenRun(tmp_path / "nothing"))
         await pilot.pause()

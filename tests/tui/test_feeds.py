@@ -17,7 +17,7 @@ from chordless.engine.process import EngineProcess
 from chordless.graphs.load import load_graph
 from chordless.protocol.codec import event_to_json
 from chordless.protocol.events import Checkpointed, Failed, Finished, Log, Paused, Progress, Started
-from chordless.protocol.orders import ProbeCommand, RunCommand
+from chordless.protocol.orders import PauseCommand, ProbeCommand, RunCommand
 from chordless.tui.feeds import EngineFeed, FollowFeed, ReplayFeed
 from chordless.tui.session import RunSession
 from patience import PATIENCE
@@ -64,7 +64,7 @@ class Watched:
         return self
 
     def __exit__(self, *_):
-        self.session.close()
+        self.feed.close()
         self.feed.join(30)
         assert not self.feed._thread.is_alive()
 
@@ -90,19 +90,19 @@ def test_an_engine_is_fed_controlled_and_followed(tmp_path, slow, monkeypatch):
             other.wait_for_event(Started)
             assert other.session.can_control
             assert not other.session.owns_engine
-            other.session.pause()
+            other.feed.pause()
             for watched in (own, other):
                 watched.wait_for(lambda watched=watched: watched.session.state.phase == "paused")
-            own.session.go_on()
+            own.feed.go_on()
             for watched in (own, other):
                 watched.wait_for(lambda watched=watched: watched.session.state.phase == "running")
-            other.session.checkpoint()
+            other.feed.checkpoint()
             seen = other.wait_for_event(Checkpointed)
-            other.session.pause()
+            other.feed.pause()
             other.wait_for_event(Paused, seen)
-            other.session.go_on()
+            other.feed.go_on()
             own.wait_for(lambda: own.session.state.phase == "running")
-            own.session.stop()
+            own.feed.stop()
             for watched in (own, other):
                 watched.wait_for_event(Finished)
                 watched.wait_for(lambda watched=watched: not watched.session.is_at_work)
@@ -168,7 +168,7 @@ def test_a_recording_that_is_damaged_is_no_reason_not_to_ask_the_engine(tmp_path
 def test_orders_and_the_end_may_come_at_once_from_several_threads():
     for _ in range(5):
         engine = EngineProcess(ProbeCommand("reference"))
-        ordering = threading.Thread(target=lambda engine=engine: [engine.pause() for _ in range(3000)])
+        ordering = threading.Thread(target=lambda engine=engine: [engine.send(PauseCommand()) for _ in range(3000)])
         ordering.start()
         engine.close()
         engine.close()
@@ -193,7 +193,7 @@ def test_a_run_whose_processes_all_died_is_lost(tmp_path, monkeypatch):
             assert other.session.state.can_resume
             assert not other.session.can_control
             with pytest.raises(EngineError, match="no engine is at work"):
-                other.session.stop()
+                other.feed.stop()
     with Watched(FollowFeed(run)) as later:
         later.wait_for(lambda: later.session.state.phase == "lost")
 
@@ -201,7 +201,7 @@ def test_a_run_whose_processes_all_died_is_lost(tmp_path, monkeypatch):
 def test_closing_ends_the_engine_and_stopping_before_the_search_does(tmp_path):
     run = tmp_path / "run"
     with Watched(EngineFeed(command(run))) as own:
-        own.session.stop()
+        own.feed.stop()
         own.wait_for(lambda: not own.session.is_at_work)
     assert own.session.state.error == "stopped before the search began"
     assert is_gone(own.feed.pid)
@@ -299,7 +299,7 @@ def test_a_run_whose_folder_is_gone_cannot_be_resumed(tmp_path, slow):
     with Watched(EngineFeed(command(run))) as own:
         own.wait_for_event(Progress)
         run.rename(tmp_path / "moved")
-        own.session.checkpoint()
+        own.feed.checkpoint()
         own.wait_for(lambda: own.session.state.phase == "failed")
     error = own.session.state.error
     assert error.startswith(f"{run} is no longer the folder of this run: it was moved, replaced or removed.")
@@ -331,7 +331,7 @@ def test_a_replay_keeps_to_the_recorded_times(tmp_path, monkeypatch):
     assert [when for _, batch in played.batches for when, _ in batch][:3] == [100.0, 100.0, 102.0]
     assert not played.session.can_control
     with pytest.raises(EngineError, match="no engine here"):
-        played.session.pause()
+        played.feed.pause()
 
 
 def test_a_replay_at_once_and_its_end(tmp_path):

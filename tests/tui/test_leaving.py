@@ -45,7 +45,7 @@ def test_staying_changes_nothing(tmp_path, slow):
             await until(pilot, lambda: app.current_mode == "run" and not isinstance(app.screen, LeaveScreen))
             assert app.session.is_at_work
         await ask(pilot)
-        app.session.stop()
+        app.session.feed.stop()
         await until(pilot, lambda: any("ended by itself" in told.message for told in app._notifications))
         await until(pilot, lambda: not isinstance(app.screen, LeaveScreen))
         await pilot.pause(0.2)

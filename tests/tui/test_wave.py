@@ -46,7 +46,7 @@ def test_a_run_is_begun_anew_breadth_first_after_a_question(tmp_path, slow):
         await until(pilot, lambda: app.session is not first and app.run_state.phase == "running")
         assert app.session.command.expansion == "paper"
         assert first.state.can_resume
-        app.session.stop()
+        app.session.feed.stop()
         await until(pilot, lambda: not app.session.is_at_work)
 
     drive(ChordlessApp(Settings()), SMALL, steps)

@@ -30,7 +30,7 @@ from chordless.protocol.events import (
     Progress,
     Started,
 )
-from chordless.protocol.orders import CheckpointCommand, Command, GoCommand, PauseCommand, StopCommand
+from chordless.protocol.orders import Command, StopCommand
 from kernels_ti import EngineError, child
 
 _BOOT = "from chordless.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
@@ -131,7 +131,7 @@ class EngineProcess:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._events, selectors.EVENT_READ, "events")
         self._selector.register(self._words, selectors.EVENT_READ, "words")
-        self._send(command)
+        self.send(command)
 
     @property
     def pid(self) -> int:
@@ -145,19 +145,7 @@ class EngineProcess:
         """
         if self._stop_asked is None:
             self._stop_asked, self._at_stop = time.monotonic(), self._newest
-        self._send(StopCommand())
-
-    def pause(self) -> None:
-        """Ask the engine to pause after this slice; it answers with a `Paused`."""
-        self._send(PauseCommand())
-
-    def go(self) -> None:
-        """Ask a paused engine to continue."""
-        self._send(GoCommand())
-
-    def checkpoint(self) -> None:
-        """Ask the engine for a checkpoint after this slice; it answers with a `Checkpointed`."""
-        self._send(CheckpointCommand())
+        self.send(StopCommand())
 
     def kill(self) -> None:
         """End the engine at once, without a result; the last event, a `Failed`, says that it was stopped."""
@@ -231,7 +219,8 @@ class EngineProcess:
     ) -> None:
         self.close()
 
-    def _send(self, command: Command) -> None:
+    def send(self, command: Command) -> None:
+        """Give the engine an order, which it obeys after this slice; `stop` ends one that compiles, too."""
         # If the child is already gone, the event pipe tells.
         with self._orders, contextlib.suppress(BrokenPipeError):
             if self._closed:

@@ -244,7 +244,7 @@ class ChordlessApp(App[str]):
                 f"{state.graph or 'The run'}: {state.phase}, {quantity(state.cycles, state.thing)}",
                 title="The other run",
             )
-            self._behind.close()
+            self._behind.feed.close()
             self._behind = None
             self._tell_screen()
 
@@ -434,7 +434,7 @@ class ChordlessApp(App[str]):
             if self.session.owns_engine:
                 self._behind = self.session
             else:
-                self.session.close()
+                self.session.feed.close()
         session = self.session = RunSession(feed, expected)
         session.begin(lambda: self._hear(session))
 
@@ -447,7 +447,7 @@ class ChordlessApp(App[str]):
         own = self.engine_session()
         if own is not None and own is not self.session:
             if self.session is not None:
-                self.session.close()
+                self.session.feed.close()
             self.session, self._behind = own, None
         self.show("run")
 

@@ -26,7 +26,7 @@ _SECONDS_OF_QUIET = 1.5
 class RunSession:
     """A run that the dashboard shows; the feed's thread replaces its newest `state` and never changes it.
 
-    `expected` is the estimate before the start. It stands until the engine has one.
+    Its `feed` takes the orders. `expected` is the estimate before the start. It stands until the engine has one.
     """
 
     def __init__(self, feed: Feed, expected: CycleRange | None = None) -> None:
@@ -81,30 +81,6 @@ class RunSession:
         """Start the feed. After each change of `state`, its thread calls `changed`."""
         self._changed = changed
         self.feed.begin(self._take)
-
-    def pause(self) -> None:
-        """Pause the search after the current slice."""
-        self.feed.pause()
-
-    def go_on(self) -> None:
-        """Continue a paused search."""
-        self.feed.go_on()
-
-    def stop(self) -> None:
-        """End the search. The results are reported, and kept if the run has a directory."""
-        self.feed.stop()
-
-    def checkpoint(self) -> None:
-        """Write a checkpoint now."""
-        self.feed.checkpoint()
-
-    def kill(self) -> None:
-        """End the engine at once."""
-        self.feed.kill()
-
-    def close(self) -> None:
-        """End the feed, and kill its own engine if that still runs. Do not wait for the end."""
-        self.feed.close()
 
     def end(self) -> None:
         """End the feed and wait. If its own engine is searching, stop that with a checkpoint first."""

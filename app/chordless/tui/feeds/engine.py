@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Failed, Finished, Log, Started
-from chordless.protocol.orders import RunCommand
+from chordless.protocol.orders import RunCommand, StopCommand
 from chordless.protocol.recording import recorded
 from chordless.runs.directory import RunDirectory
+from chordless.runs.mailbox import Order
 from chordless.runs.state import RunState
 from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed
 from kernels_ti import EngineError
@@ -45,24 +45,14 @@ class EngineFeed(Feed):
         """Process id of the engine."""
         return self._engine.pid
 
-    def pause(self) -> None:
-        """Ask the engine to pause after the current slice."""
-        self._send(self._engine.pause)
-
-    def go_on(self) -> None:
-        """Ask a paused engine to continue."""
-        self._send(self._engine.go)
-
-    def stop(self) -> None:
-        """Ask the engine to end and to report its results. Before the search has begun, kill it."""
-        if self._engine.search_began:
-            self._send(self._engine.stop)
+    def post(self, order: Order) -> None:
+        """Give the engine an order. A stop kills it before the search has begun."""
+        if not isinstance(order, StopCommand):
+            self._engine.send(order)
+        elif self._engine.search_began:
+            self._engine.stop()
         else:
             self.kill()
-
-    def checkpoint(self) -> None:
-        """Ask the engine for a checkpoint."""
-        self._send(self._engine.checkpoint)
 
     def kill(self) -> None:
         """End the engine at once."""
@@ -73,10 +63,6 @@ class EngineFeed(Feed):
         if self._has_begun:
             return state
         return replace(state, phase="starting", reason=None, error=None, can_resume=False)
-
-    def _send(self, order: Callable[[], None]) -> None:
-        if self.at_work:
-            order()
 
     def _feed(self) -> None:
         with self._engine as engine:

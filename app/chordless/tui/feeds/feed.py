@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from chordless.protocol.events import Event, Failed
+from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
+from chordless.runs.mailbox import Order
 from chordless.runs.state import RunState
 from kernels_ti import ChordlessError, EngineError
 
@@ -17,6 +19,7 @@ Batch = tuple[tuple[float, Event], ...]
 """Events, each with the time at which it was recorded, in seconds since 1970."""
 
 SECONDS_BETWEEN_BATCHES = 0.1
+_NO_ENGINE = "there is no engine here to control"
 
 
 class Feed(ABC):
@@ -70,25 +73,29 @@ class Feed(ABC):
         """Return the state with corrections that only the feed knows, not the events."""
         return state
 
+    def post(self, order: Order) -> None:
+        """Give the engine an order."""
+        raise EngineError(_NO_ENGINE)
+
     def pause(self) -> None:
         """Ask the engine to pause after the current slice."""
-        raise _no_engine()
+        self.post(PauseCommand())
 
     def go_on(self) -> None:
         """Ask a paused engine to continue."""
-        raise _no_engine()
+        self.post(GoCommand())
 
     def stop(self) -> None:
         """Ask the engine to end and to report its results."""
-        raise _no_engine()
+        self.post(StopCommand())
 
     def checkpoint(self) -> None:
         """Ask the engine for a checkpoint."""
-        raise _no_engine()
+        self.post(CheckpointCommand())
 
     def kill(self) -> None:
-        """End the engine at once."""
-        raise _no_engine()
+        """End the engine of this process at once."""
+        raise EngineError(_NO_ENGINE)
 
     def _work(self) -> None:
         try:
@@ -119,7 +126,3 @@ class Feed(ABC):
         batch, self._batch = tuple(self._batch), []
         self._delivered = time.monotonic()
         self._deliver(batch)
-
-
-def _no_engine() -> EngineError:
-    return EngineError("there is no engine here to control")

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from chordless.files import open_to_read
-from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
 from chordless.protocol.recording import timed_event
 from chordless.runs import mailbox
 from chordless.runs.directory import RunDirectory
@@ -43,21 +42,10 @@ class FollowFeed(Feed):
         """Whether an engine is running there, and this user may give it orders."""
         return self.at_work and os.access(self.directory or "", os.W_OK)
 
-    def pause(self) -> None:
-        """Ask the engine to pause after the current slice."""
-        self._post(PauseCommand())
-
-    def go_on(self) -> None:
-        """Ask a paused engine to continue."""
-        self._post(GoCommand())
-
-    def stop(self) -> None:
-        """Ask the engine to end and to report its results."""
-        self._post(StopCommand())
-
-    def checkpoint(self) -> None:
-        """Ask the engine for a checkpoint."""
-        self._post(CheckpointCommand())
+    def post(self, order: mailbox.Order) -> None:
+        """Leave an order for the engine in its mailbox."""
+        assert self.directory is not None
+        mailbox.post(self.directory, order)
 
     def settle(self, state: RunState) -> RunState:
         """Mark a run as lost if its engine has ended without a last event. A run at work cannot be resumed."""
@@ -66,10 +54,6 @@ class FollowFeed(Feed):
         if self._is_lost:
             return state.lost()
         return replace(state, can_resume=False) if self.at_work else state
-
-    def _post(self, order: mailbox.Order) -> None:
-        assert self.directory is not None
-        mailbox.post(self.directory, order)
 
     def _feed(self) -> None:
         looked = 0.0

@@ -62,7 +62,7 @@ class LeaveScreen(Dialog[str]):
             self.action_back()
         elif event.button.id == "kill":
             self._is_leaving = True
-            self._session.kill()
+            self._session.feed.kill()
             self._answer(self._session.way_on())
         elif not self._is_leaving:
             self._is_leaving = True
@@ -98,7 +98,7 @@ class LeaveScreen(Dialog[str]):
             # Before the search has begun there is no checkpoint.
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         if session.is_at_work:
-            session.stop()
+            session.feed.stop()
         while session.feed.at_work:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         try:

@@ -166,9 +166,9 @@ class RunScreen(WaveAction, OfferedKeys):
             return
         asked = self._asked[0] if self._asked is not None else None
         if asked == "pausing" or (self._newest.phase == "paused" and asked != "going on"):
-            self._ask("going on", session.go_on)
+            self._ask("going on", session.feed.go_on)
         else:
-            self._ask("pausing", session.pause)
+            self._ask("pausing", session.feed.pause)
 
     def action_stop(self) -> None:
         """End the search. Ask first if another process has begun it, or if it is stopping and has to end at once."""
@@ -177,11 +177,11 @@ class RunScreen(WaveAction, OfferedKeys):
             return
         if self._is_stopping and session.owns_engine:
             question = AskStopNow(run_words.stop_now_words(self._newest), lambda: session.is_at_work)
-            self.app.push_screen(question, lambda yes: session.kill() if yes else None)
+            self.app.push_screen(question, lambda yes: session.feed.kill() if yes else None)
         elif session.owns_engine:
-            self._ask(_STOPPING, session.stop)
+            self._ask(_STOPPING, session.feed.stop)
         else:
-            stop = partial(self._ask, _STOPPING, session.stop)
+            stop = partial(self._ask, _STOPPING, session.feed.stop)
             self.app.push_screen(AskStop(self._newest.graph), lambda yes: stop() if yes else None)
 
     def action_checkpoint(self) -> None:
@@ -192,7 +192,7 @@ class RunScreen(WaveAction, OfferedKeys):
         if session.directory is None:
             self._say_why_not("This run has no folder: there is no place for a checkpoint.")
             return
-        self._ask("writing a checkpoint", session.checkpoint)
+        self._ask("writing a checkpoint", session.feed.checkpoint)
 
     def action_resume(self) -> None:
         """Resume a run that was stopped or lost."""

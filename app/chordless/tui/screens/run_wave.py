@@ -65,7 +65,7 @@ class WaveAction(Page):
     async def _begin_wave(self, command: RunCommand, at_work: RunSession | None) -> None:
         """Stop the run at work, and begin the other one once it has ended."""
         if at_work is not None and at_work.is_at_work:
-            at_work.stop()
+            at_work.feed.stop()
         while at_work is not None and at_work.owns_engine:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         settings = self.dashboard.settings
