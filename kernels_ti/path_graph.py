@@ -9,7 +9,7 @@ chordless cycle through the hub passes two of them, and between these is a chord
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -70,6 +70,14 @@ class PathGraph:
     @cached_property
     def _index(self) -> dict[Hashable, int]:
         return {name: v for v, name in enumerate(self.given.names)}
+
+    def order(self, vertices: Sequence[int]) -> list[int]:
+        """Return an order of the vertices of the graph with the new ones, each before the first of its neighbours."""
+        n = self.given.n
+        in_order = [] if self.ends else [n]
+        for v in vertices:
+            in_order += [*(w for w in self.graph.neighbours(v).tolist() if w >= n), v]
+        return list(dict.fromkeys(in_order))
 
     def path(self, cycle: list[Hashable]) -> list[Hashable]:
         """Return the path of a cycle; of all paths without directions, from its end that comes first in the graph."""
@@ -167,12 +175,7 @@ def path_graph(
         # An odd number of new vertices is on each cycle.
         found.options["parity"] = "even" if parity == "odd" else "odd"
     if (vertices := order_called(graph, order)) is not None:
-        near: dict[int, list[int]] = {}
-        for u, v in edges.tolist():
-            if min(u, v) < n:
-                near.setdefault(min(u, v), []).append(max(u, v))
-        in_order = [w for v in vertices for w in ([*near.get(v, ()), v])]
-        found.options["order"] = [joined.names[w] for w in dict.fromkeys(in_order if ends else [n, *in_order])]
+        found.options["order"] = [joined.names[w] for w in found.order(vertices)]
     return found
 
 

@@ -331,3 +331,33 @@ def test_parts_of_the_paths_add_up(tmp_path, capfd):
     )
     assert main(["export", str(other)]) == 2
     assert "only counts, it keeps no paths; `chordless paths -o DIR/` does" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("every", [False, True])
+def test_the_order_that_is_written_has_the_vertices_of_the_graph_and_is_read_again(
+    kind, every, written, tmp_path, capfd
+):
+    graph = random_graph(kind, 5, 9, 0.35)
+    graph.remove_nodes_from(list(nx.isolates(graph)))  # an edge list has none
+    ends = ["--all-pairs"] if every else sorted(graph)[:: len(graph) - 1]
+    asked, orders = ["paths", *written(graph), *ends], [tmp_path / f"order{i}.txt" for i in range(4)]
+
+    def found(*options):
+        return json.loads(printed(capfd, *asked, "--json", *options))
+
+    right = found("--method", "search")["by_length"]
+    assert found("--write-order", orders[0])["by_length"] == right
+    assert found("--order", orders[0], "--write-order", orders[1])["by_length"] == right
+    longest = found("--longest", "--order", orders[0], "--write-order", orders[2])
+    assert longest["length"] == max(map(int, right), default=0)
+    drawn = printed(capfd, *asked, "--sample", 2, "--quiet", "--order", orders[0], "--write-order", orders[3])
+    assert len(drawn.splitlines()) == (2 if right else 0)
+    for order in orders:
+        assert sorted(map(int, order.read_text().split())) == sorted(graph)
+
+
+def test_an_order_is_for_paths_along_a_boundary(tmp_path, capfd):
+    for option, reason in (("--list", "along which no path is listed"), ("--method=search", "needs --method boundary")):
+        assert main(["paths", "petersen", "0", "7", option, "--order", str(tmp_path / "order.txt")]) == 2
+        assert reason in capfd.readouterr().err

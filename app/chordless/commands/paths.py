@@ -25,7 +25,7 @@ they go along the arcs. If S and T are adjacent, the edge is the only one.
 With --all-pairs instead of S and T, all chordless paths of the graph.
 """
 
-_ONLY_OF_CYCLES = {"total_only": False, "order": None, "write_order": None, "symmetry": False, "proof": False}
+_ONLY_OF_CYCLES = {"total_only": False, "symmetry": False, "proof": False}
 """Options of a count of cycles which one of paths does not have."""
 
 
@@ -89,6 +89,7 @@ def add_parser(subparsers: Any) -> None:
         help="search: every path; boundary: by dynamic programming over a path decomposition; auto (default): the one "
         "that is expected to be faster",
     )
+    shared.add_orders(parser, "along a boundary: ")
     shared.add_search(parser, limit_help="stop after about N paths; a list has at most N", things="paths")
     shared.add_checkpoint(parser)
     shared.add_reporting(parser)
@@ -115,6 +116,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     elif options.list:
         if options.method == "boundary":
             parser.error("--list is for the method search: along a boundary no path is met; --sample N draws some")
+        if options.order is not None or options.write_order is not None:
+            parser.error("--order and --write-order are for the method boundary, along which no path is listed")
         options.method = "search"
         shared.check_json_lines(parser, options, output_format)
         list_.check_output(parser, options, "paths")
@@ -167,7 +170,7 @@ def _command_of(options: argparse.Namespace) -> RunCommand:
 
     from chordless.commands.session import run_command
 
-    more = shared.fields_of(options, "method", "all_pairs")
+    more = shared.fields_of(options, "method", "all_pairs", "order", "write_order")
     if options.shortest or options.longest:
         more |= longest.fields_of(options)
     elif options.sample is not None:

@@ -21,7 +21,7 @@ from chordless.graphs.load import read_weight_file
 from chordless.graphs.paths import path_graph_of, weights_of_cycles
 from chordless.graphs.readers.columns import WEIGHTS_UNUSED
 from chordless.graphs.readers.incoming import read_bytes
-from chordless.graphs.vertex_order import read_order
+from chordless.graphs.vertex_order import read_order, write_order
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint
 from chordless.runs.directory import RunDirectory, created, graph_hash
@@ -59,11 +59,14 @@ def go_along_boundary(
     # Before there is a folder: a bad order, or bad weights, leave none.
     known = checkpoint is not None and checkpoint.along is not None
     order = None if command.order is None or known else read_order(command.order, loaded.graph)
+    tell_order = None if command.write_order is None else partial(write_order, command.write_order, loaded.graph)
+    paths, added = path_graph_of(command, loaded.graph), 0
+    if paths is not None and order is not None:
+        order = paths.order(order)
     if command.weight is not None and command.weight == command.graph:
         # Weights of the graph's own file are used.
         loaded = replace(loaded, notes=tuple(note for note in loaded.notes if WEIGHTS_UNUSED not in note))
     weight_data, weights, notes = _weights(command, loaded, directory)
-    paths, added = path_graph_of(command, loaded.graph), 0
     if paths is not None and weights is not None:
         weights, added = weights_of_cycles(paths, weights)
     loaded = replace(loaded, notes=(*loaded.notes, *notes))
@@ -88,7 +91,7 @@ def go_along_boundary(
         listed, best = 0, None
         if command.pick == "all":
             reason, snapshot, boundary, device, shares = count_along_boundary(
-                command, channel, space, plan, keeper, checkpoint, order
+                command, channel, space, plan, keeper, checkpoint, order, tell_order
             )
         else:
             pick = Pick(
@@ -97,6 +100,7 @@ def go_along_boundary(
                 space,
                 weights=weights,
                 order=order,
+                tell_order=tell_order,
                 keeper=keeper,
                 checkpoint=checkpoint,
                 output=output,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -13,7 +13,6 @@ from typing import Literal
 from chordless.engine.channel import Channel
 from chordless.engine.keeper import Keeper, totals_of
 from chordless.engine.steps import StepReports
-from chordless.graphs.vertex_order import write_order
 from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint
@@ -45,21 +44,23 @@ def count_along_boundary(
     keeper: Keeper | None = None,
     checkpoint: Checkpoint | None = None,
     order: Sequence[int] | None = None,
+    tell_order: Callable[[list[int]], None] | None = None,
 ) -> tuple[Reason, Snapshot, dict[str, int], Device | None, CycleShares | None]:
     """Count to the end, or until a timeout or a stop.
 
     The keeper writes checkpoints, and the count goes on from `checkpoint` if that is given. `plan` has first orders of
     the vertices, if they have been sought; `order` has all vertices, in the order to take where the checkpoint has
-    none. Return the reason of the end, the counts (of the vertices that came until then), the ``width`` of the boundary
-    and the most ``states``, the device of the kernels, None for Python alone, and the cycles through each vertex and
-    edge, if they are wanted and the count was not stopped. Raise DeviceError or OptionError for an arch that is not
-    there or has no such kernels, EngineError if the states do not fit into the memory allowed.
+    none; `tell_order` takes the one that is used. Return the reason of the end, the counts (of the vertices that came
+    until then), the ``width`` of the boundary and the most ``states``, the device of the kernels, None for Python
+    alone, and the cycles through each vertex and edge, if they are wanted and the count was not stopped. Raise
+    DeviceError or OptionError for an arch that is not there or has no such kernels, EngineError if the states do not
+    fit into the memory allowed.
     """
     watch = Watch(command, channel, 0.0 if checkpoint is None else checkpoint.state.seconds)
     by_length = not command.total_only
     saved = None if checkpoint is None else checkpoint.along
     assert not isinstance(saved, SavedPick)
-    along = _planned(command, space, plan, order, saved, watch)
+    along = _planned(command, space, plan, order, tell_order, saved, watch)
     plan, arch = along.plan, along.arch
     if (reason := watch.look()) is not None:
         # An order that was sought for too short a time is not kept: a count that goes on seeks a better one.
@@ -117,6 +118,7 @@ def _planned(
     space: SearchSpace,
     plan: BoundaryPlan | None,
     order: Sequence[int] | None,
+    tell_order: Callable[[list[int]], None] | None,
     saved: SavedCount | None,
     watch: Watch,
 ) -> SetUp:
@@ -128,8 +130,8 @@ def _planned(
         space, command.arch, wanted, order=order, plan=plan, threads=command.threads,
         enough=watch.says_enough_of_orders, tell_width=watch.note_width,
     )  # fmt: skip
-    if command.write_order is not None and along.plan.is_possible:
-        write_order(command.write_order, space.graph, along.plan.order_of_graph(space.graph.n))
+    if tell_order is not None and along.plan.is_possible:
+        tell_order(along.plan.order_of_graph(space.graph.n))
     return along
 
 

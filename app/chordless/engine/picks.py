@@ -7,13 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chordless.engine.channel import Channel
 from chordless.engine.keeper import Keeper, totals_of
 from chordless.engine.pick_clock import PickCheckpoints, PickClock
-from chordless.graphs.vertex_order import write_order
 from chordless.protocol.events import Reason
 from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
 from kernels_ti import Snapshot, TimeIsUpError
@@ -63,6 +61,7 @@ class Pick:
         *,
         weights: Weights | None = None,
         order: list[int] | None = None,
+        tell_order: Callable[[list[int]], None] | None = None,
         keeper: Keeper | None = None,
         checkpoint: Checkpoint | None = None,
         output: CycleOutput | None = None,
@@ -85,9 +84,7 @@ class Pick:
             "arch": command.arch,
             "threads": command.threads,
             "order": order,
-            "tell_order": None
-            if command.write_order is None
-            else partial(write_order, command.write_order, space.graph),
+            "tell_order": tell_order,
             "watch": self._clock,
             "report": self._clock.take_step,
             "keeping": self._keeping,

@@ -34,6 +34,9 @@ def read_order(path: str, graph: Graph) -> list[int]:
 
 
 def write_order(path: str, graph: Graph, vertices: Sequence[int]) -> None:
-    """Write an order of the vertices to a file. After an EngineError an old file is still there."""
+    """Write an order of the vertices to a file. After an EngineError an old file is still there.
+
+    Vertices that were joined to the graph, see `kernels_ti.path_graph`, are left out.
+    """
     with whole_file(path) as stream:
-        stream.writelines(f"{graph.names[v]}\n".encode() for v in vertices)
+        stream.writelines(f"{graph.names[v]}\n".encode() for v in vertices if v < graph.n)
