@@ -262,8 +262,10 @@ def test_attributes_of_networkx_are_weights():
     assert (lightest.weight, lightest.ways, (0, 0) in lightest.cycle) == (Fraction(31, 10), 1, True)
     with pytest.raises(OptionError, match="no edge and no node of the graph has an attribute 'miles'"):
         longest_cycle(graph, weight="miles")
-    with pytest.raises(OptionError, match="names an attribute of a networkx graph"):
-        longest_cycle(generate("petersen"), weight="miles")
+    of_rustworkx = pytest.importorskip("rustworkx").generators.cycle_graph(3)
+    for other in (generate("petersen"), of_rustworkx):
+        with pytest.raises(OptionError, match="names an attribute of a networkx graph"):
+            longest_cycle(other, weight="miles")
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def attribute_weights(graph: Any, name: str, *, simplify: bool = False) -> dict[
     Self-loops are left out if the graph is simplified. An OptionError says that the graph has no attributes, that
     neither an edge nor a node has this one, or that parallel edges have different weights.
     """
-    if not hasattr(graph, "nodes") or not hasattr(graph, "adj"):
+    if not (hasattr(graph, "is_directed") and hasattr(graph, "adj")):
         raise OptionError(f"weight={name!r} names an attribute of a networkx graph: give a mapping for other graphs")
     edges: dict[Any, Any] = {}
     for u, v, weight in graph.edges(data=name):
