@@ -19,7 +19,9 @@ from chordless.protocol.codec import event_to_json
 from chordless.protocol.events import Checkpointed, Failed, Finished, Log, Paused, Progress, Started
 from chordless.protocol.orders import PauseCommand, ProbeCommand, RunCommand
 from chordless.tui.feeds import EngineFeed, FollowFeed, ReplayFeed
+from chordless.tui.run_words import cycle_range
 from chordless.tui.session import RunSession
+from chordless.words.cycle_range import CycleRange
 from patience import PATIENCE
 from test_export import make_run
 
@@ -412,3 +414,20 @@ def test_an_engine_at_work_that_says_nothing_is_quiet(monkeypatch):
     assert session.quiet_seconds >= 100
     feed.at_work = False
     assert session.quiet_seconds == 0.0
+
+
+def test_the_estimate_before_the_start_stands_until_the_engine_knows_more():
+    feed = SimpleNamespace(at_work=True, base=lambda state: state, settle=lambda state: state, directory=None)
+    session = RunSession(feed, CycleRange(480.0, 260.0, 1300.0))
+
+    def shown_after(cycles, middle, low, high):
+        estimate = {"cycles_estimate": middle, "cycles_low": low, "cycles_high": high}
+        session._take(((1.0, Progress(1.0, 9, cycles, 9, {}, {}, 0, **estimate)),))
+        known = cycle_range(session.state)
+        return known.middle, known.low, known.high
+
+    assert shown_after(9, None, None, None) == (480.0, 260.0, 1300.0)
+    assert shown_after(94, 720.0, 94.0, None) == (480.0, 260.0, 1300.0)
+    # Never below what was found.
+    assert shown_after(270, 720.0, 94.0, 61e3) == (480.0, 270.0, 1300.0)
+    assert shown_after(280, 700.0, 600.0, 900.0) == (700.0, 600.0, 900.0)

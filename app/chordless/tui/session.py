@@ -26,12 +26,14 @@ _SECONDS_OF_QUIET = 1.5
 class RunSession:
     """A run that the dashboard shows; the feed's thread replaces its newest `state` and never changes it.
 
-    Its `feed` takes the orders. `expected` is the estimate before the start. It stands until the engine has one.
+    Its `feed` takes the orders. `expected` is the estimate before the start. It stands until the engine has a narrower
+    one.
     """
 
     def __init__(self, feed: Feed, expected: CycleRange | None = None) -> None:
         self.feed = feed
-        self._told = self.state = _beginning(self.command, expected)
+        self._expected = expected
+        self._told = self.state = _estimated(_beginning(self.command), expected)
         self._changed: Callable[[], None] = lambda: None
         self._heard = time.monotonic()
 
@@ -104,6 +106,9 @@ class RunSession:
     def _take(self, batch: Batch) -> None:
         self._told = self.feed.base(self._told).after(batch)
         state = self.feed.settle(self._told)
+        known = CycleRange.told(state.cycles_estimate, state.cycles_low, state.cycles_high, found=0)
+        if self._expected is not None and known is not None and self._expected.width < known.width:
+            state = _estimated(state, self._expected)
         if state.can_resume and not self._has_checkpoint():
             state = replace(state, can_resume=False)
         self.state, self._heard = state, time.monotonic()
@@ -114,10 +119,14 @@ class RunSession:
         return self.directory is not None and RunDirectory(self.directory).checkpoint.exists()
 
 
-def _beginning(command: RunCommand | None, expected: CycleRange | None) -> RunState:
-    """Return the state of a run of which nothing is known but what it shall find and the estimate before its start."""
+def _beginning(command: RunCommand | None) -> RunState:
+    """Return the state of a run of which nothing is known but what it shall find."""
     names = ("between", "all_pairs", "output_format")
-    state = RunState() if command is None else RunState(options={name: getattr(command, name) for name in names})
+    return RunState() if command is None else RunState(options={name: getattr(command, name) for name in names})
+
+
+def _estimated(state: RunState, expected: CycleRange | None) -> RunState:
+    """Return a state with an estimate of the number of cycles."""
     if expected is None:
         return state
     return replace(

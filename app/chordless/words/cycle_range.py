@@ -43,9 +43,14 @@ class CycleRange:
         return replace(self, middle=min(middle, self.high), low=found)
 
     @property
+    def width(self) -> float:
+        """How many times the lower end the upper end is."""
+        return 1.0 if self.exact else self.high / max(self.low, 1)
+
+    @property
     def is_vague(self) -> bool:
         """Whether only the lower end says something."""
-        return not self.exact and self.high > VAGUE * max(self.low, 1)
+        return self.width > VAGUE
 
     @property
     def number(self) -> str:
