@@ -42,7 +42,7 @@ FAILED = RUNNING.after([(RUNNING.changed, Failed("EngineError", "the engine was 
 class Session:
     """Stands for a run that can be controlled, and remembers what it was told."""
 
-    replay = None
+    replay = command = None
     quiet_seconds = 0.0
 
     def __init__(self, directory=None):

@@ -157,7 +157,7 @@ def test_the_clock_goes_on_while_the_engine_says_nothing(monkeypatch):
         resumed = replace(RUNNING, phase="starting", directory="a", seconds=3.0, checkpoint_seconds=3.0)
         app.tell(replace(resumed, checkpoint_time=1.0))
         await until(pilot, lambda: "starting 7 s" in text_of(app))
-        assert "checkpoint up to date" in text_of(app)
+        assert "checkpoint just now" in text_of(app)
 
     play(app, SMALL, steps)
 

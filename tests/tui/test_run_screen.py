@@ -162,6 +162,10 @@ def test_a_stop_that_takes_long_says_so_and_can_be_had_at_once():
         assert "Pause" not in text_of(app)
         await pilot.press("space")
         assert notices(app) == ["The run is stopping: it can be resumed then."]
+        # Its last checkpoint is not its end, and a narrow line tells what fits.
+        app.tell(replace(RUNNING, checkpoint_time=RUNNING.changed))
+        await pilot.resize_terminal(60, 20)
+        await until(pilot, lambda: "stopping, 12 s, s ends it at once" in text_of(app))
         await pilot.press("s")
         await until(pilot, lambda: "writes a checkpoint" in text_of(app))
         await pilot.press("escape")
@@ -232,7 +236,13 @@ def test_the_footer_has_what_can_be_done():
         await footer_is("space", "Pause", "s", "Stop", "f", "Freeze")
         app.session.directory = Path("run")
         app.tell(PAUSED)
-        await footer_is("space", "Go", "on", "s", "Stop", "w", "Checkpoint", "f", "Freeze")
+        # The search grew at both ends: its wave is a key away.
+        await footer_is("space", "Go", "on", "s", "Stop", "B", "Breadth", "first", "f", "Freeze", "w", "Checkpoint")
+        app.tell(replace(PAUSED, options={"expansion": "paper"}))
+        await footer_is("space", "Go", "on", "s", "Stop", "f", "Freeze", "w", "Checkpoint")
+        await pilot.resize_terminal(40, 24)
+        await footer_is("space", "Go", "on", "s", "Stop")
+        await pilot.resize_terminal(*SMALL)
         await pilot.press("f")
         app.session.can_control = app.session.is_at_work = False
         app.session.directory = None

@@ -113,7 +113,7 @@ def test_memory_is_held_against_the_budget_of_the_device_that_has_it():
     ("phase", "when", "value"),
     [
         ("running", 88.0, "12 s ago"),
-        ("running", 99.5, "up to date"),
+        ("running", 99.5, "just now"),
         ("paused", 88.0, "12 s before the pause"),
         ("failed", 88.0, "12 s before the end"),
         ("finished", 99.9, "at the end"),
@@ -278,10 +278,12 @@ def test_a_phase_in_which_nothing_moves_tells_its_time():
 
 
 def test_a_search_at_work_tells_how_long_it_has_gone_on():
-    assert run_words.spent_words(replace(RUNNING, seconds=5.2)) == "5.2 s"
-    assert run_words.spent_words(replace(RUNNING, seconds=5.2, phase="paused")) == "5.2 s"
+    assert run_words.spent_words(replace(RUNNING, seconds=5.2), 4.0) == "5.2 s"
+    assert run_words.spent_words(replace(RUNNING, seconds=5.2, phase="paused"), 0.0) == "5.2 s"
+    # A checkpoint of gigabytes is being written: the numbers are old.
+    assert run_words.spent_words(replace(RUNNING, seconds=93.9), 38.4) == "93.9 s, no report for 38 s"
     for other in (replace(RUNNING, compiling=True), replace(RUNNING, phase="finished"), RunState()):
-        assert run_words.spent_words(other) == ""
+        assert run_words.spent_words(other, 9.0) == ""
 
 
 def test_the_graph_is_told_as_fully_as_there_is_room():

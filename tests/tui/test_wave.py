@@ -13,13 +13,15 @@ from chordless.tui.screens.run_wave import AskWave
 from chordless.tui.settings import Settings
 
 from tui.new_form import fill
-from tui.pilots import SMALL, drive, until
+from tui.pilots import SMALL, drive, text_of, until
 from tui.slow_runs import begin
 
 
 def test_the_form_begins_a_search_breadth_first():
     async def steps(pilot):
-        await pilot.press("escape", "B")
+        # The graph has the focus, and takes letters.
+        await until(pilot, lambda: "f4 Breadth first" in text_of(pilot.app))
+        await pilot.press("f4")
         await until(pilot, lambda: pilot.app.command is not None)
 
     app = fill(SMALL, steps)

@@ -29,6 +29,7 @@ _TELLING, _LEAST_TOLD = 10, 1000
 _LONGEST_EXACT = 15  # Characters of a number that fits into a tile
 # A longer time left is told in hours, days or years.
 _LONGEST_IN_MINUTES = 6000.0
+_LONG_SILENCE = 5.0  # Seconds
 
 
 @dataclass(frozen=True)
@@ -106,17 +107,26 @@ def clock_words(state: RunState, quiet_seconds: float) -> str:
     return f"{quiet_seconds:.0f} s" if silent and quiet_seconds else ""
 
 
-def spent_words(state: RunState) -> str:
-    """Return how long a search at work has gone on; "" before and after, and where that is told elsewhere."""
-    is_told = _compiles(state) or _seeks(state)
-    return seconds_text(state.seconds) if state.phase in ("running", "paused") and not is_told else ""
+def spent_words(state: RunState, quiet_seconds: float) -> str:
+    """Return how long a search at work has gone on; "" before and after, and where that is told elsewhere.
+
+    After a while without a report, tell how long: the numbers are as old.
+    """
+    if state.phase not in ("running", "paused") or _compiles(state) or _seeks(state):
+        return ""
+    silence = f", no report for {quiet_seconds:.0f} s" if quiet_seconds >= _LONG_SILENCE else ""
+    return seconds_text(state.seconds) + silence
 
 
-def asked_words(asked: str, quiet_seconds: float, now: str) -> str:
-    """Return an order that has not been obeyed yet; if that takes long, with the time and the way to stop `now`."""
+def asked_words(asked: str, quiet_seconds: float, now: str) -> tuple[str, ...]:
+    """Return an order that has not been obeyed yet, the longest words first.
+
+    If it takes long, that is told with the time and the way to stop `now`.
+    """
     if not quiet_seconds:
-        return f"{asked} ..."
-    return ", ".join(filter(None, [f"{asked}: the engine finishes its step, {quiet_seconds:.0f} s", now]))
+        return (f"{asked} ...",)
+    for_long = f"{quiet_seconds:.0f} s" + (now and f", {now}")
+    return f"{asked}: the engine finishes its step, {for_long}", f"{asked}, {for_long}", f"{asked} ..."
 
 
 def graph_and_device(state: RunState, gap: str, room: int) -> str:
@@ -400,7 +410,7 @@ def checkpoint_tile(state: RunState) -> TileWords:
     age = _unsaved_seconds(state)
     when = {"paused": "before the pause", "running": "ago", "starting": "ago"}.get(state.phase, "before the end")
     notes = (f"at {state.checkpoint_cycles or 0:,} {state.thing}s",)
-    now = "up to date" if when == "ago" else when.replace("before", "at")
+    now = "just now" if when == "ago" else when.replace("before", "at")
     value = now if age < 1 else f"{_rough_seconds(age)} {when}"
     return TileWords(value, notes, f"last checkpoint {value}", (f"checkpoint {value}", f"saved {value}"))
 

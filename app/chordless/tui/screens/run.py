@@ -296,7 +296,7 @@ class RunScreen(WaveAction, OfferedKeys):
         if was_running and self.is_current and state is not None and run_words.has_picked(state):
             # These cycles are what the run was begun for.
             self.call_later(self.dashboard.show, "cycles")
-        if self._asked is not None and (state is None or _answered(self._asked[1], state)):
+        if self._asked is not None and (state is None or _answered(*self._asked, state)):
             self._asked = None
         self._draw_soon()
 
@@ -368,7 +368,9 @@ class RunScreen(WaveAction, OfferedKeys):
     def _phase_line(self, state: RunState) -> Content:
         words = run_words.phase_words(state)
         gap = "  "
-        clock = run_words.clock_words(state, self._quiet_seconds) or run_words.spent_words(state)
+        quiet = self._quiet_seconds
+        silence = quiet if self._asked is None else 0.0
+        clock = run_words.clock_words(state, quiet) or run_words.spent_words(state, silence)
         text = " ".join(filter(None, [words.text(ascii_only=self.dashboard.ascii_only), clock]))
         parts: list[str | tuple[str, str]] = [(text, f"bold {words.colour}")]
         if (replay := self._replay) is not None:
@@ -378,7 +380,9 @@ class RunScreen(WaveAction, OfferedKeys):
             parts += [gap, (f" VIEW FROZEN, {key_of(self, 'run.freeze')} unfreezes it ", "bold reverse $text-warning")]
         if self._asked is not None:
             now = f"{key_of(self, 'run.stop')} ends it at once" if self._is_stopping else ""
-            parts += [gap, (run_words.asked_words(self._asked[0], self._quiet_seconds, now), "$text-warning")]
+            room = self.size.width - _PADDING_OF_PHASE - Content.assemble(*parts).cell_length - len(gap)
+            asked = run_words.asked_words(self._asked[0], quiet, now)
+            parts += [gap, (next((text for text in asked if len(text) <= room), asked[-1]), "$text-warning")]
         room = self.size.width - _PADDING_OF_PHASE - Content.assemble(*parts).cell_length
         return Content.assemble(*parts, run_words.graph_and_device(state, gap, room))
 
@@ -427,6 +431,8 @@ def _entitle(widget: Widget, title: str) -> None:
         widget.border_title = title
 
 
-def _answered(asked_in: RunState, state: RunState) -> bool:
-    """Return whether an order has taken effect."""
+def _answered(what: str, asked_in: RunState, state: RunState) -> bool:
+    """Return whether an order has taken effect. A run that stops writes a checkpoint before its end."""
+    if what == _STOPPING:
+        return state.phase in ("finished", "failed", "lost")
     return (state.phase, state.checkpoint_time) != (asked_in.phase, asked_in.checkpoint_time)

@@ -92,7 +92,7 @@ class FrontierView(Picture):
             heights = [math.ceil(number * rows * steps / peak) - below for number in numbers]
             text = "".join(letters[min(max(height, 0), steps)] for height in heights)
             label = _short(peak) if row == 0 else ""
-            strips.append(_strip([(f"{label:>{_MARGIN - 1}} ", axis), (text, hot)], width, axis))
+            strips.append(_strip([(f"{label:>{_MARGIN - 1}} ", hot), (text, hot)], width, axis))
         return strips
 
     def _heat(self, columns: int, rows: int, now: int, width: int) -> list[Strip]:
@@ -126,9 +126,10 @@ class FrontierView(Picture):
 
     def _time_axis(self, columns: int, now: int, width: int) -> Strip:
         end = seconds_text(self._seconds)
-        label = f"{self._step}s of each length looked at, over time"
         room = columns - len(end) - 4
-        middle = label if room > len(label) else ""
+        looked_at = f"{self._step}s of each length looked at, over time"
+        labels = (f"above: how many wait; below: {looked_at}", looked_at, "looked at, by length", "")
+        middle = next(label for label in labels if len(label) < room or not label)
         text = f"{'':>{_MARGIN}}{'0 s':<4}{middle:^{room}}{end}"
         beside = f"{'wait now':>{now}}" if now else ""
         return _strip([(text + beside, self._style("axis"))], width, self._style("axis"))

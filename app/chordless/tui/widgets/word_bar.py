@@ -106,12 +106,19 @@ class KeyBar(WordBar):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"key-bar--key", "key-bar--title"}
 
+    def on_resize(self) -> None:
+        """Show what fits now."""
+        self.follow()
+
     def words(self) -> tuple[Word, ...]:
-        """Return the keys and the titles of the actions, each once."""
-        shown = {}
-        for binding in (active.binding for active in self.screen.active_bindings.values() if active.enabled):
-            if binding.show and binding.action not in shown:
+        """Return the keys and the titles of the actions, each once; those of every screen are never left out."""
+        own, common = dict[str, Word](), dict[str, Word]()
+        for active in self.screen.active_bindings.values():
+            binding, words = active.binding, common if active.node is self.app else own
+            if active.enabled and binding.show and binding.action not in words:
                 key, title = f" {self.app.get_key_display(binding)} ", f"{binding.description} "
                 texts = ((key, "key-bar--key"), (title, "key-bar--title"))
-                shown[binding.action] = Word(texts, f"app.simulate_key({binding.key!r})")
-        return tuple(shown.values())
+                words[binding.action] = Word(texts, f"app.simulate_key({binding.key!r})")
+        while own and sum(word.width for word in (*own.values(), *common.values())) > self.size.width:
+            own.popitem()
+        return (*own.values(), *common.values())
