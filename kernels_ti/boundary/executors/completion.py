@@ -8,14 +8,13 @@ part of the rest. A state leaves a part of this graph free, which is tested in s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 
 import numpy as np
 
 from kernels_ti.boundary.arrays import Flags, Words
 from kernels_ti.boundary.executors.launches import go_through, slices
 from kernels_ti.boundary.orders.order import neighbour_lists
-from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import DEAD, MOST_NODES, TALLIES
 from kernels_ti.device.device import Device, held_device
@@ -44,7 +43,7 @@ class Completion:
     def __init__(self, block: OrderedBlock) -> None:
         packing = block.packing
         self._is_possible = packing.roles == 1 and packing.slots <= _MOST_SLOTS
-        self._ahead = Ahead(neighbour_lists(block.graph), block.steps)
+        self._ahead = Ahead(block)
         self._packing = packing
         self._part = _FIRST_PART
         self._work, self._has_begun = 0, False
@@ -93,11 +92,8 @@ class Completion:
 class Ahead:
     """The vertices that are still to come after each step of a block."""
 
-    def __init__(self, neighbours: Sequence[Sequence[int]], steps: Sequence[Step]) -> None:
-        self._neighbours = neighbours
-        self._steps = steps
-        self._place = {step.vertex: place for place, step in enumerate(steps)}
-        self._slots = 1 + max((slot for step in steps for slot, _ in step.changed), default=0)
+    def __init__(self, block: OrderedBlock) -> None:
+        self._neighbours, self._steps, self._slots = neighbour_lists(block.graph), block.steps, block.packing.slots
 
     def after(self, place: int) -> Words:
         """Return the tables for the states after a step, from 0 on, as the kernels read them."""

@@ -123,10 +123,10 @@ class CoresBlock(ForwardCount):
         # States that were dropped were met too.
         self.states_met[0] = states
         self._digits = attempt.digits
-        parts.follow(self._beside)
+        parts.follow(self._beside(self._digits))
         if self._longest is not None:
             parts.buffers.swap("ways", "other ways")
-            self._cells = parts.report.ways
+            *_, self._cells = parts.report
 
     def _attempt(self, vertices: int, digits: int, tight: int = 0) -> _Attempt:
         """Return with how much room to let so many vertices come; what is too little is known after an attempt."""
@@ -142,24 +142,23 @@ class CoresBlock(ForwardCount):
 
     def _next_attempt(self, attempt: _Attempt) -> _Attempt:
         """Return the next attempt after one that failed, by the report of its launches."""
-        report = self._parts.report
-        if report.overflowed:
+        overflowed, vertices, rows, ways = self._parts.report
+        if overflowed:
             return self._attempt(attempt.vertices, attempt.digits + 1, attempt.tight)
-        if report.vertices == 0:
+        if vertices == 0:
             return replace(attempt, cells=2 * attempt.cells)
-        if report.vertices < attempt.vertices and len(self._parts.table) > 1:
-            return replace(attempt, vertices=report.vertices)
-        return replace(attempt, rows=report.rows, ways=report.ways)
+        if vertices < attempt.vertices and len(self._parts.table) > 1:
+            return replace(attempt, vertices=vertices)
+        return replace(attempt, rows=rows, ways=ways)
 
-    @property
-    def _beside(self) -> int:
-        """Cells of a row behind the state."""
-        return self._digits if self._longest is None else WINDOW
+    def _beside(self, digits: int) -> int:
+        """Return the cells of a row behind the state."""
+        return digits if self._longest is None else WINDOW
 
     def _fitted(self, attempt: _Attempt) -> Generator[None, None, bool]:
         """Put the states that follow a stretch into the other rows; say whether they fit."""
         parts, vertices, digits, room = self._parts, attempt.vertices, attempt.digits, attempt.room
-        stride = self._packing.words + (digits if self._longest is None else WINDOW)
+        stride = self._packing.words + self._beside(digits)
         first_room = room if vertices > 1 else room // 2
         is_tight = attempt.tight > 0
         layers = parts.buffer(
@@ -181,16 +180,16 @@ class CoresBlock(ForwardCount):
         for end in parts.launches(vertices):
             self._kernel(
                 parts.workers, table, end, parts.queue, self._spec, vertices, bases,
-                parts.rows, ways, self._digits, new, len(new) // stride, new_ways, cells, digits,
+                parts.buffers["rows"], ways, self._digits, new, len(new) // stride, new_ways, cells, digits,
                 self._apart, most, layers, first_room, room, attempt.cells, tables,
                 found.reshape(-1), spread, met.reshape(-1),
             )  # fmt: skip
             yield
-        report = parts.report
-        is_whole = report.vertices == vertices or (len(parts.table) == 1 and report.vertices > 0)
-        if report.overflowed or not is_whole or report.rows > len(new) // stride or report.ways > cells:
+        overflowed, came, rows, cells_taken = parts.report
+        is_whole = came == vertices or (len(parts.table) == 1 and came > 0)
+        if overflowed or not is_whole or rows > len(new) // stride or cells_taken > cells:
             return False
-        self.states_met = [self.states, *met.sum(axis=0)[: report.vertices - 1].tolist()]
+        self.states_met = [self.states, *met.sum(axis=0)[: came - 1].tolist()]
         self._add(found[:, : lengths * digits].reshape(-1, lengths, digits))
         return True
 
@@ -219,6 +218,8 @@ class CoresBlock(ForwardCount):
         # That puts the rows behind one another.
         yield from parts.rearrange(self.place)
         pieces = slices(parts.states, STATES_AT_ONCE)
-        dead = yield from self._completion.drop(self._device, self.place - 1, parts.rows, pieces, parts.stride)
+        dead = yield from self._completion.drop(
+            self._device, self.place - 1, parts.buffers["rows"], pieces, parts.stride
+        )
         self._completion.learn(parts.states, dead)
         parts.states -= dead

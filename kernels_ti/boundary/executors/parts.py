@@ -9,7 +9,6 @@ come in one launch. When the next vertex would change a steady slot, the states 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import ceil, inf, log
 from typing import Any
 
@@ -49,16 +48,6 @@ _STEPS_AHEAD = 1000
 _ROOM_TO_A_STATE, _LEAST_ROOM = 4, 1 << 12
 
 
-@dataclass(frozen=True)
-class StretchReport:
-    """The report of the workers on a stretch."""
-
-    overflowed: bool  # Whether a sum had too many digits
-    vertices: int  # The fewest that came in a part
-    rows: int  # That the new layer takes
-    ways: int  # Cells for the ways by length
-
-
 class Parts:
     """The states of one block in parts, in rows of `stride` cells; all buffers stay within the memory.
 
@@ -87,19 +76,14 @@ class Parts:
         self._steady, self._wanted_before = frozenset(), 1
 
     @property
-    def rows(self) -> Words:
-        """The rows of all parts, and empty ones between."""
-        rows: Words = self.buffers["rows"]
-        return rows
-
-    @property
     def workers(self) -> int:
         """Workers that a launch needs."""
         return min(self._device.threads or 1, len(self.table))
 
     def occupied(self) -> Words:
         """Return a copy of the rows of all states, shape (k, cells)."""
-        rows = self.rows[: len(self.rows) // self.stride * self.stride].reshape(-1, self.stride)
+        rows = self.buffers["rows"]
+        rows = rows[: len(rows) // self.stride * self.stride].reshape(-1, self.stride)
         found: Words = np.concatenate([rows[first : first + count] for first, count, _, _ in self.table.tolist()])
         alive: Words = found[found[:, 0] != np.uint64(DEAD)]
         return alive
@@ -118,10 +102,14 @@ class Parts:
         return self.buffers.grown(name, cells, dtype, room=cells if is_tight else min(room, LARGEST_BUFFER))
 
     @property
-    def report(self) -> StretchReport:
-        """The report of the launches of a stretch."""
+    def report(self) -> tuple[bool, int, int, int]:
+        """The report of the workers on a stretch.
+
+        Whether a sum had too many digits; the fewest vertices that came in a part; rows that the new layer takes; and
+        cells for its ways by length.
+        """
         _, overflowed, vertices, rows, ways = self.queue.tolist()
-        return StretchReport(bool(overflowed), vertices, rows, ways)
+        return bool(overflowed), vertices, rows, ways
 
     def launches(self, vertices: int) -> Iterator[int]:
         """Cut the parts into ranges for one launch each, in which so many vertices come.
@@ -166,7 +154,7 @@ class Parts:
         begins = np.empty(parts + 1, np.int32)
         self.queue[NEXT] = 0
         self._rearrange(
-            self.workers, self.table.reshape(-1), len(groups) - 1, groups, self.queue, self.stride, self.rows, masks,
+            self.workers, self.table.reshape(-1), len(groups) - 1, groups, self.queue, self.stride, self.buffers["rows"], masks,
             parts, places, begins, other,
         )  # fmt: skip
         yield

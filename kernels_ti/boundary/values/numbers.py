@@ -72,11 +72,6 @@ class Numbers:
         return self.digits.nbytes
 
     @property
-    def arrays(self) -> dict[str, Words]:
-        """The numbers as an array with a name."""
-        return {"ways": self.digits}
-
-    @property
     def by_length(self) -> Words:
         """The digits, shape (digits, k, lengths); one length for numbers that know none."""
         return self.digits if self.digits.ndim == 3 else self.digits[:, :, None]

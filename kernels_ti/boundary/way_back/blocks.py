@@ -135,14 +135,9 @@ def space_for(
     return SearchSpace(graph, options)
 
 
-def planned_blocks(
-    space: SearchSpace, plan: BoundaryPlan | None = None, enough: Callable[[], bool] = lambda: False
-) -> PlannedBlocks:
-    """Plan a search space; by default with the plan of `plan_of`, whose search for orders `enough` ends.
-
-    A SizeError says that no order has boundaries that a state can hold.
-    """
-    plan = plan or plan_of(space, enough=enough)
+def planned_blocks(space: SearchSpace, plan: BoundaryPlan | None = None) -> PlannedBlocks:
+    """Plan a search space; a SizeError says that no order has boundaries that a state can hold."""
+    plan = plan or plan_of(space)
     if not plan.is_possible:
         raise SizeError(
             f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "

@@ -39,7 +39,7 @@ class Values:
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Both as arrays with names."""
-        return self.ways.arrays if self.largest is None else {"values": self.largest, **self.ways.arrays}
+        return {"ways": self.ways.digits} | ({} if self.largest is None else {"values": self.largest})
 
     @classmethod
     def of_arrays(cls, arrays: dict[str, npt.NDArray[Any]]) -> Values:
