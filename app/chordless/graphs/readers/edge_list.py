@@ -9,16 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from chordless.graphs.readers.large_list import Comment, blanked_comments, read_large_list
-from chordless.graphs.readers.named_list import INTEGER as INTEGER
-from chordless.graphs.readers.named_list import NamedList, canonical, read_named_list
+from chordless.graphs.readers.named_list import INTEGER, NamedList, canonical, read_named_list
 from chordless.graphs.readers.source import Parsed, Source, build_graph, check_edges, label_names, number_of
 from kernels_ti.adjacency import pieces
 from kernels_ti.errors import quantity
 from kernels_ti.graph import IntArray
-
-_TOO_LONG = re.compile(r"[0-9]{19}")  # some versions of numpy wrap such numbers around in silence
-_NOT_INTEGERS = re.compile(r"[^0-9\s-]")  # numpy takes +1 for an integer too, and its older versions 1.5
-
 
 _MOST_GAPS = 4
 """Numbers from the least to the greatest, for each that occurs, up to which a table over all of them is fastest."""
@@ -129,20 +124,6 @@ def _take_vertex_note(source: Source, notes: _Notes, kind: str, content: str, nu
     notes.positions[name] = ((place[0], place[1]), number)
 
 
-def integer_pairs(lines: list[str]) -> IntArray | None:
-    """Read lines of two int64 numbers; return None if a line is anything else."""
-    text = "\n".join(lines)
-    if not text or text.isspace():
-        return np.empty((0, 2), np.int64)
-    if _NOT_INTEGERS.search(text) or _TOO_LONG.search(text):
-        return None
-    try:
-        pairs = np.loadtxt(lines, dtype=np.int64, comments=None, ndmin=2)
-    except ValueError:
-        return None
-    return pairs if pairs.shape[1] == 2 else None
-
-
 def _number_integers(source: Source, pairs: IntArray, notes: _Notes) -> tuple[list[str], IntArray]:
     ids = _distinct(pairs)
     seen = len(ids)
@@ -223,9 +204,3 @@ def _line_of_row(source: Source, row: int, heading: int | None) -> int:
                     return number
                 row -= 1
     raise AssertionError("the file has no such edge")
-
-
-def line_of_row(lines: list[str], row: int) -> int:
-    """Return the line number of edge number `row`; all other lines are blank."""
-    filled = [number for number, line in enumerate(lines, 1) if line.strip()]
-    return filled[row]
