@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING
 
 from chordless.commands import options as shared
 from chordless.commands.terminal import ProgressDisplay, is_live
@@ -29,6 +29,7 @@ from chordless.words.shown import on_terminal
 from kernels_ti import ChordlessError, EngineError
 
 if TYPE_CHECKING:
+    from chordless.batch.client import BatchClient
     from chordless.graphs.load import LoadedGraph
 
 STOPPED_EXIT_CODE = 4
@@ -45,33 +46,13 @@ class InterruptedRunError(ChordlessError):
         self.exit_code = 128 + number
 
 
-class Stoppable(Protocol):
-    """A run that a signal can stop or kill."""
-
-    @property
-    def search_began(self) -> bool:
-        """Whether the search has begun, so that `stop` is answered soon."""
-
-    def stop(self) -> None:
-        """End the run at the next slice, with a result."""
-
-    def kill(self) -> None:
-        """End the process at once, without a result."""
-
-
-class Stopping(Protocol):
-    """An object that says whether a run is being stopped."""
-
-    stopping: bool
-
-
 class Signals:
     """Handles Ctrl-C, SIGTERM and hang-up while in force: the first stops the engine, a second kills it.
 
     A second hang-up changes nothing. Signals within `SAME_SIGNAL_SECONDS` count as one.
     """
 
-    def __init__(self, engine: Stoppable, display: Stopping) -> None:
+    def __init__(self, engine: EngineProcess | BatchClient, display: ProgressDisplay) -> None:
         self._engine = engine
         self._display = display
         self.received: int | None = None
