@@ -63,54 +63,35 @@ def column_file(path: str, graph: Graph, file_format: ColumnFormat) -> Iterator[
             else:
                 writer = importlib.import_module("pyarrow.ipc").new_file(stream, schema)
 
-        beside = _Beside()
+        thread = stack.enter_context(ThreadPoolExecutor(1, "chordless columns"))
+        under_way: list[Future[None]] = []
+
+        def finish() -> None:
+            """Wait for the row group before, and raise its error if it failed."""
+            if under_way:
+                under_way.pop().result()
 
         def add(cycles: Cycles) -> None:
             with _failures_of(path):
                 table = arrow_table(cycles.offsets, cycles.vertices, names, index_type=index_type)
                 if table.schema != schema:
                     table = table.cast(schema)
-                beside.begin(lambda: writer.write_table(table))
+                finish()
+                under_way.append(thread.submit(writer.write_table, table))
 
         try:
             yield add
         except BaseException:
-            with contextlib.suppress(OSError):
-                beside.close()
-            with contextlib.suppress(OSError):
-                writer.close()  # before its stream
+            for close in (finish, writer.close):  # before its stream
+                with contextlib.suppress(OSError):
+                    close()
             raise
         with _failures_of(path):
             try:
-                beside.close()
+                finish()
             finally:
                 writer.close()
             stack.close()
-
-
-class _Beside:
-    """A thread that does one piece of work while the caller goes on: a row group is encoded beside the search."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, "chordless columns")
-        self._under_way: Future[None] | None = None
-
-    def begin(self, work: Callable[[], None]) -> None:
-        """Wait for the piece before, raise its error if it failed, and begin another one."""
-        self._finish()
-        self._under_way = self._thread.submit(work)
-
-    def close(self) -> None:
-        """Wait for the last piece, and raise its error if it failed."""
-        try:
-            self._finish()
-        finally:
-            self._thread.shutdown()
-
-    def _finish(self) -> None:
-        under_way, self._under_way = self._under_way, None
-        if under_way is not None:
-            under_way.result()
 
 
 def _schema(names: Any, index_type: Any, file_format: ColumnFormat) -> Any:
