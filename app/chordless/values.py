@@ -6,6 +6,7 @@ import argparse
 import math
 import os
 import re
+from collections.abc import Callable
 
 SHORTEST_CYCLE = 3
 SHORTEST_PATH = 2
@@ -72,36 +73,23 @@ def output_file(text: str) -> str:
     return text
 
 
-def cycle_length(text: str) -> int:
-    """Return a number of vertices that a cycle can have."""
-    length = _whole_number(text)
-    if length < SHORTEST_CYCLE:
-        raise argparse.ArgumentTypeError(f"a cycle has at least {SHORTEST_CYCLE} vertices, not {text}")
-    return length
+def _at_least(least: int, fault: str) -> Callable[[str], int]:
+    """Return a function that reads whole numbers from `least` on; `fault` has the place of a smaller one."""
+
+    def read(text: str) -> int:
+        if not re.fullmatch(r"[-+]?[0-9]{1,4000}", text):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(fault.format(text))
+        return int(text)
+
+    return read
 
 
-def any_cycle_length(text: str) -> int:
-    """Return a number of vertices that a cycle can have in a graph with self-loops, parallel edges or directions."""
-    length = _whole_number(text)
-    if length < 1:
-        raise argparse.ArgumentTypeError(f"a cycle has at least 1 vertex, not {text}")
-    return length
-
-
-def positive(text: str) -> int:
-    """Return a whole number above 0."""
-    number = _whole_number(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not above 0")
-    return number
-
-
-def seed(text: str) -> int:
-    """Return a whole number from 0 on."""
-    number = _whole_number(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
-    return number
+cycle_length = _at_least(SHORTEST_CYCLE, f"a cycle has at least {SHORTEST_CYCLE} vertices, not {{}}")
+any_cycle_length = _at_least(1, "a cycle has at least 1 vertex, not {}")
+positive = _at_least(1, "{} is not above 0")
+seed = _at_least(0, "{!r} is not a whole number from 0 on")
 
 
 def thread_count(text: str) -> int:
@@ -114,12 +102,6 @@ def thread_count(text: str) -> int:
             f"{number:,} threads are too many: this machine has {cores()} cores, so use {most} at most"
         )
     return number
-
-
-def _whole_number(text: str) -> int:
-    if not re.fullmatch(r"[-+]?[0-9]{1,4000}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
-    return int(text)
 
 
 def gpu_numbers(text: str) -> tuple[int, ...]:

@@ -18,7 +18,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from types import TracebackType
 from typing import IO
 
 from chordless.engine.process import EngineProcess
@@ -97,9 +96,7 @@ class BatchClient:
     def __enter__(self) -> BatchClient:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _can_go_on(self, death: Failed) -> bool:

@@ -6,7 +6,6 @@ import contextlib
 import json
 import subprocess
 import tempfile
-from types import TracebackType
 from typing import Any
 
 from chordless.bench.measure import Outcome, outcome_of
@@ -24,9 +23,7 @@ class WarmProcess:
     def __enter__(self) -> WarmProcess:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def once(self, graph: str, wanted: str) -> Outcome:
