@@ -7,9 +7,9 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from chordless.bench.layout import NOTHING, Column, figures
 from chordless.engine.process import EngineProcess
@@ -18,15 +18,14 @@ from chordless.protocol.orders import Method, ProbeCommand, RunCommand
 from kernels_ti import ChordlessError, DeviceError, EngineError
 from kernels_ti.taichi_door import CHOICE
 
+if TYPE_CHECKING:
+    from chordless.batch.client import BatchClient
+
 Count = dict[str, int]
 """A program's count: ``c3`` triangles and ``clc`` longer cycles, or just ``cycles`` if it does not separate them."""
 
 _NAMES = {"c3": "triangles", "clc": "longer cycles"}
 _AnyEvent = TypeVar("_AnyEvent")
-
-
-class _Handle(Protocol):
-    def events(self) -> Iterator[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ def outcome_of(seconds: float, by_length: dict[int, int]) -> Outcome:
     return Outcome(seconds, count=count, by_length=by_length)
 
 
-def first_event(engine: _Handle, kind: type[_AnyEvent]) -> _AnyEvent:
+def first_event(engine: EngineProcess | BatchClient, kind: type[_AnyEvent]) -> _AnyEvent:
     """Return the first event of a kind from an engine; a ChordlessError if it fails, or ends without one."""
     for event in engine.events():
         if isinstance(event, Failed):

@@ -79,7 +79,3 @@ class SortedOutput:
     def position(self) -> dict[str, int]:
         """Cycles in memory have no position from which a run could go on."""
         raise NotImplementedError
-
-    def close(self) -> None:
-        """Close the output."""
-        self._inner.close()

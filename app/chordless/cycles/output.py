@@ -57,9 +57,6 @@ class CycleOutput(Protocol):
     def position(self) -> dict[str, int]:
         """Sync everything written to the disk and return the position from which to continue."""
 
-    def close(self) -> None:
-        """Close the output."""
-
 
 @contextlib.contextmanager
 def open_output(
@@ -73,12 +70,12 @@ def open_output(
     `position` says.
     """
     assert command.output is not None
-    output: CycleOutput
+    output: RowOutput | LineOutput
     if command.output_format == "parquet" or command.output_format == "arrow":
         from chordless.cycles.columns import column_output
 
-        with column_output(command.output, graph, command.output_format, command.limit) as output:
-            yield output
+        with column_output(command.output, graph, command.output_format, command.limit) as columns:
+            yield columns
         return
     if command.output_format == "parts":
         folder = Path(command.output) / CYCLES_FOLDER

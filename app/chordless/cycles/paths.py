@@ -71,7 +71,3 @@ class PathOutput:
     def position(self) -> dict[str, int]:
         """Sync everything written to the disk and return the position from which to continue."""
         return self._inner.position()
-
-    def close(self) -> None:
-        """Close the output."""
-        self._inner.close()

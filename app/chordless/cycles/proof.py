@@ -65,8 +65,3 @@ class ProofOutput:
         """Return the position of the output, and the sum so far."""
         inner = {} if self._inner is None else self._inner.position()
         return {"listed": self.listed, **inner, "proof": self._proof.value}
-
-    def close(self) -> None:
-        """Close the output."""
-        if self._inner is not None:
-            self._inner.close()
