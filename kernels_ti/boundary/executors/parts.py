@@ -154,8 +154,8 @@ class Parts:
         begins = np.empty(parts + 1, np.int32)
         self.queue[NEXT] = 0
         self._rearrange(
-            self.workers, self.table.reshape(-1), len(groups) - 1, groups, self.queue, self.stride, self.buffers["rows"], masks,
-            parts, places, begins, other,
+            self.workers, self.table.reshape(-1), len(groups) - 1, groups, self.queue, self.stride,
+            self.buffers["rows"], masks, parts, places, begins, other,
         )  # fmt: skip
         yield
         self.buffers.swap("rows", "other rows")
