@@ -42,6 +42,16 @@ def test_the_json_of_an_answer_is_a_cycle(command, tmp_path, capsys):
     assert [GRAPH.names[v] for v in cycle] == answer
 
 
+@pytest.mark.parametrize("more", [[], ["--shortest"]])
+def test_each_of_several_answers_is_a_cycle(more, tmp_path, capsys):
+    assert main(["longest", "grid:3x4", "-k", "4", *more, "--json", "-q"]) == 0
+    path = tmp_path / "answers.json"
+    path.write_text(capsys.readouterr().out)
+    cycles = [each["cycle"] for each in json.loads(path.read_text())["cycles"]]
+    assert len(cycles) == 4
+    assert [[GRAPH.names[v] for v in cycle] for cycle in named_cycles(str(path), GRAPH, "grid:3x4")] == cycles
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -51,6 +61,7 @@ def test_the_json_of_an_answer_is_a_cycle(command, tmp_path, capsys):
         ("0,0 0,1 1,0 1,1", "cycles.txt:2: not a chordless cycle of this graph, see the vertex 0,0"),
         ("0,0 0,1 0,2 1,2 1,1 1,0", "cycles.txt:2: not a chordless cycle of this graph, see the vertex 0,1"),
         ('["0,0", 3', "cycles.txt:2: a line of JSON is an array of names"),
+        ('{"cycle": [], "cycles": [1]}', "cycles.txt:2: a line of JSON is an array of names"),
         ('{"cycles": []}', "cycles.txt:2: a line of JSON is an array of names, or has a `cycle`"),
     ],
 )

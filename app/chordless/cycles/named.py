@@ -22,7 +22,8 @@ def named_cycles(path: str, graph: Graph, title: str, **reading: Any) -> Iterato
 
     The file has bit rows (``.npy``, of the graph that `title` names and that is read with `reading`), columns
     (``.parquet``, ``.arrow``) or lines: names separated by tabs or blanks, a JSON array, or a JSON object with a
-    ``cycle``. ``-`` is standard input. A GraphError names the line that is not a chordless cycle of the graph.
+    ``cycle``, or with ``cycles`` that each have one. ``-`` is standard input. A GraphError names the line that is not a
+    chordless cycle of the graph.
     """
     suffix = PurePath(path).suffix.lower()
     if suffix == ".npy":
@@ -68,14 +69,20 @@ def _lines(data: bytes, path: str) -> Iterator[tuple[int, Sequence[Any]]]:
             yield number, line.split("\t") if "\t" in line else line.split()
             continue
         try:
-            value = json.loads(line)
-            names = value["cycle"] if isinstance(value, dict) else value
-        except (ValueError, KeyError, RecursionError):
-            names = None
-        if not isinstance(names, list):
+            found = _of_json(json.loads(line))
+        except (ValueError, KeyError, TypeError, RecursionError):
+            found = [None]
+        if not all(isinstance(names, list) for names in found):
             raise GraphError(f"{shown_name(path)}:{number}: a line of JSON is an array of names, or has a `cycle`")
-        if names:
-            yield number, names
+        yield from ((number, names) for names in found if names)
+
+
+def _of_json(value: Any) -> list[Any]:
+    """Return the cycles of a line of JSON: one, or the several best ones."""
+    if not isinstance(value, dict):
+        return [value]
+    several = value.get("cycles")
+    return [each["cycle"] for each in several] if several and isinstance(several, list) else [value["cycle"]]
 
 
 def _checked(graph: Graph, index: dict[str, int], names: Sequence[str], place: str) -> list[int]:
