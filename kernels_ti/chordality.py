@@ -38,13 +38,15 @@ class Chordality:
         return self.chordal
 
 
-def is_chordal(graph: Any) -> Chordality:
+def is_chordal(graph: Any, *, simplify: bool = False) -> Chordality:
     """Say whether a graph is chordal: whether none of its chordless cycles has 4 or more vertices.
 
     Parameters
     ----------
     graph : Graph, or a graph or adjacency matrix of another library
         Simple and undirected; see `as_graph` for what is understood.
+    simplify : bool
+        Drop self-loops, repeated edges and directions of the graph.
 
     Returns
     -------
@@ -79,9 +81,9 @@ def is_chordal(graph: Any) -> Chordality:
     >>> is_chordal(networkx.path_graph(3)).elimination_ordering
     (2, 1, 0)
     """
-    graph = as_graph(graph)
+    graph = as_graph(graph, simplify=simplify)
     if not graph.is_simple:
-        simplified = worded("chordless.as_graph(graph, simplify=True)", "--simplify")
+        simplified = worded("simplify=True", "--simplify")
         raise GraphError(
             "chordality is a property of simple undirected graphs, and this graph "
             f"{'is directed' if graph.directed else 'has self-loops or parallel edges'} ({simplified} makes it simple)"
