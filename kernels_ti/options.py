@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, get_args
@@ -66,6 +67,12 @@ def require_number(n: Any, what: str) -> None:
     """Raise OptionError if `n`, which says how many of something are wanted, is not a whole number from 0 on."""
     if not is_whole(n) or int(n) < 0:
         raise OptionError(f"the number of {what} must be a whole number from 0 on, not {n!r}")
+
+
+def require_indices(name: str, given: Any) -> None:
+    """Raise OptionError if this is not a sequence of whole numbers."""
+    if not (isinstance(given, Sequence) and all(map(is_whole, given))):
+        raise OptionError(f"{name} has indices of vertices, counted from 0, such as (0, 5), not {given!r}")
 
 
 def is_whole(value: Any) -> bool:
@@ -183,6 +190,13 @@ class Options:
             raise OptionError(f"the maximum length must be 1 or more (a self-loop), not {self.max_length}")
         if self.max_length is not None and self.max_length < self.min_length:
             raise OptionError(f"the maximum length {self.max_length} is less than the minimum {self.min_length}")
+        require_indices("through", self.through)
+        require_indices("avoid", self.avoid)
+        edges: Any = self.avoid_edges
+        if not (isinstance(edges, Sequence) and all(isinstance(edge, Sequence) and len(edge) == 2 for edge in edges)):
+            raise OptionError(f"avoid_edges has pairs of indices of vertices, such as ((0, 5),), not {edges!r}")
+        for edge in edges:
+            require_indices("avoid_edges", edge)
         if self.expansion not in EXPANSIONS:
             raise OptionError(f"there is no expansion {self.expansion!r}: choose {' or '.join(EXPANSIONS)}")
         part: Any = self.part

@@ -9,7 +9,7 @@ import chordless
 import networkx as nx
 import numpy as np
 import pytest
-from chordless import Graph, GraphError, OptionError
+from chordless import Graph, GraphError, OptionError, Options
 
 PETERSEN = nx.petersen_graph()
 GRID = nx.grid_2d_graph(5, 5)
@@ -57,6 +57,10 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "arch of a path": (lambda: chordless.longest_path(PETERSEN, 0, 6, arch=None), OptionError, "there is no arch None"),
     "arch of draws": (lambda: chordless.sample_cycles(PETERSEN, arch="gpu"), OptionError, "there is no arch 'gpu'"),
     "time a bool": (lambda: chordless.count_cycles(PETERSEN, timeout=True), OptionError, "timeout must be a number"),
+    "vertices of a search by name": (lambda: Options(through=("a",)), OptionError, "through has indices of vertices"),
+    "vertices of a search a number": (lambda: Options(avoid=5), OptionError, "avoid has indices of vertices"),
+    "edges of a search a pair": (lambda: Options(avoid_edges=(0, 1)), OptionError, "avoid_edges has pairs of indices"),
+    "edges of a search by name": (lambda: Options(avoid_edges=(("a", 1),)), OptionError, "avoid_edges has indices"),
     "order a number": (lambda: chordless.longest_cycle(PETERSEN, order=3), OptionError, "order is a list of all"),
     "kind a number": (lambda: chordless.generate(3), GraphError, "a generated graph is named by a text"),
     "memory a text": (lambda: chordless.generate("petersen", memory="x"), OptionError, "memory must be a number"),
