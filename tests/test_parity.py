@@ -251,5 +251,5 @@ def test_a_parity_in_words(parity, words):
     assert lengths_text(5, None, parity).endswith("cycles of 5 or more vertices")
     assert command_from_json(command_to_json(command)) == command
     assert command_line("karate", vars(command)).endswith(f"karate --arch auto{f' --{parity}' if parity else ''}")
-    assert search_words(vars(command)).startswith(f"{parity} lengths from 3" if parity else "lengths from 3")
+    assert search_words(vars(command)).startswith(f"{parity} lengths" if parity else "all lengths")
     assert identity_of(command).get("parity") == parity

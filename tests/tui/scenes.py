@@ -224,7 +224,7 @@ async def _runs(pilot, home):
 async def _compared(pilot, home):
     both = (home.run("recorded/grid-7x10.jsonl"), home.run("recorded/grid-7x10-paper.jsonl"))
     pilot.app.post_message(CompareRuns(both))
-    await until(pilot, lambda: "paper's expansion" in text_of(pilot.app))
+    await until(pilot, lambda: "breadth first" in text_of(pilot.app))
     # The moment at which the paper's wave is in the middle.
     pilot.app.screen.show_frame(70)
 

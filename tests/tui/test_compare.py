@@ -69,6 +69,22 @@ def test_two_runs(size, ascii_only, directories):
     play(app, size, steps)
 
 
+def test_a_narrow_terminal_cuts_no_fact(directories):
+    app = Comparing()
+
+    async def steps(pilot):
+        await until(pilot, lambda: "Nothing to compare yet" in text_of(app))
+        app.screen.set_runs(directories)
+        await until(pilot, lambda: "cycles B" in text_of(app) and "whole" in text_of(app))
+        facts = text_of(app).splitlines()[1:8]
+        assert "…" not in "".join(facts)
+        assert facts[3].split() == ["on", "cpu:", "AMD", "EPYC", "cpu:", "AMD", "EPYC"]
+        await pilot.resize_terminal(40, 20)
+        await until(pilot, lambda: ["on", "cpu", "cpu"] in [line.split() for line in text_of(app).splitlines()])
+
+    play(app, (60, 20), steps)
+
+
 def test_a_run_that_cannot_be_read_is_reported(tmp_path, directories):
     damaged = run_directory(tmp_path / "damaged", RECORDING[:500] + b"\n")
     app = Comparing()
@@ -107,15 +123,15 @@ def test_what_should_be_alike_and_is_not_is_marked():
     assert differing(replace(COMPLETE, options={"max_length": 12})) == ["search"]
     assert differing(replace(COMPLETE, reason="limit")) == ["state"]
     facts = compare_facts(COMPLETE, replace(COMPLETE, options={"max_length": 9, "part": (1, 4)}), ascii_only=True)
-    assert next(fact.second for fact in facts if fact.label == "search") == "lengths 3 to 9, part 1 of 4"
+    assert next(fact.second for fact in facts if fact.label == "search")[0] == "lengths 3 to 9, part 1 of 4"
 
 
 def test_a_sample_is_told_from_a_count():
     sample = replace(COMPLETE, cycles=3, options={"pick": "sample"}, boundary={"drawn_from": 65772})
     assert differing(replace(sample, cycles_by_length={4: 3})) == ["search"]
     facts = {fact.label: fact for fact in compare_facts(COMPLETE, sample, ascii_only=True)}
-    assert facts["cycles"].second == "3 drawn at random from 65,772"
-    assert facts["search"].second == "a sample, lengths from 3, along a boundary"
+    assert facts["cycles"].second == ("3 drawn at random from 65,772", "3 drawn")
+    assert facts["search"].second[0] == "a sample, all lengths, along a boundary"
 
 
 def test_both_runs_are_played_side_by_side(tmp_path):
@@ -153,7 +169,7 @@ def test_both_runs_are_played_side_by_side(tmp_path):
 def test_a_count_along_a_boundary_has_no_paths_and_no_rate():
     along = replace(COMPLETE, states=4321, options={**COMPLETE.options, "method": "boundary"})
     facts = {fact.label: fact for fact in compare_facts(COMPLETE, along, ascii_only=True)}
-    assert facts["paths T"].second == "none: 4,321 states at the most"
-    assert facts["cycles"].second == f"{COMPLETE.cycles:,}"
-    assert facts["search"].second.endswith("along a boundary")
+    assert facts["paths T"].second[0] == "none: 4,321 states at the most"
+    assert facts["cycles"].second[0] == f"{COMPLETE.cycles:,}"
+    assert facts["search"].second[0].endswith("along a boundary")
     assert not facts["cycles"].differs

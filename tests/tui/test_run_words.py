@@ -191,9 +191,9 @@ def test_a_complete_run_is_not_gone_on_with():
 
 
 def test_searches_of_equal_graphs_are_told_apart():
-    assert run_words.search_words({}) == "lengths from 3"
+    assert run_words.search_words({}) == "all lengths"
     options = {"min_length": 4, "max_length": 9, "expansion": "paper", "avoid": ("a", "b"), "part": (1, 3)}
-    assert run_words.search_words(options) == "lengths 4 to 9, paper's expansion, avoiding a b, part 1 of 3"
+    assert run_words.search_words(options) == "lengths 4 to 9, breadth first, avoiding a b, part 1 of 3"
 
 
 def test_the_time_left_along_a_boundary_leaves_out_the_time_of_the_order():

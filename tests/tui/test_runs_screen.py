@@ -109,7 +109,7 @@ def test_two_runs_of_one_graph_are_told_apart():
 
     assert row() == "grid:3x4"
     assert row(method="boundary") == "grid:3x4, boundary"
-    assert row(expansion="paper", max_length=12) == "grid:3x4, paper, 3 to 12"
+    assert row(expansion="paper", max_length=12) == "grid:3x4, wave, 3 to 12"
     assert row(output_format="parts", min_length=5, limit=1000) == "grid:3x4, list, from 5, up to 1,000"
     assert row(min_length=6, max_length=6) == "grid:3x4, length 6"
     assert row(parity="odd", min_length=5) == "grid:3x4, odd, from 5"
@@ -149,9 +149,9 @@ def test_the_newest_is_first_and_a_line_says_what_it_is(size, runs):
         assert "Every cycle within its bounds was found." in details(app)
         shown = text_of(app)
         assert ("Vertices" in shown and "On disk" in shown) == (size == LARGE)
-        assert "Count: lengths from 3\n" in details(app)
+        assert "Count: all lengths\n" in details(app)
         await pilot.press("down")
-        assert "List: lengths from 3\n" in details(app)
+        assert "List: all lengths\n" in details(app)
         assert "It reached its limit at 100%. It can be resumed." in details(app)
         await pilot.press("down")
         assert "It cannot be used: it has no checkpoint." in details(app)
@@ -208,11 +208,11 @@ def test_lines_are_sorted_by_any_column(runs):
 
         assert cycles() == ["50", "1,234,567", "40"]
         await pilot.press("o", "o", "o")
-        assert "Cycles v" in text_of(app)
+        assert "Found v" in text_of(app)
         assert cycles() == ["1,234,567", "50", "40"]
         assert lines(app)[0][0] == "[] stopped"
         await pilot.click("#runs", offset=(40, 0))
-        assert "Cycles ^" in text_of(app)
+        assert "Found ^" in text_of(app)
         assert cycles() == ["40", "50", "1,234,567"]
 
     watch(SMALL, runs, steps, ascii_only=True)

@@ -183,13 +183,14 @@ def tally_text(state: BatchState) -> str:
 def progress_markup(state: BatchState, width: int, *, ascii_only: bool) -> str:
     """Return a progress bar, if there is room for it, and the tally, in `width` columns."""
     text = tally_text(state)
-    room = min(width - len(text) - 10, 40)
+    share = min(state.done / state.total, 1.0) if state.total else 0.0
+    shown = f"{share_text(share):>5}  {text}"
+    room = min(width - len(shown) - 3, 40)
     if not state.total or room < 6:
         return text
-    share = min(state.done / state.total, 1.0)
     left, right = (r"\[", "]") if ascii_only else ("▕", "▏")
     drawn = bar(share, room, ascii_only=ascii_only)
-    return f"{left}[$accent]{drawn:<{room}}[/]{right} {share_text(share):>5}  {text}"
+    return f"{left}[$accent]{drawn:<{room}}[/]{right} {shown}"
 
 
 def now_text(state: BatchState) -> str:

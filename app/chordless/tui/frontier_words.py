@@ -25,7 +25,7 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
     if state.frontier == 0:
         waited = "" if is_wave else f" starts and {path}s"
         long = f"No {path} waits any more. At the peak {most}{waited} waited, {when}."
-        return (long, f"No {path} waits. Peak: {most} {when}")
+        return (long, f"No {path} waits. Peak: {most} {when}", f"No {path} waits")
     number = short_number(state.frontier)
     or_starts, and_starts = ("start or ", "starts and ") if has_starts else ("", "")
     paths = f"{or_starts}{path} waits" if state.frontier == 1 else f"{and_starts}{path}s wait"

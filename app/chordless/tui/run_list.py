@@ -62,7 +62,7 @@ COLUMNS = (
     Column("graph", "Graph", 18, lambda run: row_title(run).lower(), lambda run: row_title(run), is_number=False),
     Column("n", "Vertices", 10, lambda run: run.n or 0, lambda run: _number(run.n), 120),
     Column("m", "Edges", 10, lambda run: run.m or 0, lambda run: _number(run.m), 120),
-    Column("cycles", "Cycles", 14, lambda run: run.cycles, lambda run: _number(run.cycles)),
+    Column("cycles", "Found", 14, lambda run: run.cycles, lambda run: _number(run.cycles)),
     Column("listed", "Listed", 14, lambda run: run.listed, lambda run: _number(run.listed) if run.lists else "", 150),
     Column("seconds", "Search time", 13, lambda run: run.seconds, lambda run: seconds_text(run.seconds), 66),
     Column("arch", "Arch", 9, lambda run: run.arch, lambda run: run.arch, 120, is_number=False),
@@ -145,7 +145,7 @@ def _differences(run: RunSummary, command: RunCommand) -> list[str]:
     if command.method == "boundary" and command.pick == "all":
         words.append("boundary")
     if command.expansion == "paper":
-        words.append("paper")
+        words.append("wave")
     if command.parity is not None:
         words.append(command.parity)
     if most is not None:

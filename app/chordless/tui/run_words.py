@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chordless.runs.state import ENDINGS, RunState
+from chordless.values import SHORTEST_CYCLE, SHORTEST_PATH
 from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import (
     bytes_text,
@@ -349,15 +350,16 @@ def _unsaved_seconds(state: RunState) -> float:
 
 def search_words(options: Mapping[str, Any]) -> str:
     """Return bounds, expansion and restrictions of a search. `options` has the fields of `RunCommand`."""
-    least, most = options.get("min_length", 3), options.get("max_length")
-    lengths = (
-        f"lengths from {least}" if most is None else f"lengths {least} to {most}" if most > least else f"length {least}"
-    )
     paths = paths_text(options.get("between", ()), all_pairs=options.get("all_pairs", False))
+    usual = SHORTEST_PATH if paths else SHORTEST_CYCLE
+    least, most = options.get("min_length", usual), options.get("max_length")
+    bounds = f" {least} to {most}" if most is not None else "" if least == usual else f" from {least}"
+    lengths = f"length {least}" if least == most else f"lengths{bounds}"
+    kind = options.get("parity") or ("" if bounds else "all")
     words = [paths] if paths else []
-    words.append(f"{options['parity']} {lengths}" if options.get("parity") else lengths)
+    words.append(f"{kind} {lengths}".lstrip())
     if options.get("expansion") == "paper":
-        words.append("paper's expansion")
+        words.append("breadth first")
     if options.get("method") == "boundary" or options.get("pick", "all") != "all":
         words.append("along a boundary")
     restrictions = (

@@ -30,15 +30,16 @@ from kernels_ti import ChordlessError
 from kernels_ti.errors import quantity
 
 FRAMES, _SECONDS_OF_PLAYING = 200, 12.0
+_COLUMNS_BESIDE_FACTS = 13  # Labels, gutters, padding
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One property of two runs, such as the graph or the device."""
+    """One property of two runs, such as the graph or the device: its words for each run, the longest first."""
 
     label: str
-    first: str
-    second: str
+    first: tuple[str, ...]
+    second: tuple[str, ...]
     differs: bool = False  # Whether the values differ although two runs of the same search must agree on them
 
 
@@ -117,7 +118,10 @@ class CompareScreen(Page):
             return
         names = self._names
         ascii_only = self.dashboard.ascii_only
-        facts = [Fact("run", f"A  {names[0]}", f"B  {names[1]}"), *compare_facts(first, second, ascii_only=ascii_only)]
+        facts = [
+            Fact("run", _named("A", names[0]), _named("B", names[1])),
+            *compare_facts(first, second, ascii_only=ascii_only),
+        ]
         # While both are played they differ, of course.
         unequal = "" if self._shown < len(self._frames) - 1 else "*" if ascii_only else "≠"
         labels = [
@@ -126,8 +130,8 @@ class CompareScreen(Page):
         ]
         columns = {
             "#compare-labels": Content("\n").join(labels),
-            "#compare-first": Content("\n".join(fact.first for fact in facts)),
-            "#compare-second": Content("\n".join(fact.second for fact in facts)),
+            "#compare-first": Content("\n".join(self._fitting(fact.first) for fact in facts)),
+            "#compare-second": Content("\n".join(self._fitting(fact.second) for fact in facts)),
         }
         for selector, content in columns.items():
             self.query_one(selector, Static).update(content)
@@ -148,7 +152,22 @@ class CompareScreen(Page):
         counts.border_title = f"{both} by length"
         counts.show(first.cycles_by_length, second.cycles_by_length, f"{first.thing}s A", f"{second.thing}s B")
         self.query_one("#compare-nothing").display = False
-        self.query_one("#compare-body").display = True
+        body = self.query_one("#compare-body")
+        if not body.display:
+            body.display = True
+            # Whether there is a scroll bar is known then.
+            self.call_after_refresh(self.on_resize)
+
+    def _fitting(self, words: tuple[str, ...]) -> str:
+        """Return the words that fit in a column of facts, or else the last."""
+        width = self.query_one("#compare-body").scrollable_content_region.width or self.size.width
+        room = (width - _COLUMNS_BESIDE_FACTS) // 2
+        return next((text for text in words if len(text) <= room), words[-1])
+
+    def on_resize(self) -> None:
+        """Tell what fits now."""
+        if self._frames:
+            self.show_frame(self._shown)
 
 
 def load_run(directory: Path) -> RunState:
@@ -187,7 +206,9 @@ def _with_true_share(state: RunState, end: RunState) -> RunState:
 def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> list[Fact]:
     """Return the properties of two runs, one for each line."""
 
-    def fact(label: str, words: Callable[[RunState], str], same: Callable[[RunState], object] | None = None) -> Fact:
+    def fact(
+        label: str, words: Callable[[RunState], tuple[str, ...]], same: Callable[[RunState], object] | None = None
+    ) -> Fact:
         return Fact(label, words(first), words(second), same is not None and same(first) != same(second))
 
     counts_all = all(state.options.get("pick", "all") == "all" for state in (first, second))
@@ -195,10 +216,10 @@ def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> lis
         fact("graph", _graph, lambda state: (state.graph, state.n, state.m)),
         fact(
             "search",
-            lambda state: _PICKED.get(state.options.get("pick", "all"), "") + run_words.search_words(state.options),
+            _searched,
             lambda state: [state.options.get(key) for key in _WHAT_IS_SEARCHED],
         ),
-        fact("on", run_words.device_words),
+        fact("on", lambda state: (run_words.device_words(state), state.arch)),
         fact("state", lambda state: _state(state, ascii_only), lambda state: (state.phase, state.reason)),
         fact(_both(first, second), _found, (lambda state: state.cycles_by_length) if counts_all else None),
         fact(first.step_title if first.thing == second.thing else "paths T", _paths),
@@ -221,8 +242,19 @@ _WHAT_IS_SEARCHED = (
 )
 
 
-def _graph(state: RunState) -> str:
-    return f"{state.graph}  {size_text(state.n, state.m)}"
+def _named(letter: str, name: str) -> tuple[str, ...]:
+    """Return the name of a run's folder. Its end, the time, tells it from others of the same graph."""
+    words = name.split("-")
+    return tuple(f"{letter}  {'-'.join(words[first:])}" for first in range(len(words)))
+
+
+def _searched(state: RunState) -> tuple[str, ...]:
+    words = run_words.search_words(state.options)
+    return (_PICKED.get(state.options.get("pick", "all"), "") + words, words.removeprefix("all lengths, "))
+
+
+def _graph(state: RunState) -> tuple[str, ...]:
+    return f"{state.graph}  {size_text(state.n, state.m)}", state.graph, Path(state.graph).name
 
 
 def _both(first: RunState, second: RunState) -> str:
@@ -230,28 +262,33 @@ def _both(first: RunState, second: RunState) -> str:
     return f"{first.thing}s" if first.thing == second.thing else "found"
 
 
-def _found(state: RunState) -> str:
+def _found(state: RunState) -> tuple[str, ...]:
     if state.options.get("pick") == "sample" and state.boundary:
-        return f"{state.cycles:,} drawn at random from {state.boundary.get('drawn_from', 0):,}"
+        drawn = f"{state.cycles:,} drawn"
+        return f"{drawn} at random from {state.boundary.get('drawn_from', 0):,}", drawn
     return _total(state.cycles, state)
 
 
-def _state(state: RunState, ascii_only: bool) -> str:
+def _state(state: RunState, ascii_only: bool) -> tuple[str, ...]:
     words = run_words.phase_words(state).text(ascii_only=ascii_only)
     if state.reason == "complete":
-        return f"{words}: {', '.join(run_words.times_words(state))}"
+        times = run_words.times_words(state)
+        return f"{words}: {', '.join(times)}", f"{words}: {times[0]}", words
     reached = run_words.reached_words(state)
-    return f"{words}{reached and f' at {reached}'}, {seconds_text(state.seconds)}"
+    words += reached and f" at {reached}"
+    return f"{words}, {seconds_text(state.seconds)}", words
 
 
-def _paths(state: RunState) -> str:
+def _paths(state: RunState) -> tuple[str, ...]:
     if state.states is not None:
-        return f"none: {quantity(state.states, 'state')} at the most"
+        states = quantity(state.states, "state")
+        return f"none: {states} at the most", f"none: {states}"
     if state.phase == "finished" and run_words.paths_vary(state):
-        return f"about {short_number(state.paths)}"
+        return (f"about {short_number(state.paths)}",)
     return _total(state.paths, state)
 
 
-def _total(count: int, state: RunState) -> str:
+def _total(count: int, state: RunState) -> tuple[str, ...]:
     has_rate = state.seconds > 0 and state.states is None
-    return f"{count:,}" + (f"  {short_number(count / state.seconds)}/s" if has_rate else "")
+    rate = f"  {short_number(count / state.seconds)}/s" if has_rate else ""
+    return f"{count:,}{rate}", f"{count:,}"

@@ -93,5 +93,5 @@ class RecentRuns(Vertical):
 
 def _name(run: RunSummary, room: int) -> str:
     """Return what tells the run from others of its graph, or where that does not fit, the graph alone."""
-    name = row_title(run)
-    return name if len(name) <= room else title(run)
+    name, is_of_paths = row_title(run), thing_of_run(run) == "path"
+    return name if len(name) <= room else title(run) + " paths" * is_of_paths
