@@ -339,8 +339,8 @@ def test_with_ascii_alone_nothing_else_is_drawn(finished):
         assert "caf? ?" in drawn[-1]
         grid = load_graph("grid:5x5").graph
         # The last goes away by itself, for there is nothing to ask.
-        delete, which = AskDelete(summarize(finished), ["notes.txt"]), FilterQuestion(grid, CycleFilter())
-        for question in (delete, which, GoToQuestion(9), LeaveScreen(app.session)):
+        delete, which = AskDelete(summarize(finished), ["notes.txt"]), FilterQuestion(grid, CycleFilter(), "cycle")
+        for question in (delete, which, GoToQuestion(9, "cycle"), LeaveScreen(app.session)):
             await app.push_screen(question)
             take(question)
             if not isinstance(question, LeaveScreen):
