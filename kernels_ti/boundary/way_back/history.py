@@ -83,22 +83,7 @@ class History(KeptWay[_Kept]):
     def members(self, numbers: Numbers, names: Sequence[int], vertices: int) -> Words:
         """Return the cycles for some numbers of the block, by going back once; see `members_of`."""
         walks = Walks(numbers, self._rule.closed)
-        return members_of(walks, self.backward(walks.last + 1), self._rule, names, vertices)
-
-    def way(self, value: int | None, target: Words | None = None) -> set[int] | None:
-        """Return the vertices of the first way with a value to a state, for None to where a cycle closes; or None."""
-        n, one = self._block.graph.n, Numbers.of([0])
-        if target is None:
-            if self._rule.best != value:
-                return None
-            members = self.members(one, range(n), n)
-        else:
-            at, largest = np.flatnonzero((self.reached == target).all(axis=0)), self.values.largest
-            if largest is None or largest[at].tolist() != [value]:
-                return None
-            walks, begin = Walks(one, {self._last: 1}), (at, self.values)
-            members = members_of(walks, self.backward(), self._rule, range(n), n, begin)
-        return set(np.flatnonzero(np.unpackbits(members.view(np.uint8), bitorder="little")).tolist())
+        return members_of(walks, self.backward(walks.last + 1), names, vertices)
 
     def backward(self, end: int | None = None) -> Iterator[tuple[int, Layer, Values]]:
         """Go back, once, from a step: yield the number of each, its layer and the values of its states."""

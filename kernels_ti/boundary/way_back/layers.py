@@ -40,6 +40,10 @@ class Layer:
         parents = np.flatnonzero(child >= 0)
         return parents, child[parents].astype(np.int64)
 
+    def parents_of(self, state: int, *, joins: bool) -> Indices:
+        """Return the states that become one of those that follow."""
+        return np.flatnonzero((self.on if joins else self.off) == state)
+
 
 def layer_of(block: PlannedBlock, place: int, words: Words) -> tuple[Layer, Words]:
     """Let the vertex of a step come in all states; return the layer, and the states that follow.

@@ -94,21 +94,15 @@ class Rule:
 
     def close(self, place: int, layer: Layer, values: Values) -> None:
         """Take notice of the cycles that the vertex of a step closes."""
-        if len(layer.closing) and values.largest is not None:
-            best = int(self.reached(layer, values, layer.closing, joins=True).max())
+        closing = layer.closing
+        if len(closing) and values.largest is not None:
+            closed = self.reached(layer, values, closing, joins=True)
+            best = int(closed.max())
             if self.best is None or best > self.best:
                 self.best, self.closed = best, {}
-        closing = self.closing_best(layer, values)
+            closing = closing[closed == self.best]
         if len(closing):
             self.closed[place] = values.ways.totals(closing)[0]
-
-    def closing_best(self, layer: Layer, values: Values) -> Indices:
-        """Return the states in which the vertex closes a cycle of the best value."""
-        if values.largest is None:
-            return layer.closing
-        is_best = np.asarray(self.reached(layer, values, layer.closing, joins=True) == self.best)
-        closing: Indices = layer.closing[is_best]
-        return closing
 
     def reached(self, layer: Layer, values: Values, states: Indices, *, joins: bool) -> Indices:
         """Return the largest values of ways that go on from some states, in which the vertex joins or does not."""

@@ -9,7 +9,7 @@ import numpy as np
 from kernels_ti.boundary.arrays import Flags, Indices, Words
 from kernels_ti.boundary.values.numbers import Numbers, picked
 from kernels_ti.boundary.way_back.layers import Layer
-from kernels_ti.boundary.way_back.rule import Rule, Values
+from kernels_ti.boundary.way_back.rule import Values
 from kernels_ti.errors import EngineError
 
 _BITS = 64
@@ -48,34 +48,29 @@ class Walks:
 
 
 def members_of(
-    walks: Walks, way_back: Iterator[tuple[int, Layer, Values]], rule: Rule, names: Sequence[int], vertices: int,
-    begin: tuple[Indices, Values] | None = None,
-) -> Words:  # fmt: skip
+    walks: Walks, way_back: Iterator[tuple[int, Layer, Values]], names: Sequence[int], vertices: int
+) -> Words:
     """Go back through the layers of a block in numpy, and return the cycles as bit rows, in the order of the numbers.
 
-    `way_back` yields the number of a step, its layer and the values of its states, from the last step of the walks on.
-    `names` has the vertex of the graph for each vertex of the block, `vertices` is the number of the graph's. Walks
-    that begin before these steps do so at the states of `begin`, which has the values of all states there.
+    `way_back` yields the number of a step, its layer and the ways to its states, from the last step of the walks on.
+    `names` has the vertex of the graph for each vertex of the block, `vertices` is the number of the graph's.
     """
     members = np.zeros((len(walks), words_for(vertices)), np.uint64)
-    at, behind = (np.zeros(len(walks), np.int64), None) if begin is None else begin
-    rest = walks.rest.digits
+    at, rest = np.zeros(len(walks), np.int64), walks.rest.digits
     for place, layer, values in way_back:
         ways = values.ways
         going, begun = walks.begun(place)
         word, bit = divmod(names[layer.step.vertex], _BITS)
         if going:
-            assert behind is not None
-            parents, joins, first, last = _parents(layer, at[:going], rule, values, behind)
+            parents, joins, first, last = _parents(layer, at[:going])
             picks, left = picked(ways[parents], first, last, Numbers(rest[:, :going]))
             at[:going], rest[:, :going] = parents[picks], left.digits
             members[:going, word] |= joins[picks].astype(np.uint64) << np.uint64(bit)
         if begun > going:
-            new, closing = np.zeros(begun - going, np.int64), rule.closing_best(layer, values)
+            new, closing = np.zeros(begun - going, np.int64), layer.closing
             picks, left = picked(ways[closing], new, new + len(closing), Numbers(rest[:, going:begun]))
             at[going:begun], rest[:, going:begun] = closing[picks], left.digits
             members[going:begun, word] |= np.uint64(1) << np.uint64(bit)
-        behind = values
     if rest.any():
         raise EngineError("internal error: the way back to a cycle has a rest")
     found = np.empty_like(members)
@@ -83,20 +78,14 @@ def members_of(
     return found
 
 
-def _parents(
-    layer: Layer, children: Indices, rule: Rule, values: Values, behind: Values
-) -> tuple[Indices, Flags, Indices, Indices]:
+def _parents(layer: Layer, children: Indices) -> tuple[Indices, Flags, Indices, Indices]:
     """Return the states that become one of some states, whether the vertex joins, and the range of the parents of each.
 
-    The children may come several times. Only parents count whose best ways are among those of the child.
+    The children may come several times.
     """
     is_wanted = np.zeros(layer.after + 1, np.bool_)  # the last entry stands for no child
     is_wanted[children] = True
     sides = [np.flatnonzero(is_wanted[child]) for child in (layer.off, layer.on)]
-    if behind.largest is not None:
-        for joins, child in enumerate((layer.off, layer.on)):
-            value = rule.reached(layer, values, sides[joins], joins=bool(joins))
-            sides[joins] = sides[joins][value == behind.largest[child[sides[joins]]]]
     child = np.concatenate((layer.off[sides[0]], layer.on[sides[1]]))
     order = np.argsort(child, kind="stable")
     child = child[order]
@@ -107,6 +96,4 @@ def _parents(
     group = places[children]
     last = ends[group]
     first = np.concatenate(([0], ends[:-1]))[group]
-    if (first == last).any():
-        raise EngineError("internal error: there is no way back from a state")
     return np.concatenate(sides)[order], order >= len(sides[0]), first, last
