@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.executors.in_passes import MOST_VERTICES, BlockInPasses
@@ -289,14 +289,9 @@ class BoundaryCount:
         with self._kernels() as device:
             return BlockInPasses(device, block, self._longest, self._memory, saved)
 
-    @contextmanager
-    def _kernels(self) -> Iterator[Device]:
-        """Yield the device for passes: the CPU, where all other blocks are counted in Python."""
-        if self._device is not None:
-            yield self._device
-        else:
-            with held_device("cpu") as device:
-                yield device
+    def _kernels(self) -> AbstractContextManager[Device]:
+        """Hold the device for passes: the CPU, where all other blocks are counted in Python."""
+        return held_device("cpu") if self._device is None else nullcontext(self._device)
 
     @property
     def _steps_before(self) -> int:

@@ -176,21 +176,18 @@ def annealed_blocks(
     vertices in the order that is used. While orders are sought, `report` is called with no states now and then, with
     the width of the best order so far. GivenUp is raised once it was too late.
     """
-    width = 0
-
-    def tell_width(found: int) -> None:
-        nonlocal width
-        width = found
+    widths = [0]
 
     def enough() -> bool:
         if report is not None:
-            report(0.0, 0, width)
+            report(0.0, 0, widths[-1])
         return too_late()
 
     keeping = keeping or Keeping()
     along = set_up(
-        space, arch, "cycles", order=order, orders=keeping.orders, threads=threads, enough=enough, tell_width=tell_width
-    )
+        space, arch, "cycles", order=order, orders=keeping.orders, threads=threads, enough=enough,
+        tell_width=widths.append,
+    )  # fmt: skip
     # The layers of kernels go on in kernels, also where a new search would be made in Python.
     arch = "cpu" if keeping.in_kernels and along.arch == "reference" else along.arch
     if too_late():

@@ -84,11 +84,11 @@ def annealed_plan(
     tell_width(plan.width)
 
     def sought(block: Graph, order: BoundaryOrder, others: int) -> BoundaryOrder:
-        def tell(width: int) -> None:
-            tell_width(max(width, others))
-
         with held_device("cpu", threads=threads) as device:
-            return annealed_order(device, block, order, arch=arch, seconds=seconds, enough=enough, tell_width=tell)
+            return annealed_order(
+                device, block, order, arch=arch, seconds=seconds, enough=enough,
+                tell_width=lambda width: tell_width(max(width, others)),
+            )  # fmt: skip
 
     for i, (block, order) in enumerate(zip(plan.blocks, plan.orders, strict=True)):
         if promising[i] and order is not None:

@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.arrays import Flags, Indices, Places
+from kernels_ti.boundary.arrays import Indices, Places
 from kernels_ti.graph import Graph
 
 LARGEST_BOUNDARY = 254
@@ -231,18 +232,21 @@ class _Beam:
         self._take(parents, added)
         return parents, added
 
-    def _leaving(self, parents: Indices, added: Indices) -> Flags:
-        """Say which neighbours of an added vertex, and at last it itself, leave the boundary, shape (k, D + 1)."""
+    def _leaving(self, parents: Indices, added: Indices) -> tuple[npt.NDArray[Any], ...]:
+        """Say whether each neighbour of an added vertex, and at last it itself, leaves the boundary, shape (k, D + 1).
+
+        With the child and the vertex of each that does.
+        """
         near = self._near[added]
         rows = parents[:, None]
         leaving = self._came[rows, near] & (self._missing[rows, near] == 1)
-        return np.column_stack((leaving, self._missing[parents, added] == 0))
+        leaving = np.column_stack((leaving, self._missing[parents, added] == 0))
+        child, place = np.nonzero(leaving)
+        return leaving, child, np.column_stack((near, added))[child, place]
 
     def _let_go(self, parents: Indices, added: Indices) -> tuple[Indices, Indices]:
         """Return how many vertices leave the boundary as one is added, and how many edges of the boundary with them."""
-        leaving = self._leaving(parents, added)
-        child, place = np.nonzero(leaving)
-        vertex = np.column_stack((self._near[added], added))[child, place]
+        leaving, child, vertex = self._leaving(parents, added)
         beside = self._near[vertex]
         rows = parents[child][:, None]
         inside = self._inside[rows, beside].sum(axis=1) + self._adjacent[vertex, added[child]]
@@ -255,9 +259,7 @@ class _Beam:
 
     def _take(self, parents: Indices, added: Indices) -> None:
         """Make the chosen prefixes the current ones."""
-        leaving = self._leaving(parents, added)
-        child, place = np.nonzero(leaving)
-        vertex = np.column_stack((self._near[added], added))[child, place]
+        _, child, vertex = self._leaving(parents, added)
         self._came, self._inside = self._came[parents], self._inside[parents]
         self._missing = self._missing[parents]
         rows = np.arange(len(added))

@@ -136,21 +136,18 @@ def plan_of(
                 raise CheckpointError("the order of the vertices that was kept does not fit the graph")
             return _given_order(block, kept)
     elif order is None:
-        widest = 0
+        widths = [0]
 
-        def tell(width: int) -> None:
-            tell_width(max(widest, width))
+        def seek(block: Graph) -> BoundaryOrder | None:
+            widest = max(widths)
+            return small_boundary_order(
+                block, LARGEST_BOUNDARY, arch=arch, seconds=seconds, enough=enough,
+                tell_width=lambda width: tell_width(max(widest, width)),
+            )  # fmt: skip
 
         def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
-            nonlocal widest
-            found = found_once(
-                block,
-                (states_per_second(arch), seconds),
-                lambda: small_boundary_order(
-                    block, LARGEST_BOUNDARY, arch=arch, seconds=seconds, enough=enough, tell_width=tell
-                ),
-            )
-            widest = max(widest, 0 if found is None else found.width)
+            found = found_once(block, (states_per_second(arch), seconds), lambda: seek(block))
+            widths.append(0 if found is None else found.width)
             return found
     else:
         place = {v: at for at, v in enumerate(order)}

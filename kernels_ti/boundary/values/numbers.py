@@ -80,10 +80,6 @@ class Numbers:
         """Return one of the numbers."""
         return sum(digit << DIGIT_BITS * k for k, digit in enumerate(self.digits[:, place].tolist()))
 
-    def padded(self, digits: int) -> Numbers:
-        """Return the same with at least so many digits."""
-        return Numbers(np.pad(self.digits, ((0, max(digits - len(self.digits), 0)), (0, 0))))
-
     def totals(self, which: Indices) -> list[int]:
         """Return the sum of some, or one for each length."""
         digits = self.by_length
@@ -214,7 +210,7 @@ def picked(weights: Numbers, first: Indices, last: Indices, numbers: Numbers) ->
     the weights before its pick, in as many digits.
     """
     count = len(numbers.digits)
-    sums = _sums_before(weights.padded(count).digits)
+    sums = _sums_before(np.pad(weights.digits, ((0, max(count - len(weights.digits), 0)), (0, 0))))
     targets = sums[:, first]
     targets[:count] += numbers.digits
     targets = _carried(targets)[: len(sums)]
