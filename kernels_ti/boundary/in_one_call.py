@@ -210,10 +210,7 @@ def ready_to_pick(
     keeping: Keeping | None = None,
     **orders: Any,
 ) -> Iterator[tuple[PlannedBlocks, Means]]:
-    """Plan a search space and open the device for it; yield the plan and the means for `best_cycle` and `Draws`.
-
-    For `orders`, `report` and `keeping` see `annealed_blocks`, for `answer` `in_time`.
-    """
+    """Plan a search space and open the device; for the parameters see `annealed_blocks` and `in_time`."""
     watch, memory, keeping = watch or Watch(), space.options.memory, keeping or Keeping()
     with in_time(watch, answer) as too_late:
         planned, arch = annealed_blocks(

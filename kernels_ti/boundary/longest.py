@@ -99,10 +99,7 @@ def longest_in(
     watch: Watch | None = None,
     **how: Any,
 ) -> BestCycle:
-    """Find the longest, shortest, heaviest or lightest cycle; see `kernels_ti.longest.longest_cycle`.
-
-    The time-out of the watch gives the search up. For `how` see `kernels_ti.boundary.in_one_call.ready_to_pick`.
-    """
+    """Find the longest, shortest, heaviest or lightest cycle, until the time-out; for `how` see `ready_to_pick`."""
     began = time.perf_counter()
     watch, answer = watch or Watch(), "the best cycle was found"
     gains = Gains() if weights is None else weights.gains
@@ -133,10 +130,7 @@ def longest_in(
 def few_along_boundary(
     space: SearchSpace, k: int, *, shortest: bool, watch: Watch, arch: str, report: Report | None = None, **how: Any
 ) -> BestCycle:
-    """Find the k longest, or shortest, cycles: count by length, and then read off the first cycles of those lengths.
-
-    For `how` see `kernels_ti.boundary.in_one_call.ready_to_pick`.
-    """
+    """Find the k longest, or shortest, cycles: count by length, and read off the first ones of those lengths."""
     order = how.get("order")
     names = None if order is None else [space.graph.names[v] for v in order]
     counts = count_along_boundary(space, arch if space.graph.is_simple else "auto", names, watch)

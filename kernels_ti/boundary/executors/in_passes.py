@@ -99,10 +99,7 @@ class BlockAtPoints(DeviceTables):
 
 
 class BlockInPasses:
-    """The count of one block by length, in kernels; `saved` has passes that have been made before.
-
-    `cycles` is known once all passes are made.
-    """
+    """The count of one block by length, in kernels, from the passes of `saved` on; `cycles` is known in the end."""
 
     def __init__(
         self,

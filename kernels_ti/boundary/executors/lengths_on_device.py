@@ -40,11 +40,7 @@ _GROWTH = 1.3
 
 
 class DeviceLengths(DeviceBlock):
-    """The count of one block by length, of cycles of up to `longest` vertices, in kernels on a CPU or CUDA.
-
-    Rows hold the states. The ways to all of them lie in two buffers of their own: the second one is only filled where
-    one is too small.
-    """
+    """The count of one block by length, of cycles of up to `longest` vertices; ways have two buffers of their own."""
 
     _below = 0
     """How much less than 2^48 the prime is of which the ways are remainders; 0 for exact numbers."""

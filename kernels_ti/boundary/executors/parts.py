@@ -112,10 +112,7 @@ class Parts:
         return bool(overflowed), vertices, rows, ways
 
     def launches(self, vertices: int) -> Iterator[int]:
-        """Cut the parts into ranges for one launch each, in which so many vertices come.
-
-        Set the queue to the first part of a range, and yield the end.
-        """
+        """Cut the parts into ranges for one launch each: set the queue to the first part, and yield the end."""
         at_once, parts = max(_STATES_AT_ONCE // vertices, 1), len(self.table)
         if self.states < at_once:
             self.queue[NEXT] = 0

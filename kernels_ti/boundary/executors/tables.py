@@ -276,10 +276,7 @@ class DeviceTables(Forward):
     def _require(
         self, needed: int, of_a_state: float, cells: int, *, by_length: bool = False, most: int = MOST_CELLS
     ) -> None:
-        """Refuse what does not fit into the memory allowed, or has more than `most` cells.
-
-        `of_a_state` are the bytes that a state takes at most.
-        """
+        """Refuse what does not fit into the memory, or `most` cells; a state takes `of_a_state` bytes at most."""
         require_memory(
             needed, self._memory, self.states, self._block, self.place,
             by_length=by_length, of_a_state=of_a_state, is_count=self._is_count,

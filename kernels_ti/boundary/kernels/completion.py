@@ -106,10 +106,7 @@ def forced(ends, alone, inner, ahead: ti.template()):
 
 @ti.func
 def first_of(vertices, first, depths: ti.template(), depth, lowest):
-    """Return the least depth of some vertices of the path but for the last one, `lowest` at most.
-
-    The vertices are bits; `first` is the number of the first one.
-    """
+    """Return the least depth of some vertices, bits from `first` on, of the path but its last one; `lowest` at most."""
     rest, low = vertices, lowest
     while rest != ti.u64(0):
         there = depths[first + lowest_bit(rest, 64)]
@@ -238,10 +235,7 @@ def completion_kernel(words: int, bits: int) -> Any:
         first: ti.i32, last: ti.i32, stride: ti.i32, word_stride: ti.i32, empty: ti.u64, states: array(ti.u64, 1),
         ahead: array(ti.u64, 1), tallies: array(ti.u64, 1),
     ):  # fmt: skip
-        """Write `empty` to the first word of each state that cannot be completed, and count these in the tallies.
-
-        A work item reads one state: `stride` cells lie between two states, `word_stride` between two of its words.
-        """
+        """Write `empty` to each state, one for each work item, that cannot be completed, and count these."""
         for i in range(first, last):
             if states[i * stride] != empty:
                 state = vector(0)

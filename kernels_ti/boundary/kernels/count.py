@@ -11,10 +11,7 @@ from kernels_ti.taichi_door import kernel, ti
 
 @lru_cache
 def count_kernel(words: int, bits: int, cells: int) -> Any:
-    """Return the kernel that counts, for states of `words` words with symbols of `bits` bits, in rows of `cells`.
-
-    With one word more, that is the number of vertices on the cycle.
-    """
+    """Return the kernel that counts; states have `words` words, symbols `bits` bits, rows `cells` words."""
     bounded = child_functions(words, bits, cells).bounded
     functions = row_functions(cells)
     state_at, rows_of = functions.state_at, functions.rows_of
@@ -26,10 +23,7 @@ def count_kernel(words: int, bits: int, cells: int) -> Any:
         spec: array(ti.u64, 1), base: ti.i32, bounds: array(ti.i32, 1),
         spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
     ):  # fmt: skip
-        """Let a vertex come in the state of one row for each work item: find the rows of its children, add its ways.
-
-        `copies` of the closing ways are kept.
-        """
+        """Find the rows of the children of one state for each work item, and add its ways."""
         for i in range(first, last):
             begin = i * stride
             if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):

@@ -38,10 +38,7 @@ def gaining(words: int, bits: int) -> Any:
 
 @lru_cache
 def optimum_kernels(words: int, bits: int, cells: int) -> tuple[Any, Any, Any]:
-    """Return `improve`, `settle` and `matching`; states have `words` words, symbols `bits` bits, rows `cells` words.
-
-    With one word more, that is the number of vertices on the cycle.
-    """
+    """Return `improve`, `settle` and `matching`; states have `words` words, symbols `bits` bits, rows `cells` words."""
     gained, bounded = gaining(words, bits), child_functions(words, bits, cells).bounded
     state_at, row_of, rows_of, _found_at = row_functions(cells)
     mixed = mixing(cells)
@@ -78,10 +75,7 @@ def optimum_kernels(words: int, bits: int, cells: int) -> tuple[Any, Any, Any]:
         bounds: array(ti.i32, 1), gains: array(ti.i64, 1), gain_base: ti.i32, of_edges: ti.i32, is_origin: ti.i32,
         best: ti.u64, spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
     ):  # fmt: skip
-        """Add the ways to one state for each work item to those of its children that have its value.
-
-        `best` is the value of the cycles whose ways are counted as they close.
-        """
+        """Add the ways to one state for each work item to those of its children that have its value, or to `best`."""
         for i in range(first, last):
             begin = i * stride
             if old[begin] != ti.u64(0):
@@ -113,10 +107,7 @@ def optimum_kernels(words: int, bits: int, cells: int) -> tuple[Any, Any, Any]:
         size: ti.i32, stride: ti.i32, origin: ti.u64, rows: array(ti.u64, 1), most: ti.i32, met: array(ti.u64, 1),
         found: array(ti.u64, 1),
     ):  # fmt: skip
-        """Copy the rows of states that may be an origin, up to `most` of them; `met` counts them all.
-
-        A work item reads one row.
-        """
+        """Copy up to `most` rows, one for each work item, of states that may be an origin; `met` counts them all."""
         for i in range(size):
             if mixed(state_at(rows, i * stride)) == origin:
                 at = ti.cast(ti.atomic_add(met[0], ti.u64(1)), ti.i32)

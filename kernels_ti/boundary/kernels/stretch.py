@@ -67,10 +67,7 @@ def take_in(
     old: ti.template(), ways: ti.template(), first, rows, digits, layers: ti.template(), source, words, cells,
     new_digits, apart, by_length: ti.template(),
 ):  # fmt: skip
-    """Copy the rows of a part, but for those that are dead, to a worker's own.
-
-    Return how many they are, and the cells that their ways by length take, -1 for too many.
-    """
+    """Copy the living rows of a part to a worker; return their number and the cells of their ways, -1 for too many."""
     count, used = 0, 0
     for row in range(first, first + rows):
         at = row * (words + (WINDOW if ti.static(by_length) else digits))
@@ -122,10 +119,7 @@ def add_ways(
     layers: ti.template(), tables: ti.template(), found: ti.template(), source, count, target, stride, links, apart,
     longest, first_found, digits,
 ):  # fmt: skip
-    """Add the ways to each state of a layer to those of its children, and those that close a cycle to `found`.
-
-    Return 1 if a sum has too many digits.
-    """
+    """Add the ways to the states of a layer to those of their children, or to `found`; return 1 for an overflow."""
     over = 0
     for row in range(count):
         at = source + row * stride + stride - WINDOW

@@ -203,10 +203,7 @@ def row_functions(cells: int) -> RowFunctions:
 
     @ti.func
     def found_at(table: ti.template(), size, stride, state):
-        """Return the first cell of the row of a state in a table that is only read, -1 for none.
-
-        The table has an empty row.
-        """
+        """Return the first cell of the row of a state, -1 for none; the table is only read, and has an empty row."""
         written = state[0] | ti.u64(TAKEN | WRITTEN)
         at = first_row(state, size)
         row, is_sought = -1, 1

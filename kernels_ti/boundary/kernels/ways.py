@@ -94,10 +94,7 @@ def ways_kernels(words: int, bits: int, cells: int) -> tuple[Any, Any, Any]:
         walks: ti.i32, at: array(ti.i32, 1), following: array(ti.u64, 1), stride: ti.i32,
         wanted: array(ti.u64, 1), size: ti.i32, where: array(ti.i32, 1), full: array(ti.u64, 1),
     ):  # fmt: skip
-        """Put the state of one walk for each work item into a table, and write where it is.
-
-        The state is row `at` of the layer that follows.
-        """
+        """Put the state `at` of one walk for each work item into a table, and write where it is."""
         for i in range(walks):
             row, _is_new = row_of(wanted, size, cells, state_at(following, at[i] * stride))
             if row < 0:

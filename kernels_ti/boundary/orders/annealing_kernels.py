@@ -52,10 +52,7 @@ def weigh(
     chains: ti.i32, spread: ti.i32, n: ti.i32, sizes: array(ti.i32, 1), weights: array(ti.i32, 1),
     facts: array(ti.i32, 1),
 ):  # fmt: skip
-    """Add up the energy of a chain, with weights around its largest boundary.
-
-    One work item in `spread` has a chain. It reads the chain's boundaries and writes its facts.
-    """
+    """Add up the energy of each chain, with weights around its largest boundary; one work item in `spread` has one."""
     for item in range(chains * spread):
         if item % spread == 0:
             chain = item // spread

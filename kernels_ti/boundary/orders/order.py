@@ -149,10 +149,7 @@ def _greedy(neighbours: list[list[int]], largest: int, enough: Callable[[], bool
 
 
 class _Beam:
-    """Prefixes that are followed side by side, all in arrays: the most promising ones; of two alike, the cheaper.
-
-    No boundary has more than `largest` vertices.
-    """
+    """The most promising prefixes, side by side in arrays, with boundaries of at most `largest` vertices."""
 
     def __init__(self, neighbours: list[list[int]], largest: int) -> None:
         n = len(neighbours)
@@ -233,10 +230,7 @@ class _Beam:
         return parents, added
 
     def _leaving(self, parents: Indices, added: Indices) -> tuple[npt.NDArray[Any], ...]:
-        """Say whether each neighbour of an added vertex, and at last it itself, leaves the boundary, shape (k, D + 1).
-
-        With the child and the vertex of each that does.
-        """
+        """Say which neighbours of an added vertex, and at last it itself, leave; with the child and vertex of each."""
         near = self._near[added]
         rows = parents[:, None]
         leaving = self._came[rows, near] & (self._missing[rows, near] == 1)

@@ -38,10 +38,7 @@ def likely_states(plan: BoundaryPlan) -> npt.NDArray[np.float64]:
 
 
 def share_done(likely: npt.NDArray[np.float64], states: Sequence[int]) -> float:
-    """Return the share of the work that is done, 0 to 1, from `likely_states` and the states that were met.
-
-    The expectation is corrected by the states that were met so far.
-    """
+    """Return the share of the work that is done, 0 to 1; the states that were met correct those that are `likely`."""
     met, expected, whole = float(sum(states)), float(likely[: len(states)].sum()), float(likely.sum())
     trust = _PART_TO_TRUST * whole
     ahead = (whole - expected) * (met + trust) / max(expected + trust, 1.0)

@@ -49,10 +49,7 @@ class Keeping:
         return forward
 
     def offer(self, forward: Callable[[], SavedForward], all_came: bool) -> None:
-        """Offer the state between two vertices, or say that all of the block have come.
-
-        The function that returns it may be called until the next vertex has come.
-        """
+        """Offer the state between two vertices, until the next one has come; or say that all of the block have come."""
         self._latest = [] if all_came else [forward]
         if self._keep is not None:
             orders, done = self.orders or (), self.done

@@ -79,10 +79,7 @@ def members_of(
 
 
 def _parents(layer: Layer, children: Indices) -> tuple[Indices, Flags, Indices, Indices]:
-    """Return the states that become one of some states, whether the vertex joins, and the range of the parents of each.
-
-    The children may come several times.
-    """
+    """Return the parents of `children`, whether the vertex joins, and the range of the parents of each."""
     is_wanted = np.zeros(layer.after + 1, np.bool_)  # the last entry stands for no child
     is_wanted[children] = True
     sides = [np.flatnonzero(is_wanted[child]) for child in (layer.off, layer.on)]
