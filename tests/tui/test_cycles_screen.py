@@ -212,7 +212,7 @@ def test_filter_by_lengths_and_vertices(path):
         assert len(screen.index) == len(CYCLES)
         assert screen.query_one(CycleTable).chosen.position == chosen
         await pilot.press("slash")
-        await pilot.click("#all")
+        await pilot.click("#other")
         assert pilot.app.screen is screen
 
     browse(path, steps)

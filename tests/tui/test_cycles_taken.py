@@ -40,7 +40,7 @@ def test_the_cycles_that_are_shown_are_written_in_their_order(folder, monkeypatc
             (str(folder), "this is a folder"),
         ):
             field.value = name
-            await until(pilot, lambda fault=fault: fault in str(app.screen.query_one("#mistake", Static).content))
+            await until(pilot, lambda fault=fault: fault in str(app.screen.query_one("#asked-mistake", Static).content))
             await pilot.press("enter")
             assert isinstance(app.screen, ExportQuestion)
         field.value = "all.txt"
