@@ -223,7 +223,7 @@ def test_the_chart_is_drawn_only_when_something_has_changed(monkeypatch):
         widget.toggle_scale()
         await pilot.pause()
         assert len(drawings) == drawn + 1
-        assert not widget.is_log
+        assert not widget._is_log
         assert "linear scale" in text_of(pilot.app)
         pilot.app.theme = "textual-light"
         await pilot.pause()

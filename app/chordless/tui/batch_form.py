@@ -20,6 +20,7 @@ from chordless.tui.readings import AS_IT_IS, OVERLAP, options_of, said_here
 from chordless.tui.recent_batches import RecentBatch, words_of
 from chordless.tui.run_form import cluster_name, graph_source
 from kernels_ti import ChordlessError, GraphError, OptionError
+from kernels_ti.errors import quantity
 
 MANIFEST = ".toml"
 _TABLES = (".csv", ".parquet")
@@ -142,7 +143,7 @@ def _with_graphs(plan: BatchPlan) -> BatchPlan:
             raise OptionError("-: standard input is the keyboard here; name a file")
     except ChordlessError as error:
         return replace(plan, graphs_fault=said_here(str(error)))
-    graphs, inputs = _count(jobs), f"{len(jobs):,} input{'s' * (len(jobs) != 1)}"
+    graphs, inputs = _count(jobs), quantity(len(jobs), "input")
     more = "" if graphs is None or graphs == len(jobs) else f", {graphs:,} graphs"
     less = f"; {len(faults):,} left out" if faults else ""
     return replace(plan, jobs=jobs, graphs_words=inputs + more + less, graphs=graphs, left_out=tuple(faults))
@@ -174,15 +175,12 @@ def _with_output(plan: BatchPlan) -> BatchPlan:
             if lines is None:
                 fault = "this file exists and was not written by a batch"
             elif not os.access(path, os.W_OK):
-                return replace(plan, output_words=f"{_lines(lines)}, to look at only", output_fault="", lines=lines)
+                words = f"{quantity(lines, 'line')}, to look at only"
+                return replace(plan, output_words=words, output_fault="", lines=lines)
     except OSError as error:
         fault = f"cannot be read: {error.strerror}"
-    words = "a new file" if lines is None else f"{_lines(lines)} so far"
+    words = "a new file" if lines is None else f"{quantity(lines, 'line')} so far"
     return replace(plan, output_words=words, output_fault=fault, lines=lines)
-
-
-def _lines(lines: int) -> str:
-    return f"{lines:,} line{'s' * (lines != 1)}"
 
 
 def is_of_batch(path: str) -> bool:

@@ -125,14 +125,14 @@ class BatchSession:
         self._told = self.state = BatchState()
         self._stopping = False
         self._lock = threading.Lock()
-        self._changed: Callable[[], None] = lambda: None
+        self._changed: Callable[[], object] = lambda: None
 
     @property
     def is_at_work(self) -> bool:
         """Whether the engine is at work."""
         return self._feed.at_work
 
-    def begin(self, changed: Callable[[], None]) -> None:
+    def begin(self, changed: Callable[[], object]) -> None:
         """Start to listen. After each change of `state`, the listening thread calls `changed`."""
         self._changed = changed
         self._feed.begin(self._take)

@@ -15,6 +15,7 @@ from chordless.graphs.overlap_report import SHORTEST_HOLE, OverlapReport, report
 from chordless.protocol.events import Failed, Finished
 from chordless.protocol.orders import RunCommand
 from kernels_ti import EngineError, is_chordal
+from kernels_ti.errors import quantity
 
 _SECONDS_BETWEEN_LOOKS = 0.1
 _SPECIES_NAMED = 3
@@ -49,7 +50,7 @@ def verdict_words(report: OverlapReport) -> str:
         return "No two species share prey."
     if report.holes:
         most = ", ".join(f"{one.name} ({one.holes:,})" for one in report.species[:_SPECIES_NAMED])
-        holes = f"{report.holes:,} hole{'s' * (report.holes != 1)}"
+        holes = quantity(report.holes, "hole")
         return f"{holes}: no line of niches has all {report.sharing:,} species. In most holes: {most}."
     if report.order is None:
         triple = "; ".join(report.asteroidal_triple or ())

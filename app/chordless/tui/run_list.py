@@ -81,24 +81,16 @@ def ordered(runs: Sequence[RunSummary], column: Column, *, turned: bool) -> list
     return sorted(runs, key=column.value, reverse=column.is_number != turned)
 
 
+ASKED = (
+    *("min_length", "max_length", "parity", "through", "through_edges", "avoid", "avoid_edges"),
+    *("part", "pick", "between", "all_pairs"),
+)
+"""What two runs share that search a graph for the same cycles."""
 _QUESTION = (
     *("graph", "file_format", "simplify", "directed", "multigraph", "encoding", "overlap", "types"),
-    *(
-        "min_length",
-        "max_length",
-        "parity",
-        "through",
-        "through_edges",
-        "avoid",
-        "avoid_edges",
-        "limit",
-        "part",
-        "pick",
-        "between",
-        "all_pairs",
-    ),
+    *ASKED,
+    "limit",
 )
-"""What two commands that ask for the same cycles share."""
 
 
 def title(run: RunSummary) -> str:

@@ -27,7 +27,6 @@ from chordless.tui.batch_form import (
     source_of,
 )
 from chordless.tui.batch_lines import BatchLine, BatchLines, LineIndex
-from chordless.tui.batch_messages import BatchNews
 from chordless.tui.batch_session import BatchSession
 from chordless.tui.batch_words import (
     AGAIN,
@@ -280,11 +279,6 @@ class BatchScreen(SortedBatch):
         self.query_one("#batch-counts", Static).update(counts)
         self.query_one("#batch-now", Static).update(now)
 
-    def _tell(self) -> None:
-        """Post that the state has changed. The thread of the batch calls it."""
-        self.post_message(BatchNews())
-
-    @on(BatchNews)
     def _hear(self) -> None:
         session = self._session
         if session is None or not self.is_attached:
@@ -354,7 +348,7 @@ class BatchScreen(SortedBatch):
         except ChordlessError as error:
             self.notify(str(error), severity="warning")
         self.dashboard.batch = session
-        session.begin(self._tell)
+        session.begin(lambda: self.call_later(self._hear))
         self._is_to_focus_table = True
         self._show_file(plan.output)
         self.refresh_bindings()

@@ -20,6 +20,7 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.actions import bindings_of
+from chordless.tui.run_list import ASKED
 from chordless.tui.screens.page import Page
 from chordless.tui.widgets.chart import FOUND_MEANING, EvolutionChart, end_of_axis, paths_series
 from chordless.tui.widgets.counts_table import CountsTable
@@ -217,7 +218,7 @@ def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> lis
         fact(
             "search",
             _searched,
-            lambda state: [state.options.get(key) for key in _WHAT_IS_SEARCHED],
+            lambda state: [state.options.get(key) for key in ASKED],
         ),
         fact("on", lambda state: (run_words.device_words(state), state.arch)),
         fact("state", lambda state: _state(state, ascii_only), lambda state: (state.phase, state.reason)),
@@ -227,19 +228,6 @@ def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> lis
 
 
 _PICKED = {"sample": "a sample, ", "longest": "a longest cycle, "}
-_WHAT_IS_SEARCHED = (
-    "pick",
-    "min_length",
-    "max_length",
-    "parity",
-    "through",
-    "through_edges",
-    "avoid",
-    "avoid_edges",
-    "part",
-    "between",
-    "all_pairs",
-)
 
 
 def _named(letter: str, name: str) -> tuple[str, ...]:

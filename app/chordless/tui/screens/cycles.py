@@ -29,6 +29,7 @@ from chordless.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
 from chordless.tui.screens.cycle_taking import TakingActions
 from chordless.tui.widgets.cycle_table import CycleTable
 from chordless.tui.widgets.cycles_offer import CyclesOffer
+from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.graph_view import GraphView
 from kernels_ti import ChordlessError
 
@@ -263,7 +264,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
             line = None if cycle is None else index.line_of(cycle.position, len(cycle.vertices))
             cursor = 0 if line is None else line
         self.index = index
-        down, up = (" v", " ^") if self._ascii_only else (" ▼", " ▲")
+        down, up = (" v", " ^") if is_ascii(self) else (" ▼", " ▲")
         mark = {"found": "", "longest": down, "shortest": up}[index.order]
         shown = ShownCycles(self._run, index)
         self._table.show(shown, cursor=cursor, largest=len(self._run), mark=mark, more=more)
@@ -294,7 +295,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
 
     def _update_status(self) -> None:
         if self._run is not None:
-            separator = " | " if self._ascii_only else " · "
+            separator = " | " if is_ascii(self) else " · "
             picked = cycle_words.picked_words(self._state)
             words = cycle_words.status_words(self._run, self.index, self._doing, separator, picked=picked)
             self._status.update(words)
@@ -356,10 +357,6 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
             self._build(CycleFilter(), self.index.order, keep_cursor=True)
         else:
             self.call_later(self.dashboard.action_back)
-
-    @property
-    def _ascii_only(self) -> bool:
-        return bool(getattr(self.app, "ascii_only", False))
 
     def _is_at_work(self, group: str) -> bool:
         return any(worker.group == group and worker.node is self for worker in self.workers if not worker.is_finished)

@@ -100,11 +100,6 @@ class EvolutionChart(Picture, can_focus=True):
         self._is_log = True
         self._cursor: int | None = None
 
-    @property
-    def is_log(self) -> bool:
-        """Whether the scale is logarithmic."""
-        return self._is_log
-
     def show(self, series: tuple[Series, ...], longest: int = 0, nothing: str = "") -> None:
         """Show these curves on an axis that goes on to the length `longest` at least, or without counts `nothing`."""
         if (series, longest, nothing) != (self._series, self._longest, self._nothing):

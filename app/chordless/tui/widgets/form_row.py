@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.suggester import Suggester
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from chordless.tui.widgets.text_field import TextField
@@ -13,8 +13,8 @@ from chordless.tui.widgets.text_field import TextField
 class FormLine(Horizontal):
     """A line of a form with any kind of field. It has the class ``-focused`` while its field has the focus."""
 
-    def __init__(self, label: str) -> None:
-        super().__init__(Static(label, classes="label", markup=False))
+    def __init__(self, label: str, *fields: Widget, id: str | None = None, name: str | None = None) -> None:
+        super().__init__(Static(label, classes="label", markup=False), *fields, id=id, name=name)
 
     def on_descendant_focus(self) -> None:
         """Make the label stand out."""
@@ -25,39 +25,27 @@ class FormLine(Horizontal):
         self.remove_class("-focused")
 
 
-class FormRow(Horizontal):
+class FormRow(FormLine):
     """A line of a form with a text field. It has the class ``-wrong`` while the field has a fault.
 
-    It has the class ``-focused`` while the field has the focus. `value` is the first content, `empty` is shown in the
-    empty field as its meaning, and `help` stands beside the field while it has no fault.
+    `value` is the first content, `empty` is shown in the empty field as its meaning, and `help` stands beside the field
+    while it has no fault.
     """
 
     def __init__(
         self, name: str, label: str, value: str, *, empty: str = "", help: str = "", suggester: Suggester | None = None
     ) -> None:
-        super().__init__(id=f"row-{name}", name=name)
-        self._label = label
         self._help = help
         self.field: Input = TextField(value, empty, id=name.replace("_", "-"), compact=True, suggester=suggester)
         self._beside = Static(help, classes="beside", markup=False)
-
-    def compose(self) -> ComposeResult:
-        """Build the line."""
-        yield Static(self._label, classes="label", markup=False)
-        yield self.field
-        yield self._beside
+        super().__init__(label, self.field, self._beside, id=f"row-{name}", name=name)
 
     def on_mount(self) -> None:
         """Show the beginning of a long text."""
         self.call_after_refresh(self._show_beginning)
 
-    def on_descendant_focus(self) -> None:
-        """Make the label stand out."""
-        self.add_class("-focused")
-
     def on_descendant_blur(self) -> None:
         """Show the beginning of a long text when the field loses the focus."""
-        self.remove_class("-focused")
         # If the whole terminal loses the focus, the cursor stays where it is.
         if self.app.app_focus:
             self._show_beginning()

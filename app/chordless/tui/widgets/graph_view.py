@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -10,9 +10,8 @@ import numpy.typing as npt
 from rich.cells import set_cell_size
 from rich.segment import Segment
 from textual import events
-from textual.geometry import Offset, Size
+from textual.geometry import Offset
 from textual.strip import Strip
-from textual.widget import Widget
 
 from chordless.graphs.drawing import Layout, ring_layout
 from chordless.tui.widgets.canvas import (
@@ -27,6 +26,7 @@ from chordless.tui.widgets.canvas import (
     Points,
 )
 from chordless.tui.widgets.glyphs import is_ascii
+from chordless.tui.widgets.picture import Picture
 from chordless.words.numbers import share_text
 from kernels_ti import Graph
 from kernels_ti.graph import IntArray
@@ -56,7 +56,7 @@ _INSIDE = 1
 _HEAT_HEADINGS = ("{}s that pass an edge: ", "{}s at an edge: ", "{}s: ")
 
 
-class GraphView(Widget):
+class GraphView(Picture):
     """Draws a graph. The chosen cycle is bright and thick. Its vertices have names where there is room.
 
     With `crowded_names` they have names even where these cover edges. `thing` is the word for what is highlighted.
@@ -81,8 +81,6 @@ class GraphView(Widget):
         self._zoom = 1.0
         # The centre of the view, in the coordinates of the layout. None is the centre of the graph.
         self._middle: Points | None = None
-        self._strips: list[Strip] | None = None
-        self._drawn_size = Size(0, 0)
         self._dragged_from: Offset | None = None
 
     # Content
@@ -94,7 +92,7 @@ class GraphView(Widget):
         alone, as a ring.
         """
         self._graph, self._layout_of_graph, self._caption = graph, layout, caption
-        self._names = _texts(graph.names)
+        self._names = [str(name) for name in graph.names]
         self._edges = graph.pairs() if layout is not None else np.empty((0, 2), np.int64)
         self._cycle, self._heat = np.empty(0, np.int64), None
         self.fit()
@@ -103,7 +101,7 @@ class GraphView(Widget):
         """Draw nothing."""
         self._graph = self._layout_of_graph = None
         self._caption = ""
-        self._redraw()
+        self.draw_again()
 
     def light(self, vertices: IntArray) -> None:
         """Highlight a cycle, or a path, by its vertices in order, shape (length,)."""
@@ -114,7 +112,7 @@ class GraphView(Widget):
             self._keep_in_view(self._drawn_members())
             if self._middle is not before:
                 self._go_to_cycle()
-        self._redraw()
+        self.draw_again()
 
     def warm(self, shares: npt.NDArray[np.float64] | None) -> None:
         """Draw edges by their heat, in place of the cycle; None draws the cycle again.
@@ -122,7 +120,7 @@ class GraphView(Widget):
         The shares have the heat of each pair of adjacent vertices, shape (pairs,), in the order of `Graph.pairs`.
         """
         self._heat = shares
-        self._redraw()
+        self.draw_again()
 
     @property
     def is_warm(self) -> bool:
@@ -144,7 +142,7 @@ class GraphView(Widget):
     def fit(self) -> None:
         """Show the whole graph."""
         self._zoom, self._middle = 1.0, None
-        self._redraw()
+        self.draw_again()
 
     def zoom(self, steps: int, at: Offset | None = None) -> None:
         """Magnify by some steps; a negative number shrinks the drawing.
@@ -161,13 +159,13 @@ class GraphView(Widget):
         if at is not None:
             away = np.array([at.x - self.size.width / 2, self.size.height - 2 * at.y])
             self._middle = self._centre() + away / before - away / self._scale()
-        self._redraw()
+        self.draw_again()
 
     def pan(self, columns: float, rows: float) -> None:
         """Move the view by some cells to the right and downwards."""
         self._middle = self._centre() + np.array([columns, -2 * rows]) / self._scale()
         self._keep_in_view(np.arange(len(self._drawn_layout())))
-        self._redraw()
+        self.draw_again()
 
     def _go_to_cycle(self) -> None:
         lit = self._drawn_layout()[self._drawn_members()]
@@ -221,37 +219,21 @@ class GraphView(Widget):
 
     # Drawing
 
-    def render_line(self, y: int) -> Strip:
-        """Return one line of cells."""
-        if self._strips is None or self._drawn_size != self.size:
-            self._drawn_size = self.size
-            self._strips = self._draw()
-        return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width, self.rich_style)
-
-    def notify_style_update(self) -> None:
-        """Use the colours of the new theme."""
-        super().notify_style_update()
-        self._strips = None
-
-    def _redraw(self) -> None:
-        self._strips = None
-        self.refresh()
-
-    def _draw(self) -> list[Strip]:
-        width, height = self.size.width, self._rows()
-        canvas = Canvas(width, height, ascii_only=bool(getattr(self.app, "ascii_only", False)))
-        if self._graph is not None and height > 0:
+    def drawn(self, width: int, height: int) -> list[Strip]:
+        """Draw the graph, and below it what is to be said of it."""
+        canvas = Canvas(width, self._rows(), ascii_only=is_ascii(self))
+        if self._graph is not None and self._rows() > 0:
             self._draw_graph(canvas)
         plain = self.rich_style
         styles = {kind: self.get_component_rich_style(name) for kind, name in _STYLES.items()}
         strips = [Strip([Segment(text, styles.get(kind, plain)) for text, kind in line]) for line in canvas.strips()]
         note = self._caption or self._note_on_names()
         if self.is_warm:
-            strips = [*strips[: self.size.height - 1], self._heat_legend()]
+            strips = [*strips[: height - 1], self._heat_legend()]
         elif note:
             # The names that have no room are told of in the last line of the drawing, which is mostly empty.
             style = self.get_component_rich_style("graph-view--caption")
-            strips = [*strips[: self.size.height - 1], Strip([Segment(set_cell_size(note, width), style)])]
+            strips = [*strips[: height - 1], Strip([Segment(set_cell_size(note, width), style)])]
         return strips
 
     def _rows(self) -> int:
@@ -355,7 +337,3 @@ class GraphView(Widget):
         width, height = self.size.width, 2 * self._rows()
         room = np.maximum(np.array([width - 2 * _MARGIN - 1, height - _MARGIN - 2]), 1)
         return float((room / extent).min()) * self._zoom
-
-
-def _texts(names: Sequence[Hashable]) -> list[str]:
-    return [str(name) for name in names]

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from rich.segment import Segment
 from textual.strip import Strip
-from textual.widget import Widget
 
 from chordless.tui.widgets.glyphs import is_ascii
+from chordless.tui.widgets.picture import Picture
 from chordless.words.numbers import bytes_text, short_number
 
 _MOST_ROWS = 8
@@ -20,7 +20,7 @@ _AT_WORK = ("searching", "idle")
 _SCHEMES = ("tcp://", "tls://")
 
 
-class WorkerRows(Widget):
+class WorkerRows(Picture):
     """A table of up to `_MOST_ROWS` workers, those that search first; it is hidden without any."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"workers--heading", "workers--text", "workers--bar", "workers--failure"}
@@ -45,16 +45,13 @@ class WorkerRows(Widget):
         hidden = len(workers) - len(now)
         self.border_title = f"workers, {hidden} more" if hidden else "workers"
         self.styles.height = len(now) + 1 + self.gutter.height
-        self.refresh()
+        self.draw_again()
 
-    def render_line(self, y: int) -> Strip:
-        """Return the headings, or the row of a worker."""
-        width = self.size.width
-        if y == 0:
-            return self._row(_HEADINGS, "workers--heading")
-        if y > len(self._workers):
-            return Strip.blank(width)
-        worker = self._workers[y - 1]
+    def drawn(self, width: int, height: int) -> list[Strip]:
+        """Draw the headings, and a row for each worker."""
+        return [self._row(_HEADINGS, "workers--heading"), *map(self._row_of, self._workers)]
+
+    def _row_of(self, worker: Mapping[str, Any]) -> Strip:
         rate = worker["paths"] / worker["seconds"] if worker["seconds"] else 0.0
         words = (
             f"{_place(worker)}  {worker['device']}".rstrip(),
