@@ -79,6 +79,15 @@ class RunSession:
         """The command of the engine, if it is a child of this process."""
         return getattr(self.feed, "command", None)
 
+    def known_command(self) -> RunCommand | None:
+        """Return the command of the run, from its folder if it is no child of this process; None if it has neither.
+
+        Raise ChordlessError if the folder does not tell it.
+        """
+        if self.command is not None or self.directory is None:
+            return self.command
+        return RunDirectory(self.directory).command()
+
     def begin(self, changed: Callable[[], None]) -> None:
         """Start the feed. After each change of `state`, its thread calls `changed`."""
         self._changed = changed

@@ -321,11 +321,7 @@ class BatchScreen(SortedBatch):
         elif not plan.lines or self._asks_for_the_same(plan):
             self._begin(plan)
         else:
-            self.app.push_screen(AskResume(shortest(plan.output), plan.lines), lambda yes: self._answered(yes, plan))
-
-    def _answered(self, yes: bool | None, plan: BatchPlan) -> None:
-        if yes:
-            self._begin(plan)
+            self.ask(AskResume(shortest(plan.output), plan.lines), lambda: self._begin(plan))
 
     def _is_done(self, plan: BatchPlan) -> bool:
         return plan.lines == plan.graphs and self._asks_for_the_same(plan)
@@ -377,9 +373,5 @@ class BatchScreen(SortedBatch):
             jobs = session.command.jobs
         folder = run_folder(self.dashboard.settings.runs_folder, line.graph)
         command = run_of(line, source, jobs, folder)
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.post_message(StartRun(command))
-
-        self.app.push_screen(AskRun(line.graph, lists=command.output is not None), answered)
+        question = AskRun(line.graph, lists=command.output is not None)
+        self.ask(question, lambda: self.post_message(StartRun(command)))

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-
-from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.orders import RunCommand
-from chordless.runs.directory import RunDirectory
 from chordless.tui.cycle_words import is_too_many
-from chordless.tui.messages import StartRun
-from chordless.tui.run_form import listing_of, run_folder, sample_of, with_kept_graph
+from chordless.tui.run_form import listing_of, sample_of
 from chordless.tui.screens.page import Page
 from kernels_ti import ChordlessError
 
@@ -22,22 +17,14 @@ class OfferActions(Page):
         session = getattr(self.app, "session", None)
         if session is None or session.is_at_work:
             return None
-        command: RunCommand | None = session.command
-        if command is None and session.directory is not None:
-            with contextlib.suppress(ChordlessError):
-                command = RunDirectory(session.directory).command()
+        try:
+            command: RunCommand | None = session.known_command()
+        except ChordlessError:
+            return None
         return command
 
     def on_cycles_offer_taken(self) -> None:
         """Start a run that lists the cycles, or draws some of too many. This screen shows them."""
-        command, app = self.listing_command(), self.dashboard
-        if command is None or app.run_state is None:
-            return
-        folder = run_folder(app.settings.runs_folder, shown_name(command.graph))
-        try:
-            command = with_kept_graph(command)
-        except ChordlessError as error:
-            self.notify(str(error), severity="error", timeout=15)
-            return
-        make = sample_of if is_too_many(app.run_state) else listing_of
-        self.post_message(StartRun(make(command, folder), show="cycles"))
+        command, state = self.listing_command(), self.dashboard.run_state
+        if command is not None and state is not None:
+            self.begin_again(command, sample_of if is_too_many(state) else listing_of, show="cycles")

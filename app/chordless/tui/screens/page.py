@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
@@ -9,7 +11,13 @@ from textual.app import ComposeResult
 from textual.events import ScreenResume
 from textual.screen import Screen
 
+from chordless.graphs.readers.incoming import shown_name
+from chordless.protocol.orders import RunCommand
+from chordless.tui.messages import StartRun
+from chordless.tui.run_form import run_folder, with_kept_graph
+from chordless.tui.screens.question import Question
 from chordless.tui.widgets.word_bar import KeyBar, TabBar
+from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
@@ -37,6 +45,30 @@ class Page(Screen[None]):
         for bar in self.query(TabBar):
             # Its keys may be others since.
             bar.follow()
+
+    def ask(self, question: Question, then: Callable[[], object]) -> None:
+        """Ask a question, and do something if the answer is yes."""
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                then()
+
+        self.app.push_screen(question, answered)
+
+    def begin_again(
+        self, command: RunCommand, make: Callable[[RunCommand, Path], RunCommand], *, name: str = "", show: str = "run"
+    ) -> None:
+        """Begin a run of the same graph, whose command `make` makes of this one and a new folder.
+
+        The folder has the name of the graph, or another `name`. The screen `show` shows the run.
+        """
+        folder = run_folder(self.dashboard.settings.runs_folder, name or shown_name(command.graph))
+        try:
+            command = with_kept_graph(command)
+        except ChordlessError as error:
+            self.notify(str(error), severity="error", timeout=15, markup=False)
+        else:
+            self.post_message(StartRun(make(command, folder), show=show))
 
     @property
     def dashboard(self) -> ChordlessApp:

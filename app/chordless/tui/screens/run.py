@@ -177,12 +177,11 @@ class RunScreen(WaveAction, OfferedKeys):
             return
         if self._is_stopping and session.owns_engine:
             question = AskStopNow(run_words.stop_now_words(self._newest), lambda: session.is_at_work)
-            self.app.push_screen(question, lambda yes: session.feed.kill() if yes else None)
+            self.ask(question, session.feed.kill)
         elif session.owns_engine:
             self._ask(_STOPPING, session.feed.stop)
         else:
-            stop = partial(self._ask, _STOPPING, session.feed.stop)
-            self.app.push_screen(AskStop(self._newest.graph), lambda yes: stop() if yes else None)
+            self.ask(AskStop(self._newest.graph), partial(self._ask, _STOPPING, session.feed.stop))
 
     def action_checkpoint(self) -> None:
         """Write a checkpoint now."""

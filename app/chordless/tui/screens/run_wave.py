@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import work
 
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.orders import RunCommand
-from chordless.runs.directory import RunDirectory
-from chordless.tui.messages import StartRun
-from chordless.tui.run_form import run_folder, wave_of, with_kept_graph
+from chordless.tui.run_form import wave_of
 from chordless.tui.screens.page import Page
 from chordless.tui.screens.question import Question
 from kernels_ti import ChordlessError
@@ -42,7 +41,7 @@ class WaveAction(Page):
         app = self.dashboard
         session, own = app.session, app.engine_session()
         try:
-            command = None if session is None else _command_of(session)
+            command = None if session is None else session.known_command()
         except ChordlessError as error:
             self.notify(str(error), severity="error", markup=False)
             return
@@ -53,13 +52,8 @@ class WaveAction(Page):
         elif own is None:
             self._begin_wave(command, None)
         else:
-
-            def answered(yes: bool | None) -> None:
-                if yes:
-                    self._begin_wave(command, own)
-
-            keeps = own.directory is not None
-            self.app.push_screen(AskWave(shown_name(command.graph), keeps=keeps), answered)
+            question = AskWave(shown_name(command.graph), keeps=own.directory is not None)
+            self.ask(question, partial(self._begin_wave, command, own))
 
     @work(exclusive=True, group="wave")
     async def _begin_wave(self, command: RunCommand, at_work: RunSession | None) -> None:
@@ -68,18 +62,4 @@ class WaveAction(Page):
             at_work.feed.stop()
         while at_work is not None and at_work.owns_engine:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-        settings = self.dashboard.settings
-        folder = run_folder(settings.runs_folder, f"{shown_name(command.graph)}-wave")
-        try:
-            command = with_kept_graph(command)
-        except ChordlessError as error:
-            self.notify(str(error), severity="error", timeout=15, markup=False)
-            return
-        self.post_message(StartRun(wave_of(command, folder)))
-
-
-def _command_of(session: RunSession) -> RunCommand | None:
-    """Return the command of a run; None for a recording without a folder."""
-    if session.command is not None:
-        return session.command
-    return None if session.directory is None else RunDirectory(session.directory).command()
+        self.begin_again(command, wave_of, name=f"{shown_name(command.graph)}-wave")

@@ -349,16 +349,12 @@ class RunsScreen(Page):
             self._refuse(f"An engine is at work in the run of {title(run)}: stop it first.")
             return
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._delete(run)
-
         try:
             foreign = foreign_files(run.path)
         except OSError as error:
             self._refuse(f"cannot read {run.path}: {error.strerror}")
             return
-        self.app.push_screen(AskDelete(run, foreign), answered)
+        self.ask(AskDelete(run, foreign), lambda: self._delete(run))
 
     @work
     async def _delete(self, run: RunSummary) -> None:
