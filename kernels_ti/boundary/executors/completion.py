@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable
 import numpy as np
 
 from kernels_ti.boundary.arrays import Flags, Words
-from kernels_ti.boundary.executors.launches import go_through, slices
+from kernels_ti.boundary.executors.forward import go_through, slices
 from kernels_ti.boundary.orders.order import neighbour_lists
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import DEAD, MOST_NODES, TALLIES

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
 
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
+from kernels_ti.boundary.values.states import GivenUp
+from kernels_ti.device.device import Device
+
+# Between two questions whether it is enough. The way to the thread that owns Taichi and back takes as long as a launch.
+_SECONDS_OF_LAUNCHES = 0.05
+_ENDED = object()
 
 
 class Forward:
@@ -57,3 +64,28 @@ class ForwardCount(Forward):
         """Go on from a count of the same block."""
         self._go_to(saved.place)
         self.cycles, self.triangles = dict(saved.cycles), saved.triangles
+
+
+def slices(count: int, at_once: int) -> Iterator[tuple[int, int]]:
+    """Cut the numbers below `count` into ranges for one launch each."""
+    for first in range(0, count, at_once):
+        yield first, min(first + at_once, count)
+
+
+def go_through(device: Device, launches: Generator[object, None, object], enough: Callable[[], bool]) -> None:
+    """Make all launches, unless it was enough before: then close them and raise GivenUp."""
+    is_through = False
+    while not is_through:
+        if enough():
+            device.call(launches.close)
+            raise GivenUp
+        is_through = device.call(_made_for_a_while, launches)
+
+
+def _made_for_a_while(launches: Iterator[object]) -> bool:
+    """Make some of the launches, on the thread that owns Taichi; say whether that was all."""
+    end = time.perf_counter() + _SECONDS_OF_LAUNCHES
+    while time.perf_counter() < end:
+        if next(launches, _ENDED) is _ENDED:
+            return True
+    return False

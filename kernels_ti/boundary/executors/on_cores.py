@@ -9,8 +9,7 @@ import numpy as np
 
 from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.executors.completion import FEWEST_NUMBERS, STATES_AT_ONCE, Completion
-from kernels_ti.boundary.executors.forward import ForwardCount
-from kernels_ti.boundary.executors.launches import go_through, slices
+from kernels_ti.boundary.executors.forward import ForwardCount, go_through, slices
 from kernels_ti.boundary.executors.parts import Parts
 from kernels_ti.boundary.executors.rows import rows_by_length, rows_of_totals, states_by_length, totals_of_rows
 from kernels_ti.boundary.spec.block import OrderedBlock
