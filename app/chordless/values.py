@@ -73,6 +73,20 @@ def output_file(text: str) -> str:
     return text
 
 
+def file_beside(text: str) -> str:
+    """Return the name of a file to write beside the result, which goes to standard output."""
+    if text == "-":
+        raise argparse.ArgumentTypeError("standard output has the result: name a file")
+    return output_file(text)
+
+
+def name_of_input(text: str) -> str:
+    """Return the name of a file or folder to read; an empty one would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return text
+
+
 def _at_least(least: int, fault: str) -> Callable[[str], int]:
     """Return a function that reads whole numbers from `least` on; `fault` has the place of a smaller one."""
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
+from chordless.values import name_of_input
 
 SUMMARY = "turn bit rows into text, JSON lines, Parquet or Arrow"
 STANDARD_OUTPUT = "-"
@@ -48,6 +49,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "cycles",
         nargs="+",
+        type=name_of_input,
         metavar="DIR|FILE.npy",
         help="a run directory, a file of bit rows, or the run directories of all parts of one search (--part I/N)",
     )

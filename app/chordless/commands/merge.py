@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from chordless.commands.parser import examples
+from chordless.values import name_of_input
 
 SUMMARY = "add up the counts of the parts of one search (--part I/N)"
 
@@ -38,7 +39,9 @@ def add_parser(subparsers: Any) -> None:
             "chordless export run-1/ run-2/ -o cycles.txt           # of listings",
         ),
     )
-    parser.add_argument("parts", nargs="+", metavar="PART", help="a file of `count --json`, or a run directory")
+    parser.add_argument(
+        "parts", nargs="+", type=name_of_input, metavar="PART", help="a file of `count --json`, or a run directory"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(act=act, check=None, parser=parser)
 

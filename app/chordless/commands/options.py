@@ -307,7 +307,7 @@ def add_reporting(parser: argparse.ArgumentParser, *, events: bool = True) -> No
     if events:
         group.add_argument(
             "--events",
-            type=values.output_file,
+            type=values.file_beside,
             metavar="FILE",
             help="record every event of the engine, one JSON object a line",
         )
@@ -351,6 +351,6 @@ def add_method(group: Any, text: str) -> None:
 def add_orders(group: Any, where: str = "") -> None:
     """Add the files with an order of the vertices that is taken, or was found."""
     text = f"{where}take the vertices in the order of FILE: all names, one a line"
-    group.add_argument("--order", metavar="FILE", help=text)
+    group.add_argument("--order", type=values.name_of_input, metavar="FILE", help=text)
     text = f"{where}write the order that is used to FILE"
-    group.add_argument("--write-order", type=values.output_file, metavar="FILE", help=text)
+    group.add_argument("--write-order", type=values.file_beside, metavar="FILE", help=text)

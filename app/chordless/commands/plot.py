@@ -61,6 +61,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "runs",
         nargs="+",
+        type=values.name_of_input,
         metavar="RUN",
         help="a run directory, or a recording made with --events; one or several. With --graph a file of cycles, or "
         "-; or the lines of a batch, OUT.jsonl",

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from chordless.commands.parser import examples
-from chordless.values import output_file
+from chordless.values import name_of_input, output_file
 
 SUMMARY = "write a run as one self-contained page of HTML"
 
@@ -36,6 +36,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "runs",
         nargs="+",
+        type=name_of_input,
         metavar="RUN",
         help="a run directory, or a recording made with --events; or the results of all parts of one search, run "
         "directories or files of `count --json`",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
+from chordless.values import name_of_input
 from kernels_ti import OptionError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def add_parser(subparsers: Any) -> None:
             "chordless resume week", "chordless resume week --arch cuda --timeout 8h --checkpoint-every 5m"
         ),
     )
-    parser.add_argument("directory", metavar="DIR", help="the run directory")
+    parser.add_argument("directory", type=name_of_input, metavar="DIR", help="the run directory")
     parser.add_argument("--json", action="store_true", help="for a count or a longest cycle: print one JSON object")
     group = parser.add_argument_group("when to stop")
     shared.add_stops(group, "stop once all sessions together have found, or listed, N cycles")
