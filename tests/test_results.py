@@ -105,7 +105,7 @@ def test_few_pieces_are_made_before_they_are_taken(monkeypatch):
     first, _ = next(pieces)
     assert first == 10
     assert threading.main_thread() not in taken
-    assert len(taken) <= 3 * 4, "three reads for each of four pieces"
+    assert len(taken) <= 4 * 4, "four reads for each of four pieces"
     assert first + sum(lines for lines, _ in pieces) == 1000
 
 
