@@ -1,12 +1,19 @@
-"""Folders for files that stay between two starts of a program: those of the XDG standard, and their substitutes."""
+"""Folders for files that stay between two starts of a program, those of the XDG standard or others, and their locks."""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
+import time
 from functools import lru_cache
 from pathlib import Path
+
+SECONDS_TO_WAIT_FOR_A_LOCK = 5.0
+"""A process that writes takes milliseconds; an engine whose client was killed notices it after its present slice."""
+
+_SECONDS_BETWEEN_TRIES = 0.02
 
 
 def base_folder(variable: str, below_home: str) -> Path:
@@ -44,3 +51,20 @@ def private_folder() -> Path:
             # Another user has made something of this name.
             folder = Path(tempfile.mkdtemp(prefix="chordless-"))
     return folder
+
+
+def take_lock(descriptor: int, seconds: float = SECONDS_TO_WAIT_FOR_A_LOCK) -> bool:
+    """Lock an open file, waiting so long; return whether it is locked. An OSError says that there are no locks."""
+    try:
+        import fcntl
+    except ModuleNotFoundError as error:
+        raise OSError(errno.ENOSYS, "this system has no locks of whole files") from error
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_SECONDS_BETWEEN_TRIES)

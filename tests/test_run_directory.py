@@ -11,13 +11,13 @@ import chordless.runs.directory
 import networkx as nx
 import numpy as np
 import pytest
-from chordless.files import take_lock
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened, resume_line
 
 from kernels_ti import EngineError, Graph
 from kernels_ti.errors import CheckpointError
+from kernels_ti.folders import take_lock
 
 COMMAND = RunCommand(
     "grid:3x4", 123.0, threads=2, max_length=9, part=(2, 3), limit=5, timeout=1.5, output="c.txt", memory=1 << 28,

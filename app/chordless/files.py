@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import io
 import os
 import re
 import secrets
 import stat
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from kernels_ti import EngineError, OptionError
+from kernels_ti.folders import SECONDS_TO_WAIT_FOR_A_LOCK, take_lock
 
-SECONDS_TO_WAIT_FOR_A_LOCK = 5.0
-"""An engine whose client was killed notices it after the slice that it is in."""
-
-_SECONDS_BETWEEN_TRIES = 0.05
 _NEW = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.new")
 # The errors of a file system without locks.
 _NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
@@ -163,19 +158,6 @@ def sync_folder(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def take_lock(descriptor: int, seconds: float = SECONDS_TO_WAIT_FOR_A_LOCK) -> bool:
-    """Lock an open file, waiting so long; return whether it is locked. An OSError says that there are no locks."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(_SECONDS_BETWEEN_TRIES)
 
 
 def _is_free(descriptor: int) -> bool:

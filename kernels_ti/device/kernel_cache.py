@@ -9,7 +9,6 @@ processors the self-test was passed. It is emptied with the cache.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -20,6 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from kernels_ti import taichi_door
+from kernels_ti.folders import take_lock
 
 _CHOSEN = "OFFLINE_CACHE_FILE_PATH"
 """Taichi's own variable for the folder. Such a folder is the user's and is not checked: others may write there."""
@@ -29,9 +29,6 @@ _USED = "OFFLINE_CACHE"
 
 STALE_LOCK = 60.0
 """Seconds after which Taichi's lock on its cache counts as abandoned: it is normally held for milliseconds."""
-
-SECONDS_FOR_LOCK = 5.0
-"""Seconds to wait for another process that reads or writes checksums, which takes milliseconds."""
 
 _LOCK, _CHECKSUMS, _NOTES = "chordless.lock", "checksums.json", "kinds.json"
 
@@ -121,26 +118,8 @@ def _locked(folder: Path) -> Iterator[bool]:
     with ExitStack() as stack:
         locked = False
         with suppress(OSError):
-            locked = _lock(stack.enter_context(open(folder / _LOCK, "ab")).fileno())
+            locked = take_lock(stack.enter_context(open(folder / _LOCK, "ab")).fileno())
         yield locked
-
-
-def _lock(descriptor: int) -> bool:
-    """Return whether the lock was acquired in time; OSError on a file system or a system without such locks."""
-    try:
-        import fcntl
-    except ModuleNotFoundError as error:
-        raise OSError(errno.ENOSYS, "this system has no locks of whole files") from error
-    deadline = time.monotonic() + SECONDS_FOR_LOCK
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.01)
-        else:
-            return True
 
 
 def _checksums(folder: Path) -> dict[str, str]:

@@ -20,12 +20,13 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from chordless.files import open_own, read_file, remove_leftovers, replaced, same_file, sync_folder, take_lock, writing
+from chordless.files import open_own, read_file, remove_leftovers, replaced, same_file, sync_folder, writing
 from chordless.protocol.codec import TUPLE_FIELDS, wrong_field
 from chordless.protocol.orders import RunCommand
 from kernels_ti import EngineError
 from kernels_ti.choices import ARCHES
 from kernels_ti.errors import CheckpointError
+from kernels_ti.folders import take_lock
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from chordless.files import is_leftover, open_to_read, sync_folder, take_lock
+from chordless.files import is_leftover, open_to_read, sync_folder
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Paused, Progress, Started
@@ -20,6 +20,7 @@ from chordless.runs.directory import EDGE_LIST, RunDirectory
 from chordless.runs.mailbox import is_at_work
 from kernels_ti import EngineError
 from kernels_ti.errors import CheckpointError
+from kernels_ti.folders import take_lock
 
 RunStage = Literal["running", "paused", "complete", "stopped", "failed", "lost", "damaged"]
 
