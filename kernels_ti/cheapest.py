@@ -38,6 +38,7 @@ import numpy as np
 from kernels_ti.blocks.degree_labelling import degree_labelling
 from kernels_ti.blocks.restriction import Restricted
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.cycles import canonical
 from kernels_ti.graph import Graph
 from kernels_ti.short_cycles import short_cycles
 
@@ -67,11 +68,7 @@ class Cheapest:
         if not self.kept or value < self.kept[0][0]:
             self.ways = 0
         if self.limit is None or value < self.limit:
-            at = cycle.index(min(cycle))
-            cycle = cycle[at:] + cycle[:at]
-            turned = not directed and len(cycle) > 2 and cycle[1] > cycle[-1]
-            cycle = [cycle[0], *reversed(cycle[1:])] if turned else cycle
-            insort(self.kept, (value, cycle), key=lambda each: each[0])
+            insort(self.kept, (value, canonical(cycle, directed=directed)), key=lambda each: each[0])
             del self.kept[self.k :]
         if value == self.kept[0][0]:
             self.ways += ways

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels_ti.conversion import as_graph
+from kernels_ti.cycles import canonical
 from kernels_ti.errors import EngineError, GraphError, worded
 from kernels_ti.graph import Graph, IntArray
 
@@ -162,7 +163,7 @@ def _hole(graph: Graph, order: list[int], closing: int) -> list[int]:
             if left[start]:
                 ends = _two_apart(graph, visited_at, _touched(graph, start, left, set(around)))
                 if ends is not None:
-                    return _canonical([closing, *_shortest_path(graph, *ends, inside)])
+                    return canonical([closing, *_shortest_path(graph, *ends, inside)])
     raise AssertionError("maximum cardinality search: no hole through the vertex that closes one")
 
 
@@ -208,10 +209,3 @@ def _shortest_path(graph: Graph, start: int, end: int, inside: bytearray) -> lis
                     following.append(u)
         level = following
     raise AssertionError("the two vertices touch one component")
-
-
-def _canonical(cycle: list[int]) -> list[int]:
-    """Turn a cycle so that it starts at its smallest vertex and goes on to that vertex's smaller neighbour."""
-    at = cycle.index(min(cycle))
-    cycle = cycle[at:] + cycle[:at]
-    return cycle if cycle[1] < cycle[-1] else [cycle[0], *reversed(cycle[1:])]

@@ -100,6 +100,13 @@ class Cycles:
             yield from map(named.__getitem__, map(slice, bounds, bounds[1:]))
 
 
+def canonical(cycle: list[int], *, directed: bool = False) -> list[int]:
+    """Rotate a cycle to its smallest vertex; if it has no direction, that vertex's smaller neighbour follows."""
+    at = cycle.index(min(cycle))
+    forward = cycle[at:] + cycle[:at]
+    return forward if directed or forward[1:2] <= forward[-1:] else [forward[0], *reversed(forward[1:])]
+
+
 def name_array(names: Sequence[Hashable]) -> ObjectArray:
     """Return the names as an array of objects, shape (n,)."""
     array = np.empty(len(names), object)

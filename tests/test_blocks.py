@@ -12,7 +12,8 @@ from laid_out import block_batches
 from kernels_ti import Graph
 from kernels_ti.blocks.biconnected import biconnected_edges
 from kernels_ti.blocks.groups import BlockGroup
-from kernels_ti.reference.algorithm import canonical, chordless_cycles
+from kernels_ti.cycles import canonical
+from kernels_ti.reference.algorithm import chordless_cycles
 from kernels_ti.state import Layout
 
 

@@ -15,11 +15,12 @@ from program import chordless
 from kernels_ti import Device, Graph, Options, Run
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import Begun
+from kernels_ti.cycles import canonical
 from kernels_ti.estimate import parts as partition
 from kernels_ti.estimate.estimate import seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, populations
 from kernels_ti.estimate.parts import seed_frames, split
-from kernels_ti.reference.algorithm import canonical, chordless_cycles, levels_of
+from kernels_ti.reference.algorithm import chordless_cycles, levels_of
 from kernels_ti.state import Frames, Layout
 
 

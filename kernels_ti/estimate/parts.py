@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import Begun, SearchSpace
+from kernels_ti.cycles import canonical
 from kernels_ti.estimate.host_step import HostBlocks, labels_of
 from kernels_ti.graph import IntArray
-from kernels_ti.reference.algorithm import canonical
 from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length, populations
 
 Floats = npt.NDArray[np.float64]

@@ -13,6 +13,7 @@ import numpy as np
 from kernels_ti.adjacency import bits_of
 from kernels_ti.blocks.degree_labelling import degree_labelling, relabelled
 from kernels_ti.blocks.passable import ways_of
+from kernels_ti.cycles import canonical
 from kernels_ti.errors import SizeError, parameter, vertices_text
 from kernels_ti.graph import Graph
 
@@ -117,13 +118,6 @@ def search(graph: Graph, levels: Levels, *, max_length: int | None = None) -> It
             levels.cycles[length + 1] = levels.cycles.get(length + 1, 0) + 1
             yield canonical([original[w] for w in (*path, v)], directed=graph.directed)
         yield None
-
-
-def canonical(cycle: list[int], *, directed: bool = False) -> list[int]:
-    """Rotate a cycle to its smallest vertex; if it has no direction, that vertex's smaller neighbour follows."""
-    at = cycle.index(min(cycle))
-    forward = cycle[at:] + cycle[:at]
-    return forward if directed or forward[1] < forward[-1] else [forward[0], *reversed(forward[1:])]
 
 
 def chordless_cycles(graph: Graph, *, max_length: int | None = None) -> Iterator[list[int]]:

@@ -14,10 +14,9 @@ import numpy as np
 
 from kernels_ti.adjacency import bits_of
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.cycles import Cycles
-from kernels_ti.graph import Graph
+from kernels_ti.cycles import Cycles, canonical
 from kernels_ti.options import CycleCounts, Lengths
-from kernels_ti.reference.algorithm import canonical, expansions
+from kernels_ti.reference.algorithm import expansions
 from kernels_ti.short_cycles import short_cycles
 
 MOST_PAIRS = 256
@@ -89,9 +88,5 @@ def found_at_once(space: SearchSpace, *, collect: bool) -> FoundAtOnce | None:
         dict(sorted(frontier.items())),
         time.perf_counter() - began,
         lengths,
-        [_ordered(cycle, graph) for cycle in found if len(cycle) in lengths] if collect else [],
+        [canonical(cycle, directed=graph.directed) for cycle in found if len(cycle) in lengths] if collect else [],
     )
-
-
-def _ordered(cycle: list[int], graph: Graph) -> list[int]:
-    return canonical(cycle, directed=graph.directed) if len(cycle) > 2 else cycle

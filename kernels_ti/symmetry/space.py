@@ -14,10 +14,10 @@ import numpy as np
 from kernels_ti.blocks.groups import BlockBatches, BlockGroup, LabelledBlocks
 from kernels_ti.blocks.restriction import Restricted
 from kernels_ti.blocks.search_space import Begun, Number, SearchSpace
+from kernels_ti.cycles import canonical
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.options import Options, Snapshot
-from kernels_ti.reference.algorithm import canonical
 from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout, Totals
 from kernels_ti.symmetry.automorphisms import Automorphisms
 from kernels_ti.symmetry.representatives import frames_of, representatives
