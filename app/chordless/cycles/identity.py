@@ -1,4 +1,4 @@
-"""Recognising the output file of a resumed run: the identity of the file, and a hash of its beginning."""
+"""Recognising the output file of a resumed run by a hash of its beginning."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ _DIGEST_BYTES = 16
 def identity_of(descriptor: int, start: int, end: int) -> dict[str, int]:
     """Return the data of an output file by which a checkpoint recognises it.
 
-    The run has written the bytes from `start` to `end`; a header before them may change. The data are ``device`` and
-    ``inode`` of the file, and ``beginning``, a hash of the first 64 KiB that were written.
+    The run has written the bytes from `start` to `end`; a header before them may change. The data are ``beginning``, a
+    hash of the first 64 KiB that were written.
     """
-    status = os.fstat(descriptor)
     data = os.pread(descriptor, min(end - start, _HASHED_BYTES), start)
     digest = hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
-    return {"device": status.st_dev, "inode": status.st_ino, "beginning": int.from_bytes(digest, "big")}
+    return {"beginning": int.from_bytes(digest, "big")}
 
 
 def require_own(
