@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlencode
 
 import psutil
 from aiohttp import web
+
+from kernels_ti.device.machine import cores
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -107,8 +108,7 @@ class Places:
 
 def most_sessions() -> int:
     """Return how many dashboards this machine can run: one for each core, as far as there is free memory."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, int(psutil.virtual_memory().available) // _SESSION_BYTES))
+    return max(1, min(cores(), int(psutil.virtual_memory().available) // _SESSION_BYTES))
 
 
 def refusal(status: int, title: str, why: str) -> web.Response:
