@@ -43,6 +43,16 @@ def test_an_adjacency_matrix(tmp_path, separator, head):
     assert loaded.notes == ()
 
 
+@pytest.mark.parametrize("words", [("TRUE", "FALSE"), ("True", "False")])
+def test_true_is_an_edge_and_false_is_none(tmp_path, words):
+    text = ",A,B,C,D\n" + "".join(
+        f"{u},{','.join(words[(i - j) % 4 % 2 == 0] for j in range(4))}\n" for i, u in enumerate("ABCD")
+    )
+    loaded = load(tmp_path / "a.csv", text)
+    assert named_edges(loaded.graph) == RING
+    assert loaded.notes == ()
+
+
 def test_rows_and_columns_in_different_orders_are_the_same_vertices(tmp_path):
     loaded = load(tmp_path / "a.csv", ";b;a;c\nc;1;1;0\na;0;0;1\nb;;;1\n")
     assert named_edges(loaded.graph) == pairs("a c", "b c")

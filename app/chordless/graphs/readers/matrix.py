@@ -19,6 +19,7 @@ from kernels_ti.graph import IntArray
 _SEPARATORS = ";\t,"
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?')  # Excel's own first line
 _MISSING = frozenset({"NA", "N/A", "NaN", "nan", "#N/A"})  # as R, pandas and Excel write them
+_TRUTH = {"TRUE": "1", "True": "1", "FALSE": "0", "False": "0"}  # as R and pandas write them
 _COLUMNS_OF_A_LIST = 3
 # One of them divides a row: a line ``0,0 0,1`` is an edge of a grid.
 _BETWEEN_NUMBERS = (" *; *", " *, *", r"[ \t]+")
@@ -66,7 +67,7 @@ def looks_like_matrix(start: str) -> bool:
             is_table = is_table and len(entries) == len(columns)
     except (StopIteration, csv.Error):
         return False
-    numbers = sum(not cell or cell in _MISSING or decimal_of(cell) is not None for cell in cells)
+    numbers = sum(not cell or cell in _MISSING or _number_of(cell) is not None for cell in cells)
     if is_table and numbers == len(cells):
         return all(all(group) and len(set(group)) == len(group) > 0 for group in (names, columns))
     has_own_names = sum(name in columns for name in names) > len(names) / 2
@@ -87,7 +88,7 @@ def _has_no_names(lines: list[str]) -> bool:
 
 
 def read_matrix(source: Source, *, simplify: bool = False) -> Parsed:
-    """Read a matrix with names in the first row and the first column; a cell that is empty or 0 is no edge.
+    """Read a matrix with names in the first row and the first column; a cell that is empty, 0 or FALSE is no edge.
 
     The columns are separated by semicolons, tabs or commas; numbers may have decimal commas. If rows and columns have
     the same names, in any order, it is an adjacency matrix. Otherwise it is a predation matrix: an entry is an arc from
@@ -151,7 +152,7 @@ def _parsed(source: Source) -> _Matrix:
             for v, cell in enumerate(cells):
                 if cell in ("", "0"):
                     continue
-                value = decimal_of(cell)
+                value = _number_of(cell)
                 if value is None or cell in _MISSING:
                     fault = "says that the value is missing" if cell in _MISSING else "is not a number"
                     raise source.error(
@@ -168,6 +169,11 @@ def _parsed(source: Source) -> _Matrix:
     if columns == [f"V{number}" for number in range(1, len(names) + 1)] and names == [name[1:] for name in columns]:
         columns = names  # R gives these names to the rows and columns of a matrix that has none
     return _Matrix(names, columns, np.array(places, np.int64).reshape(-1, 2), lines)
+
+
+def _number_of(cell: str) -> str | None:
+    """Return the number of a cell, 1 and 0 for true and false; None for any other text."""
+    return decimal_of(_TRUTH.get(cell, cell))
 
 
 def _check_names(source: Source, names: list[str], what: str) -> None:
