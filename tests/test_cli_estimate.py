@@ -329,6 +329,7 @@ def test_durations_and_counts_are_short():
     year = 365.25 * 86400
     texts = {0.0004: "1 ms", 0.25: "250 ms", 12.3: "12 s", 150: "2.5 minutes", 7200: "2 hours", 250_000: "2.9 days"}
     assert {seconds: duration_text(seconds) for seconds in texts} == texts
+    assert duration_text(1.1 * year) == "1 year"
     assert duration_text(40 * year) == "40 years"
     assert duration_text(2.5e3 * year) == "2,500 years"
     assert duration_text(2.5e9 * year) == "2.5 billion years"

@@ -12,6 +12,7 @@ from chordless.tui.frontier_words import frontier_words
 from chordless.tui.widgets.frontier_view import FrontierView, bands_of, heat_levels, resampled
 from rich.style import Style
 from textual.app import App
+from textual.color import Color
 
 from tui.pilots import drive, text_of
 from tui.stage import COMPLETE, RUNNING, Stage
@@ -209,6 +210,24 @@ def test_a_blank_stands_before_the_end_of_the_time_axis(width, monkeypatch):
     view = FrontierView()
     view._seconds = 14.9
     assert view._time_axis(width - 7, 0, width).text.rstrip().endswith((" over time 14.9 s", "   14.9 s"))
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
+def test_hotter_places_stand_out_more_from_the_background(theme):
+    app = FrontierStage()
+
+    async def steps(pilot):
+        app.theme = theme
+        await pilot.pause()
+        view = app.query_one(FrontierView)
+        background = view.background_colors[1].brightness
+        styles = view._heat_styles()
+        colours = [Color.parse(styles[level, 0].color.name) for level in range(8)]
+        contrasts = [abs(colour.brightness - background) for colour in colours]
+        assert contrasts == sorted(contrasts)
+        assert contrasts[-1] > 0.5
+
+    drive(app, (80, 12), steps)
 
 
 def test_the_strip_stays_when_the_run_has_ended():

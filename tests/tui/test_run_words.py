@@ -128,6 +128,16 @@ def test_the_age_of_a_checkpoint(phase, when, value):
     assert run_words.checkpoint_tile(replace(state, directory=None)).value == "none"
 
 
+def test_the_cycles_of_a_checkpoint_fit_into_the_tile():
+    def kept(cycles):
+        state = replace(RUNNING, directory="/runs/a", checkpoint_time=1.0, checkpoint_cycles=cycles)
+        return run_words.checkpoint_tile(state).notes
+
+    assert kept(1) == ("at 1 cycle",)
+    assert kept(78_586_742) == ("at 78,586,742 cycles",)
+    assert kept(421_587_920_205_546) == ("at about 422 T cycles",)
+
+
 def test_the_next_checkpoint_is_announced():
     state = replace(RUNNING, directory="/runs/a", began=72.0, options={"checkpoint_every": 60.0})
     tile = run_words.checkpoint_tile(state)

@@ -19,7 +19,7 @@ from chordless.words.numbers import (
     size_text,
 )
 from chordless.words.paths import paths_text
-from kernels_ti.errors import vertices_text
+from kernels_ti.errors import quantity, vertices_text
 
 # Earlier, too little is known to estimate the time left.
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0
@@ -411,7 +411,9 @@ def checkpoint_tile(state: RunState) -> TileWords:
         return TileWords("none yet", (f"next {due}",), f"no checkpoint yet, next {due}", shorter)
     age = _unsaved_seconds(state)
     when = {"paused": "before the pause", "running": "ago", "starting": "ago"}.get(state.phase, "before the end")
-    notes = (f"at {state.checkpoint_cycles or 0:,} {state.thing}s",)
+    kept = state.checkpoint_cycles or 0
+    is_long = len(f"{kept:,}") > _LONGEST_EXACT
+    notes = (f"at about {short_number(kept)} {state.thing}s" if is_long else f"at {quantity(kept, state.thing)}",)
     now = "just now" if when == "ago" else when.replace("before", "at")
     value = now if age < 1 else f"{_rough_seconds(age)} {when}"
     return TileWords(value, notes, f"last checkpoint {value}", (f"checkpoint {value}", f"saved {value}"))

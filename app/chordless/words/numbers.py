@@ -138,7 +138,8 @@ def duration_text(seconds: float) -> str:
     for name, unit, end in (("s", 1, 100), ("minutes", 60, 100), ("hours", 3600, 48), ("days", 86400, 400)):
         if seconds < end * unit:
             return f"{float(f'{seconds / unit:.2g}'):g} {name}"
-    return f"{large_number(seconds / _YEAR)} years"
+    years = large_number(seconds / _YEAR)
+    return f"{years} year{'s' * (years != '1')}"
 
 
 def time_left_text(low: float, high: float) -> str:

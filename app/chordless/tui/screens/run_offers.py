@@ -47,7 +47,7 @@ def offers_of(
         return {"pause": title, "rewind": "", "forward": "", "scale": ""}
     steps = {"by_step": "By length" if by_step else "By step"} if state.expected_by_step else {}
     is_known = session.directory is not None or session.command is not None
-    if is_known and state.options.get("expansion") != "paper":
+    if is_known and state.states is None and state.options.get("expansion") != "paper":
         steps["breadth_first"] = ""
     if session.is_at_work and session.can_control and stopping:
         return {**({"stop": "Stop now"} if session.owns_engine else {}), "freeze": "", **steps}

@@ -91,7 +91,7 @@ class FrontierView(Picture):
             below = (rows - 1 - row) * steps
             heights = [math.ceil(number * rows * steps / peak) - below for number in numbers]
             text = "".join(letters[min(max(height, 0), steps)] for height in heights)
-            label = _short(peak) if row == 0 else ""
+            label = _short(peak) if row == 0 and self._course.peak else ""
             strips.append(_strip([(f"{label:>{_MARGIN - 1}} ", hot), (text, hot)], width, axis))
         return strips
 
