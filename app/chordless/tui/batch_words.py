@@ -12,25 +12,25 @@ from rich.markup import escape
 
 from chordless.tui.batch_lines import BatchLine, BatchLines
 from chordless.tui.batch_session import BatchState
+from chordless.tui.marks import Mark, cut
 from chordless.tui.readings import said_here
 from chordless.tui.widgets.glyphs import bar
 from chordless.words.numbers import lengths_text, seconds_text, share_text, short_number, size_text
 from kernels_ti.errors import quantity
 
-# Glyph, its replacement in ASCII, colour.
 _STATUSES = {
-    "complete": ("✔", "OK", "success"),
-    "limit": ("■", "[]", "warning"),
-    "timeout": ("■", "[]", "warning"),
-    "error": ("✘", "!!", "error"),
-    "damaged": ("?", "?", "error"),
+    "complete": ("✔", "success"),
+    "limit": ("■", "warning"),
+    "timeout": ("■", "warning"),
+    "error": ("✘", "error"),
+    "damaged": ("?", "error"),
 }
 _PHASES = {
-    "starting": ("…", "...", "reading the graphs, preparing the device", "$text-accent"),
-    "running": ("▶", ">", "running", "$text-success"),
-    "complete": ("✔", "OK", "done", "$text-success"),
-    "interrupted": ("■", "[]", "stopped", "$text-warning"),
-    "failed": ("✘", "!!", "failed", "$text-error"),
+    "starting": Mark("…", "reading the graphs, preparing the device", "$text-accent"),
+    "running": Mark("▶", "running", "$text-success"),
+    "complete": Mark("✔", "done", "$text-success"),
+    "interrupted": Mark("■", "stopped", "$text-warning"),
+    "failed": Mark("✘", "failed", "$text-error"),
 }
 _UNKNOWN = "-"
 AGAIN = "Run again"
@@ -50,15 +50,10 @@ of an earlier batch to look at it, or to resume it."""
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
-def status_text(status: str, *, ascii_only: bool) -> str:
-    """Return the status of a graph as a glyph and a word."""
-    glyph, plain, _ = _STATUSES.get(status, _STATUSES["damaged"])
-    return f"{plain if ascii_only else glyph} {status}"
-
-
-def status_colour(status: str) -> str:
-    """Return ``success``, ``warning`` or ``error``."""
-    return _STATUSES.get(status, _STATUSES["damaged"])[2]
+def status_mark(status: str) -> Mark:
+    """Return the mark of the status of a graph; its colour is ``success``, ``warning`` or ``error``."""
+    glyph, colour = _STATUSES.get(status, _STATUSES["damaged"])
+    return Mark(glyph, status, colour)
 
 
 @dataclass(frozen=True)
@@ -107,9 +102,9 @@ def graph_text(line: BatchLine, width: int, *, ascii_only: bool) -> str:
     text = line.graph if line.name is None else f"{line.graph}  {line.name}"
     if len(text) <= width:
         return text
-    ellipsis = "..." if ascii_only else "…"
     if line.name is not None and len(line.graph) < width:
-        return text[: width - len(ellipsis)] + ellipsis
+        return cut(text, width, ascii_only=ascii_only)
+    ellipsis = "..." if ascii_only else "…"
     return ellipsis + line.graph[len(line.graph) - max(width - len(ellipsis), 0) :]
 
 
@@ -157,21 +152,20 @@ def _found_text(line: BatchLine) -> str:
     )
 
 
-def phase_text(state: BatchState, *, ascii_only: bool) -> tuple[str, str]:
-    """Return the phase of a batch as a glyph with words, and its colour in the theme."""
-    glyph, plain, word, colour = _PHASES[state.phase]
-    if state.stopping:
-        glyph, plain, word, colour = (*_PHASES["interrupted"][:2], "stopping after these graphs", "$text-warning")
-    return f"{plain if ascii_only else glyph} {word}", colour
+def phase_markup(state: BatchState, *, ascii_only: bool) -> str:
+    """Return the phase of a batch."""
+    stopping = Mark("■", "stopping after these graphs", "$text-warning")
+    return _markup(stopping if state.stopping else _PHASES[state.phase], ascii_only=ascii_only)
+
+
+def _markup(mark: Mark, *, ascii_only: bool) -> str:
+    return f"[{mark.colour}]{escape(mark.text(ascii_only=ascii_only))}[/]"
 
 
 def offer_markup(key: str, offer: str, *, ascii_only: bool) -> str:
     """Return the effect of the start key on a file that no batch is writing. Say if no line is missing."""
     words = f"[$foreground-muted]{escape(key)} {_OFFERS[offer]}[/]"
-    if offer != AGAIN:
-        return words
-    glyph, plain, word, colour = _PHASES["complete"]
-    return f"[{colour}]{plain if ascii_only else glyph} {word}[/]  {words}"
+    return words if offer != AGAIN else f"{_markup(_PHASES['complete'], ascii_only=ascii_only)}  {words}"
 
 
 def tally_text(state: BatchState) -> str:

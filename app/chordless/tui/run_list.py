@@ -10,6 +10,7 @@ from typing import Any
 
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunStage, RunSummary
+from chordless.tui.marks import Mark
 from chordless.tui.run_words import level_words, search_words, waiting_words
 from chordless.values import SHORTEST_CYCLE
 from chordless.words.numbers import bytes_text, seconds_text, share_text, size_text
@@ -17,14 +18,14 @@ from chordless.words.paths import paths_text
 from kernels_ti.errors import quantity
 from kernels_ti.folders import home
 
-_STAGES: dict[RunStage, tuple[str, str, str]] = {
-    "running": ("▶", ">", "running"),
-    "paused": ("‖", "||", "paused"),
-    "complete": ("✔", "OK", "complete"),
-    "stopped": ("■", "[]", "stopped"),
-    "failed": ("✘", "!!", "failed"),
-    "lost": ("?", "?", "cut off"),
-    "damaged": ("!", "!", "damaged"),
+STAGES: dict[RunStage, Mark] = {
+    "running": Mark("▶", "running"),
+    "paused": Mark("‖", "paused"),
+    "complete": Mark("✔", "complete"),
+    "stopped": Mark("■", "stopped"),
+    "failed": Mark("✘", "failed"),
+    "lost": Mark("?", "cut off"),
+    "damaged": Mark("!", "damaged"),
 }
 _WHY_STOPPED = {
     "limit": "It reached its limit",
@@ -32,12 +33,6 @@ _WHY_STOPPED = {
     "interrupted": "It was stopped",
     "closed": "It ended because its output was no longer read",
 }
-
-
-def stage_text(stage: RunStage, *, ascii_only: bool) -> str:
-    """Return a stage as a glyph and a word."""
-    glyph, plain, word = _STAGES[stage]
-    return f"{plain if ascii_only else glyph} {word}"
 
 
 @dataclass(frozen=True)
@@ -58,7 +53,7 @@ def _number(value: int | None) -> str:
 
 
 COLUMNS = (
-    Column("state", "State", 11, lambda run: list(_STAGES).index(run.stage), lambda run: run.stage, is_number=False),
+    Column("state", "State", 11, lambda run: list(STAGES).index(run.stage), lambda run: run.stage, is_number=False),
     Column("graph", "Graph", 18, lambda run: row_title(run).lower(), lambda run: row_title(run), is_number=False),
     Column("n", "Vertices", 10, lambda run: run.n or 0, lambda run: _number(run.n), 120),
     Column("m", "Edges", 10, lambda run: run.m or 0, lambda run: _number(run.m), 120),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chordless.runs.state import ENDINGS, RunState
+from chordless.tui.marks import Mark
 from chordless.values import SHORTEST_CYCLE, SHORTEST_PATH
 from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import (
@@ -33,26 +34,12 @@ _LONGEST_IN_MINUTES = 6000.0
 _LONG_SILENCE = 5.0  # Seconds
 
 
-@dataclass(frozen=True)
-class PhaseWords:
-    """A phase as a glyph, a word and a colour."""
-
-    glyph: str
-    ascii_glyph: str
-    word: str
-    colour: str  # The name of a colour variable of the theme
-
-    def text(self, *, ascii_only: bool) -> str:
-        """Return the glyph and the word."""
-        return f"{self.ascii_glyph if ascii_only else self.glyph} {self.word}"
-
-
 _PHASES = {
-    "starting": PhaseWords("…", "...", "starting", "$text-accent"),
-    "running": PhaseWords("▶", ">", "running", "$text-success"),
-    "paused": PhaseWords("‖", "||", "paused", "$text-warning"),
-    "failed": PhaseWords("✘", "!!", "failed", "$text-error"),
-    "lost": PhaseWords("?", "?", "the engine is gone", "$text-error"),
+    "starting": Mark("…", "starting", "$text-accent"),
+    "running": Mark("▶", "running", "$text-success"),
+    "paused": Mark("‖", "paused", "$text-warning"),
+    "failed": Mark("✘", "failed", "$text-error"),
+    "lost": Mark("?", "the engine is gone", "$text-error"),
 }
 
 
@@ -69,17 +56,17 @@ class TileWords:
     rates: tuple[float, ...] = ()  # The values of a sparkline
 
 
-def phase_words(state: RunState) -> PhaseWords:
+def phase_words(state: RunState) -> Mark:
     """Return glyph, word and colour for the phase of a run."""
     if _compiles(state):
-        return PhaseWords("…", "...", "compiling, once", "$text-accent")
+        return Mark("…", "compiling, once", "$text-accent")
     if _seeks(state):
-        return PhaseWords("…", "...", "seeking an order", "$text-accent")
+        return Mark("…", "seeking an order", "$text-accent")
     if state.phase != "finished":
         return _PHASES[state.phase]
     if state.reason in (None, "complete"):
-        return PhaseWords("✔", "OK", "complete", "$text-success")
-    return PhaseWords("■", "[]", ENDINGS[state.reason], "$text-warning")
+        return Mark("✔", "complete", "$text-success")
+    return Mark("■", ENDINGS[state.reason], "$text-warning")
 
 
 def nothing_words(state: RunState) -> str:

@@ -35,7 +35,7 @@ from chordless.tui.batch_words import (
     file_text,
     now_text,
     offer_markup,
-    phase_text,
+    phase_markup,
     progress_markup,
     tally_text,
     trouble_text,
@@ -264,8 +264,7 @@ class BatchScreen(SortedBatch):
         self.query_one("#batch-progress").display = state is not None or has_lines
         phase, counts, now = self.query_one("#batch-phase", Static), "", ""
         if state is not None:
-            words, colour = phase_text(state, ascii_only=ascii_only)
-            phase.update(f"[{colour}]{escape(words)}[/]")
+            phase.update(phase_markup(state, ascii_only=ascii_only))
             counts = progress_markup(state, self.size.width - 2, ascii_only=ascii_only)
             now = now_text(state)
         else:

@@ -13,6 +13,7 @@ from chordless.cycles.index import CycleIndex
 from chordless.cycles.lines import CycleEncoder
 from chordless.cycles.output import LineOutput
 from chordless.tui.batch_form import free_output
+from chordless.tui.marks import cut
 from chordless.tui.run_list import with_home
 from chordless.tui.screens.cycle_questions import ExportQuestion
 from chordless.tui.screens.page import Page
@@ -23,6 +24,7 @@ from kernels_ti.cycles import Cycles
 from kernels_ti.errors import quantity
 
 _CYCLES_AT_ONCE = 1 << 14
+_LONGEST_NOTICE = 60
 
 
 class TakingActions(Page):
@@ -110,5 +112,5 @@ class TakingActions(Page):
             return
         line = b"".join(piece for _, piece in encoder.encode(cycles)).decode().rstrip("\n")
         self.app.copy_to_clipboard(line)
-        shown = line if len(line) <= 60 else line[:59] + ("..." if is_ascii(self) else "…")
+        shown = cut(line, _LONGEST_NOTICE, ascii_only=is_ascii(self))
         self.notify(shown, title=f"{self._run.thing.capitalize()} {cycle.position + 1:,} copied", markup=False)

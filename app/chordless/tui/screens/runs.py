@@ -22,15 +22,16 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.elsewhere import noted_folders
 from chordless.runs.history import RunSummary, delete_run, foreign_files, list_runs
 from chordless.tui.actions import bindings_of, list_bindings
+from chordless.tui.marks import sort_arrow
 from chordless.tui.messages import CompareRuns, OpenRun, StartRun
 from chordless.tui.run_list import (
     COLUMNS,
+    STAGES,
     Column,
     columns_for,
     details,
     ordered,
     row_title,
-    stage_text,
     title,
     with_home,
 )
@@ -204,12 +205,11 @@ class RunsScreen(Page):
         if column.name != self._sorted_by:
             return column.title
         falling = column.is_number != self._turned
-        arrow = ("v" if falling else "^") if is_ascii(self) else ("↓" if falling else "↑")
-        return f"{column.title} {arrow}"
+        return f"{column.title} {sort_arrow(falling=falling, ascii_only=is_ascii(self))}"
 
     def _cell(self, run: RunSummary, column: Column) -> str:
         if column.name == "state":
-            return stage_text(run.stage, ascii_only=is_ascii(self))
+            return STAGES[run.stage].text(ascii_only=is_ascii(self))
         if column.name == "graph" and run.path == self._marked:
             return f"{'*' if is_ascii(self) else '◆'} {column.text(run)}"
         return column.text(run)

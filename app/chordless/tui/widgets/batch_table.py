@@ -10,7 +10,8 @@ from textual import events
 from textual.message import Message
 
 from chordless.tui.batch_lines import BatchLine, BatchLines
-from chordless.tui.batch_words import Column, columns_of, error_text, graph_text, status_colour, status_text
+from chordless.tui.batch_words import Column, columns_of, error_text, graph_text, status_mark
+from chordless.tui.marks import cut, sort_arrow
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.line_table import LineTable
 
@@ -97,11 +98,9 @@ class BatchTable(LineTable[BatchLine]):
         return f"{text}  error" if error else text
 
     def _marked(self, title: str) -> str:
-        if title != self._sorted_by:
-            return title
-        arrow = ("v" if self._falling else "^") if is_ascii(self) else ("↓" if self._falling else "↑")
         # The columns are narrow: the arrow stands close to the title.
-        return f"{title}{arrow}"
+        is_sorted = title == self._sorted_by
+        return title + sort_arrow(falling=self._falling, ascii_only=is_ascii(self)) * is_sorted
 
     def _title_at(self, x: int) -> str:
         """Return the title of the column at a cell of the heading; "" for the number."""
@@ -122,19 +121,19 @@ class BatchTable(LineTable[BatchLine]):
         ascii_only = is_ascii(self)
         graph_width, error_width = self._widths(width)
         number = f"{row.position + 1:,}"
-        status = status_text(row.status, ascii_only=ascii_only)
+        mark = status_mark(row.status)
         graph = graph_text(row, graph_width, ascii_only=ascii_only)
         parts = [
             (f"{number:>{self._number_width}} ", "batch-table--number"),
-            (f"{status:<{_STATUS_WIDTH}}", f"batch-table--{status_colour(row.status)}"),
+            (f"{mark.text(ascii_only=ascii_only):<{_STATUS_WIDTH}}", f"batch-table--{mark.colour}"),
             (set_cell_size(graph, graph_width), ""),
         ]
         if row.error is not None and not error_width:
             room = max(width - self._number_width - 1 - _STATUS_WIDTH - graph_width - 1, 0)
-            return [*parts, (f" {_cut(error_text(row), room, ascii_only=ascii_only)}", "batch-table--error")]
+            return [*parts, (f" {cut(error_text(row), room, ascii_only=ascii_only)}", "batch-table--error")]
         parts += [(f" {column.text(row)}", "") for column in self._columns(width)]
         if row.error is not None:
-            parts.append((f"  {_cut(error_text(row), error_width, ascii_only=ascii_only)}", "batch-table--error"))
+            parts.append((f"  {cut(error_text(row), error_width, ascii_only=ascii_only)}", "batch-table--error"))
         return parts
 
     def _columns(self, width: int) -> tuple[Column, ...]:
@@ -153,8 +152,3 @@ class BatchTable(LineTable[BatchLine]):
             return max(room, _LEAST_GRAPH_WIDTH), 0
         graph = min(room - _ERROR_WIDTH, _MOST_GRAPH_WIDTH)
         return graph, room - graph - 2
-
-
-def _cut(text: str, width: int, *, ascii_only: bool) -> str:
-    ellipsis = "..." if ascii_only else "…"
-    return text if len(text) <= width else text[: max(width - len(ellipsis), 0)] + ellipsis

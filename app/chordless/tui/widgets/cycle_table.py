@@ -12,6 +12,7 @@ from textual.message import Message
 
 from chordless.cycles.browse import FoundCycle
 from chordless.tui.cycle_words import separator_of
+from chordless.tui.marks import cut
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.line_table import Lines, LineTable
 
@@ -92,7 +93,6 @@ class CycleTable(LineTable[FoundCycle]):
         return [*parts, (set_cell_size(row.error or self._vertices(row, room), room), style)]
 
     def _vertices(self, cycle: FoundCycle, room: int) -> str:
-        ellipsis = "..." if is_ascii(self) else "…"
         texts: list[str] = []
         used = 0
         for v in cycle.vertices.tolist():
@@ -101,5 +101,4 @@ class CycleTable(LineTable[FoundCycle]):
             # The rest would be cut off at the border.
             if used > room + len(self._separator):
                 break
-        text = self._separator.join(texts)
-        return text if cell_len(text) <= room else set_cell_size(text, max(room - len(ellipsis), 0)) + ellipsis
+        return cut(self._separator.join(texts), room, ascii_only=is_ascii(self))

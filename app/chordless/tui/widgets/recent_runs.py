@@ -15,8 +15,9 @@ from textual.widgets.option_list import Option
 
 from chordless.runs.elsewhere import noted_folders
 from chordless.runs.history import RunSummary, list_runs
+from chordless.tui.marks import cut
 from chordless.tui.messages import OpenRun
-from chordless.tui.run_list import row_title, stage_text, thing_of_run, title, when
+from chordless.tui.run_list import STAGES, row_title, thing_of_run, title, when
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.pick_list import PickList
 from chordless.words.numbers import short_number
@@ -70,16 +71,13 @@ class RecentRuns(Vertical):
         options.add_options(Option(self._line(run), id=str(run.path)) for run in self.runs[:_MOST])
 
     def _line(self, run: RunSummary) -> Text:
-        state = stage_text(run.stage, ascii_only=is_ascii(self))
+        state = STAGES[run.stage].text(ascii_only=is_ascii(self))
         count = f"{run.cycles:,}"
         if self._is_narrow:
             room = max(self.size.width - _SHORT_COUNT - 1, 1)
             about = count if len(count) <= _SHORT_COUNT - 2 else short_number(run.cycles)
             glyph = state.split()[0]
-            line = f"{glyph} {_name(run, room - len(glyph) - 1)}"
-            if len(line) > room:
-                ellipsis = "..." if is_ascii(self) else "…"
-                line = line[: max(room - len(ellipsis), 0)] + ellipsis
+            line = cut(f"{glyph} {_name(run, room - len(glyph) - 1)}", room, ascii_only=is_ascii(self))
             return Text(f"{line[:room]:<{room}} {about:>{_SHORT_COUNT - 1}}", no_wrap=True, overflow="ellipsis")
         name = f"{_name(run, _GRAPH_WIDTH):<{_GRAPH_WIDTH}}"
         line = f"{state:<{_STATE_WIDTH}} {name} {count:>{_COUNT_WIDTH}} {thing_of_run(run)}s  {when(run.began)}"

@@ -1,0 +1,33 @@
+"""States as a mark and a word, and texts that are cut, each with a form in ASCII. This module does not use Textual."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.cells import cell_len, set_cell_size
+
+_IN_ASCII = {"✔": "OK", "■": "[]", "✘": "!!", "▶": ">", "‖": "||", "…": "..."}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A state as a glyph, a word and a colour."""
+
+    glyph: str
+    word: str
+    colour: str = ""  # The name of a colour of the theme
+
+    def text(self, *, ascii_only: bool) -> str:
+        """Return the glyph and the word."""
+        return f"{_IN_ASCII.get(self.glyph, self.glyph) if ascii_only else self.glyph} {self.word}"
+
+
+def cut(text: str, width: int, *, ascii_only: bool) -> str:
+    """Return a text in `width` cells; an ellipsis stands for an end that has no room."""
+    ellipsis = "..." if ascii_only else "…"
+    return text if cell_len(text) <= width else set_cell_size(text, max(width - len(ellipsis), 0)) + ellipsis
+
+
+def sort_arrow(*, falling: bool, ascii_only: bool) -> str:
+    """Return the sign of the heading by which a table is sorted."""
+    return ("v" if falling else "^") if ascii_only else ("↓" if falling else "↑")
