@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from chordless.runs.state import LogLine, RunState
 from chordless.tui.widgets import chart as chart_module
-from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, run_series
+from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, series_of
 from chordless.tui.widgets.counts_table import count_rows
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.glyphs import bar
@@ -19,6 +19,14 @@ from tui.pilots import drive, text_of
 
 PATHS = {length: 10 ** min(length - 2, 60 - length) for length in range(3, 58)}
 CYCLES = {length: 3 ** (length // 2) for length in range(4, 58, 2)}
+
+
+def run_series(paths, cycles, waiting):
+    """The curves of a run, before an area if anything waits."""
+    area = (Series("waiting", "waiting", "paths that wait now", waiting),) if waiting else ()
+    return (*area, *series_of(RunState(frontier_by_length=paths, cycles_by_length=cycles)))
+
+
 TWO = run_series(PATHS, CYCLES, {})
 FOUR = (*TWO, Series("other-paths", "paths B", "x", CYCLES), Series("other-cycles", "cycles B", "y", CYCLES))
 

@@ -22,10 +22,9 @@ from chordless.tui import run_words
 from chordless.tui.actions import bindings_of
 from chordless.tui.run_list import ASKED
 from chordless.tui.screens.page import Page
-from chordless.tui.widgets.chart import FOUND_MEANING, EvolutionChart, end_of_axis, paths_series
+from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, found_series, paths_series
 from chordless.tui.widgets.counts_table import CountsTable
 from chordless.tui.widgets.frontier_view import FrontierView
-from chordless.tui.widgets.plot import Series
 from chordless.words.numbers import seconds_text, short_number, size_text
 from kernels_ti import ChordlessError
 from kernels_ti.errors import quantity
@@ -142,10 +141,8 @@ class CompareScreen(Page):
             (
                 paths_series("paths", "A", first.frontier_by_length, first.thing),
                 paths_series("other-paths", "B", second.frontier_by_length, second.thing),
-                Series("cycles", f"{first.thing}s A", FOUND_MEANING.format(first.thing), first.cycles_by_length),
-                Series(
-                    "other-cycles", f"{second.thing}s B", FOUND_MEANING.format(second.thing), second.cycles_by_length
-                ),
+                found_series("cycles", "A", first.cycles_by_length, first.thing),
+                found_series("other-cycles", "B", second.cycles_by_length, second.thing),
             ),
             max(end_of_axis(first), end_of_axis(second)),
         )

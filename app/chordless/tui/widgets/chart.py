@@ -14,27 +14,11 @@ from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.picture import Picture
 from chordless.tui.widgets.plot import LOOKS, ON, Series, draw
 
-WAITING_MEANING = "chordless paths that wait now, the frontier"
 PATHS_MEANING = "chordless paths looked at, by number of vertices"
 BEGUN_MEANING = "begun paths that were looked at, by number of vertices"
 STATES_MEANING = "classes of sets of vertices, when that many vertices have come"
 EXPECTED_MEANING = "about how many there will be, by the width of the boundary"
 FOUND_MEANING = "chordless {}s found, by length"
-
-
-def run_series(
-    frontier_by_length: dict[int, int],
-    cycles_by_length: dict[int, int],
-    waiting_by_length: dict[int, int],
-    thing: str = "cycle",
-) -> tuple[Series, ...]:
-    """Return the two curves of a run, and below them the paths that wait, if any are given."""
-    waiting = (Series("waiting", "waiting", WAITING_MEANING, waiting_by_length),) if waiting_by_length else ()
-    return (
-        *waiting,
-        paths_series("paths", "T", frontier_by_length, thing),
-        Series("cycles", f"{thing}s C", FOUND_MEANING.format(thing), cycles_by_length),
-    )
 
 
 def paths_series(part: str, letter: str, frontier_by_length: dict[int, int], thing: str) -> Series:
@@ -43,22 +27,25 @@ def paths_series(part: str, letter: str, frontier_by_length: dict[int, int], thi
     return Series(part, f"{of} {letter}", meaning, frontier_by_length)
 
 
-def boundary_series(states_by_step: dict[int, int], expected_by_step: dict[int, int]) -> tuple[Series, ...]:
-    """Return the curve of a way along a boundary, before what is expected of it."""
-    return (
-        Series("waiting", "states expected", EXPECTED_MEANING, expected_by_step),
-        Series("paths", "states held", STATES_MEANING, states_by_step),
-    )
+def found_series(part: str, letter: str, found_by_length: dict[int, int], thing: str) -> Series:
+    """Return the curve of the cycles or paths that a search has found."""
+    return Series(part, f"{thing}s {letter}", FOUND_MEANING.format(thing), found_by_length)
 
 
 def series_of(state: RunState, *, by_step: bool = False) -> tuple[Series, ...]:
-    """Return the curves of a run: paths and cycles by length, or along a boundary the states by step."""
+    """Return the curves of a run: paths and cycles by length, or along a boundary the states by step.
+
+    The paths that wait have a picture of their own, see `frontier_view`.
+    """
     if by_step:
-        return boundary_series(state.states_by_step, state.expected_by_step)
-    # The paths that wait have a picture of their own, see `frontier_view`.
-    series = run_series(state.frontier_by_length, state.cycles_by_length, {}, state.thing)
+        return (
+            Series("waiting", "states expected", EXPECTED_MEANING, state.expected_by_step),
+            Series("paths", "states held", STATES_MEANING, state.states_by_step),
+        )
+    found = found_series("cycles", "C", state.cycles_by_length, state.thing)
     # A count along a boundary has no paths.
-    return series if state.states is None else series[-1:]
+    has_paths = state.states is None
+    return (*[paths_series("paths", "T", state.frontier_by_length, state.thing)] * has_paths, found)
 
 
 def end_of_axis(state: RunState, *, by_step: bool = False) -> int:

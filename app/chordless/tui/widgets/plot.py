@@ -38,7 +38,6 @@ class Look:
 
 LOOKS = {
     "waiting": Look("", False, ":", "▃▅▃", filled=True),
-    "other-waiting": Look("", True, "%", "▃▅▃", filled=True),
     "paths": Look("", False, ".", "⠒⠒⠒"),
     "cycles": Look("●", False, "o", "⠒●⠒"),
     "other-paths": Look("", True, ",", "⠒ ⠒"),
@@ -155,7 +154,6 @@ class _Canvas:
         self._letters: dict[tuple[int, int], str] = {}
         self._parts: dict[tuple[int, int], str] = {}
         self._filled: dict[tuple[int, int], tuple[int, str]] = {}
-        self._tops: dict[int, int] = {}
 
     def fill(self, points: Sequence[tuple[float, float]], step: float, part: str) -> None:
         """Fill a column of width `step` around each point, from the bottom up to it."""
@@ -166,12 +164,8 @@ class _Canvas:
             for column in range(left, right + 1):
                 top[column] = max(top[column], eighths)
         for column, eighths in enumerate(top):
-            cells = [(column, self._height - 1 - row) for row in range(-(-eighths // 8))]
-            # Of two areas the lower one is in front.
-            lower = [cell for cell in cells if cell in self._filled] if eighths > self._tops.get(column, 0) else []
-            for row, cell in list(enumerate(cells))[len(lower) :]:
-                self._filled[cell] = (min(eighths - 8 * row, 8), part)
-            self._tops[column] = max(eighths, self._tops.get(column, 0))
+            for row in range(-(-eighths // 8)):
+                self._filled[column, self._height - 1 - row] = (min(eighths - 8 * row, 8), part)
 
     def curve(self, runs: Sequence[Sequence[tuple[float, float]]], look: Look, part: str) -> None:
         """Draw a curve through runs of points, with gaps between the runs. Both coordinates are in 0 to 1."""
