@@ -105,8 +105,8 @@ class BatchScreen(SortedBatch):
         else:
             yield BatchForm(output=shortest(last.output), **last.fields_here())
         with Horizontal(id="batch-bar"):
-            yield Button("Start", id="batch-start", variant="primary", compact=True)
-            yield Button("Stop", id="batch-stop", compact=True)
+            yield Button("Start", id="batch-start", variant="primary", compact=True, action="screen.start")
+            yield Button("Stop", id="batch-stop", compact=True, action="screen.stop")
             yield Static(id="batch-phase", markup=True)
         with Vertical(id="batch-progress"):
             yield Static(id="batch-counts")
@@ -231,14 +231,6 @@ class BatchScreen(SortedBatch):
     def _submitted(self) -> None:
         """Enter in a text field goes on to the next field. Only Start starts."""
         self.focus_next()
-
-    @on(Button.Pressed, "#batch-start")
-    def _start_asked(self) -> None:
-        self.action_start()
-
-    @on(Button.Pressed, "#batch-stop")
-    def _stop_pressed(self) -> None:
-        self.action_stop()
 
     def _known(self, output: str) -> RecentBatch | None:
         return next((batch for batch in self._recent if batch.output == output), None)

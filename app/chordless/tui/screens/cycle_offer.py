@@ -23,7 +23,7 @@ class OfferActions(Page):
             return None
         return command
 
-    def on_cycles_offer_taken(self) -> None:
+    def action_take_offer(self) -> None:
         """Start a run that lists the cycles, or draws some of too many. This screen shows them."""
         command, state = self.listing_command(), self.dashboard.run_state
         if command is not None and state is not None:

@@ -47,7 +47,7 @@ class LeaveQuestion(Dialog[AnswerT]):
         with Vertical(id="leave"):
             yield Label(self._question, id="question")
             yield from self._buttons
-            yield Button("Stay", id="stay")
+            yield Button("Stay", id="stay", action="screen.back")
 
     def on_mount(self) -> None:
         """Look repeatedly whether it has ended, so that no question is left."""
@@ -57,9 +57,7 @@ class LeaveQuestion(Dialog[AnswerT]):
         """Do what the user chose."""
         event.stop()
         choice = str(event.button.id)
-        if choice == "stay":
-            self.action_back()
-        elif choice == "kill" or not self._is_leaving:
+        if choice == "kill" or not self._is_leaving:
             self._is_leaving = True
             if choice != "kill":
                 self.query_one("#question", Label).update(self.waiting)

@@ -130,7 +130,7 @@ class NewScreen(Page):
                 yield GraphPreview()
                 yield RecentRuns()
         with Horizontal(id="start-bar"):
-            yield Button("Start", id="start", variant="primary")
+            yield Button("Start", id="start", variant="primary", action="screen.start")
             yield Static(id="status", markup=False)
 
     def on_mount(self) -> None:
@@ -218,10 +218,6 @@ class NewScreen(Page):
             self.notify(f"Not along a boundary. {_LABELS[name]}: {fault}", markup=False)
         else:
             self.query_one("#what", Choice).choose(other)
-
-    @on(Button.Pressed, "#start")
-    def _pressed(self) -> None:
-        self.action_start()
 
     @on(Input.Submitted)
     def _submitted(self) -> None:

@@ -50,13 +50,8 @@ class Question(Dialog[bool]):
         with Vertical(classes="question"):
             yield Static(self._text, markup=False)
             with Horizontal(classes="buttons"):
-                yield Button(self._no, id="no", variant="primary")
-                yield Button(self._yes, id="yes", variant=self._variant)
-
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Give the answer of the pressed button."""
-        event.stop()
-        self.dismiss(event.button.id == "yes")
+                yield Button(self._no, id="no", variant="primary", action="screen.no")
+                yield Button(self._yes, id="yes", variant=self._variant, action="screen.yes")
 
     def action_yes(self) -> None:
         """Answer yes."""

@@ -95,7 +95,7 @@ class RunsScreen(Page):
         yield _Table(id="runs", cursor_type="row")
         with Vertical(id="no-runs"):
             yield Static(_NO_RUNS)
-            yield Button("Begin a run", id="begin", variant="primary")
+            yield Button("Begin a run", id="begin", variant="primary", action="app.show_new")
         yield Static(id="run-details", markup=False)
 
     def on_mount(self) -> None:
@@ -255,10 +255,6 @@ class RunsScreen(Page):
         self._turned = name == self._sorted_by and not self._turned
         self._sorted_by = name
         self._draw()
-
-    @on(Button.Pressed, "#begin")
-    def _begin(self) -> None:
-        self.dashboard.action_show_new()
 
     # Actions
 

@@ -70,20 +70,14 @@ class BatchForm(Vertical):
         """The meaning of the text; None until it was checked."""
         return self._plan if self._plan is not None and self._plan.question == self.question else None
 
-    def put(
-        self,
-        *,
-        graphs: str | None = None,
-        output: str | None = None,
-        reading: str | None = None,
-        cluster: str | None = None,
-    ) -> None:
-        """Fill in every argument that is not None."""
-        if reading is not None:
-            self._reading.choose(reading)
-        for row, text in ((self._graphs, graphs), (self._output, output), (self._cluster, cluster)):
-            if text is not None:
-                row.put(text)
+    def put(self, **texts: str) -> None:
+        """Fill in the fields of these names: ``graphs``, ``output``, ``cluster``, ``reading``."""
+        rows = {"graphs": self._graphs, "output": self._output, "cluster": self._cluster}
+        for name, text in texts.items():
+            if name == "reading":
+                self._reading.choose(text)
+            else:
+                rows[name].put(text)
 
     def look(self) -> None:
         """Check the fields again, as files may have changed."""

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from textual.app import ComposeResult
 from textual.containers import Center, Vertical
-from textual.message import Message
 from textual.widgets import Button, Static
 
 
 class CyclesOffer(Vertical):
-    """A text, and a button if there is something to do."""
-
-    class Taken(Message):
-        """The user pressed the button."""
+    """A text, and a button if there is something to do: the action ``take_offer`` of the screen."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         # Threads may still report after the screen was removed. A query would fail then, so the parts are attributes.
         self._words = Static("", markup=False)
-        self._button = Button("", variant="primary")
+        self._button = Button("", variant="primary", action="screen.take_offer")
         self._button.display = False
         self._said = ("", "")
 
@@ -38,8 +34,3 @@ class CyclesOffer(Vertical):
         self._button.display = bool(button)
         if button:
             self._button.focus()
-
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Tell the screen."""
-        event.stop()
-        self.post_message(self.Taken())
