@@ -233,7 +233,7 @@ def test_move_about_in_the_drawing(path):
         view = screen.query_one(GraphView)
 
         def picture():
-            return [strip.text for strip in view._draw()]
+            return [strip.text for strip in view.drawn(*view.size)]
 
         whole = picture()
         await press(pilot, "plus", "plus")
