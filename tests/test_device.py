@@ -209,7 +209,8 @@ for expansion in ("paper", "two-ended"):
         assert found == expected, (expansion, found)
 print("checked")
 """
-    done = run_python(code, **{library().variable("DEBUG"): "1", library().variable("OFFLINE_CACHE"): "0"})
+    set_up = {library().variable("DEBUG"): "1", library().variable("OFFLINE_CACHE"): "0"}
+    done = run_python(code, PYTHONPATH=str(Path(__file__).parent), **set_up)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.endswith("checked\n")
     assert "bound" not in done.stdout + done.stderr
