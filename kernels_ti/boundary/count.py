@@ -17,8 +17,7 @@ from kernels_ti.boundary.executors.lengths_on_device import block_on_device
 from kernels_ti.boundary.executors.on_cores import CoresBlock
 from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
-from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
-from kernels_ti.boundary.orders.work import likely_states, share_done
+from kernels_ti.boundary.orders.plan import BoundaryPlan, likely_states, plan_of, share_done
 from kernels_ti.boundary.spec.block import OrderedBlock, ordered_blocks
 from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.values.saved import SavedBlock, SavedCount, SavedPasses

@@ -29,7 +29,7 @@ from kernels_ti.errors import EngineError, SizeError
 PRIME_BITS = 48
 """The primes are the largest below 2 to this power."""
 MOST_VERTICES = 1 << 16
-"""Of a block: there are fewer points than that, see `kernels_ti.boundary.kernels.points`."""
+"""Of a block: there are fewer points than that, see `kernels_ti.boundary.kernels.count`."""
 
 SHORTEST = 3
 """No chordless cycle has fewer vertices."""
@@ -68,13 +68,13 @@ class BlockAtPoints(DeviceTables):
 
     def _carry(self, shape: Shape) -> None:
         """Replace all values of the new table by their remainders."""
-        from kernels_ti.boundary.kernels.points import reduce
+        from kernels_ti.boundary.kernels.count import reduce
 
         reduce(shape.rows, shape.stride, shape.words, shape.digits, self._below, self._buffers[self._new])
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""
-        from kernels_ti.boundary.kernels.points import points_kernel
+        from kernels_ti.boundary.kernels.count import points_kernel
 
         values = len(self._points)
         copies = copies_of(2 * values)

@@ -67,7 +67,7 @@ def joining(words: int, bits: int) -> Any:
     def put_together(state, spec: ti.template(), base):
         """Return the child in which the vertex joins, and which children there are, see `children`.
 
-        It puts together what the neighbours tell, as `kernels_ti.boundary.spec.transitions` does in numpy.
+        It puts together what the neighbours tell, as `kernels_ti.boundary.spec.changes` does in numpy.
         """
         near, may = ti.cast(spec[base], ti.i32), ti.cast(spec[base + 1], ti.i32)
         slot_of = base + HEADER + 2 * words

@@ -1,12 +1,19 @@
-"""The kernel that counts: it carries the ways to each state along, see `kernels_ti.boundary.kernels.tables`."""
+"""Kernels that carry numbers to each state, on the tables of `kernels_ti.boundary.kernels.tables`: ways, or points.
+
+Points are values of polynomials: that of a state is the sum of z^vertices over all ways that lead there. A row has the
+state, the most vertices of such a way plus one, and the values of the polynomial at successive points z, modulo a prime
+just below 2^48. Points are less than 2^16, so that the product of a point and a value fits into a cell.
+"""
 
 from functools import lru_cache
 from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions
 from kernels_ti.boundary.kernels.tables import add_ways, array, row_functions
-from kernels_ti.boundary.spec.cells import FOUND, FULL, TALLIES
+from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TALLIES
 from kernels_ti.taichi_door import kernel, ti
+
+_HALF = (1 << 32) - 1
 
 
 @lru_cache
@@ -41,3 +48,66 @@ def count_kernel(words: int, bits: int, cells: int) -> Any:
                     ti.atomic_max(tallies[TALLIES + mine], largest)
 
     return advance
+
+
+@ti.func
+def reduced(cell, below):
+    """Return the remainder of a cell modulo the prime that is `below` less than 2^48; `below` is at most 2^16."""
+    folded = (cell >> ti.u64(DIGIT_BITS)) * below + (cell & ti.u64(DIGIT_LIMIT - 1))
+    prime = ti.u64(DIGIT_LIMIT) - below
+    return ti.select(folded >= prime, folded - prime, folded)
+
+
+@kernel
+def reduce(size: ti.i32, stride: ti.i32, before: ti.i32, values: ti.i32, below: ti.u64, table: array(ti.u64, 1)):
+    """Replace the values, which begin `before` cells after the row, by their remainders; one row for each work item."""
+    for i in range(size):
+        if table[i * stride] != ti.u64(0):
+            for cell in range(i * stride + before, i * stride + before + values):
+                table[cell] = reduced(table[cell], below)
+
+
+@lru_cache
+def points_kernel(words: int, bits: int) -> Any:
+    """Return the kernel that evaluates, for states of a number of words, and symbols of a number of bits."""
+    children = child_functions(words, bits, words).children
+    functions = row_functions(words)
+    state_at, rows_of = functions.state_at, functions.rows_of
+
+    @kernel
+    def evaluate(
+        first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32,
+        new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32, values: ti.i32, first_point: ti.i32, below: ti.u64,
+        spec: array(ti.u64, 1), base: ti.i32,
+        spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Let a vertex come in the state of one row for each work item: find the rows of its children, add its values.
+
+        Where the vertex joins, each value is multiplied by its point. The tallies are told the most vertices of a cycle
+        that closes, and the values of all these cycles, in halves of 32 bits; `copies` of these are kept.
+        """
+        for i in range(first, last):
+            begin = i * stride
+            if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):
+                mine, most = i // spread & TALLIES - 1, old[begin + words]
+                off, on, flags = children(state_at(old, begin), spec, base)
+                rows, closing = rows_of(off, on, flags, new, size, new_stride, tallies, mine), flags >> 2
+                for joins in ti.static(range(2)):
+                    if rows[joins] >= 0:
+                        ti.atomic_max(new[rows[joins] + words], most + ti.u64(joins))
+                # The vertex that closes the cycle is one more.
+                if closing == 1 and most > tallies[2 * TALLIES + mine]:
+                    ti.atomic_max(tallies[2 * TALLIES + mine], most)
+                for k in range(values):
+                    value = reduced(old[begin + words + 1 + k], below)
+                    raised = reduced(value * ti.cast(first_point + k, ti.u64), below)
+                    if rows[0] >= 0:
+                        ti.atomic_add(new[rows[0] + words + 1 + k], value)
+                    if rows[1] >= 0:
+                        ti.atomic_add(new[rows[1] + words + 1 + k], raised)
+                    if closing == 1:
+                        found = FOUND + 2 * (mine % copies * values + k)
+                        ti.atomic_add(tallies[found], raised & ti.u64(_HALF))
+                        ti.atomic_add(tallies[found + 1], raised >> ti.u64(32))
+
+    return evaluate

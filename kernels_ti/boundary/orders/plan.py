@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels_ti.blocks.groups import LabelledBlocks
 from kernels_ti.blocks.restriction import Restricted
@@ -18,6 +19,7 @@ from kernels_ti.boundary.orders.known import found_once
 from kernels_ti.boundary.orders.order import (
     LARGEST_BOUNDARY,
     BoundaryOrder,
+    boundary_sizes,
     measured_order,
     neighbour_lists,
     small_boundary_order,
@@ -33,6 +35,13 @@ _LEFT_BY_ARCS = 0.72
 # Part of the edges that a planar graph could not have. From there on paths are paired in all ways: Fibonacci cubes
 # (0.26) and sparse random graphs (0.14) met 0.9 to 2.4 times as many states, tori (0.03) as many as planar graphs.
 _SURELY_CROSSING = 0.2
+# Fitted to counts of grids (12x12, 15x15), king graphs (9x9, 12x12), tori (9x9), planar and random graphs. Boundaries
+# whose cost is larger have more states than it says: the paths between their vertices are paired in more ways.
+_COST_THAT_IS_RIGHT, _GROWTH, _SMALLEST_COST = 1000.0, 0.22, 300.0
+# Paths lead through vertices that have left the boundary. This many for each vertex of it allow half of the states.
+_LEFT_FOR_HALF, _STEEPNESS, _SMALLEST_PART = 1.6, 3, 0.02
+# Part of all states after which those that were met tell as much as the expectation.
+_PART_TO_TRUST = 0.05
 
 
 @dataclass(frozen=True)
@@ -216,3 +225,29 @@ def _plan_of_case(
         tuple(ordered(block, vertices) for block, vertices in found),
         tuple(frozenset(np.searchsorted(vertices, through).tolist()) for _, vertices in found),
     )
+
+
+def likely_states(plan: BoundaryPlan) -> npt.NDArray[np.float64]:
+    """Return about how many states there are when each vertex comes, block after block; shape (vertices,).
+
+    Unlike the costs of an order, these allow for the time that a boundary needs to fill with states.
+    """
+    parts = [np.empty(0)]
+    for block, order in zip(plan.blocks, plan.orders, strict=True):
+        if order is None:
+            continue
+        sizes = boundary_sizes(neighbour_lists(block), order.vertices)[:-1].astype(np.float64)
+        costs = np.array(order.costs)
+        left = np.maximum(np.arange(len(sizes)) - sizes, 0) / np.maximum(sizes, 1)
+        filled = left**_STEEPNESS / (left**_STEEPNESS + _LEFT_FOR_HALF**_STEEPNESS)
+        growth = (np.maximum(costs, _SMALLEST_COST) / _COST_THAT_IS_RIGHT) ** _GROWTH
+        parts.append(costs * growth * np.maximum(filled, _SMALLEST_PART))
+    return np.concatenate(parts)
+
+
+def share_done(likely: npt.NDArray[np.float64], states: Sequence[int]) -> float:
+    """Return the share of the work that is done, 0 to 1; the states that were met correct those that are `likely`."""
+    met, expected, whole = float(sum(states)), float(likely[: len(states)].sum()), float(likely.sum())
+    trust = _PART_TO_TRUST * whole
+    ahead = (whole - expected) * (met + trust) / max(expected + trust, 1.0)
+    return met / max(met + ahead, 1.0)

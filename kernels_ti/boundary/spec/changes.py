@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels_ti.boundary.arrays import Indices, Words
+from kernels_ti.boundary.arrays import Flags, Indices, Words
 from kernels_ti.boundary.orders.walk import ALONE, HEAD, TAIL, Step
 from kernels_ti.boundary.spec.packing import FIRST_END, INNER, Packing
 
 # Cells of the tables that are made at once.
 _CELLS_AT_ONCE = 1 << 20
+_BYTE = (1 << 8) - 1
 
 BEFORE, AFTER, CLOSE = 1, 2, 5
 MAY_BE_BESIDE, MAY_BE_BEFORE, MAY_BE_AFTER = 1, 1 << BEFORE, 1 << AFTER
@@ -101,3 +102,67 @@ def _changes_of(steps: Sequence[Step], packing: Packing) -> list[Changes]:
         codes_of_step = np.append(step.slot << FAR, codes[part])
         made.append(Changes(may, off_kept, stays, step.near, codes_of_step, *entries))
     return made
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """The child of each row: a combination of the neighbours' symbols, or a state.
+
+    `off`: the vertex may stay off the cycle. `on`: it may join without closing the cycle, and then a word is what is
+    `kept` of it with what is `written`. `joins`: it joins the two ends of one piece and may close the cycle; `kept`
+    leaves these two out.
+    """
+
+    off: Flags
+    on: Flags
+    joins: Flags
+    kept: Words
+    written: Words
+
+
+def put_together(steps: Sequence[Changes], packing: Packing, symbols: Sequence[Indices], size: int) -> Changed:
+    """Put together what the neighbours of a vertex tell, from their symbols in so many rows.
+
+    Several vertices with as many neighbours each have these rows one after another. For one state,
+    `kernels_ti.boundary.kernels.children` does the same.
+    """
+    codes, kept, written = steps[0].codes, steps[0].kept, steps[0].written
+    none: int | Indices = 0
+    may: int | Indices = steps[0].may
+    inner, rows = steps[0].inner[:, None], size
+    if len(steps) > 1:
+        codes = np.concatenate([step.codes for step in steps])
+        kept, written = (
+            np.concatenate(each, axis=1) for each in zip(*((s.kept, s.written) for s in steps), strict=True)
+        )
+        none = np.repeat(np.arange(len(steps)) * len(steps[0].codes), size)
+        may = np.repeat([step.may for step in steps], size)
+        inner = np.repeat(np.stack([step.inner for step in steps], axis=1), size, axis=1)
+        symbols, rows = [np.tile(symbol, len(steps)) for symbol in symbols], size * len(steps)
+    before, after = np.full(rows, none), np.full(rows, none)
+    off, fits = np.full(rows, (may & MAY_STAY_OFF) > 0), np.ones(rows, np.bool_)
+    for k, symbol in enumerate(symbols):
+        entry = symbol + (none + 1 + (k << packing.bits))
+        code = codes[entry]
+        off &= (code & MAY_BE_BESIDE) > 0
+        goes_before = ((code & MAY_BE_BEFORE) > 0) & (before == none)
+        goes_after = ((code & MAY_BE_AFTER) > 0) & (after == none) & ~goes_before
+        fits &= (symbol == 0) | goes_before | goes_after
+        before[goes_before], after[goes_after] = entry[goes_before], entry[goes_after]
+    has_before, has_after = before > none, after > none
+    far_before, far_after = codes[before] >> FAR & _BYTE, codes[after] >> FAR & _BYTE
+    links = has_before & has_after
+    joins = fits & links & (far_before == codes[after] >> SLOT)
+    allowed = np.where(has_before, MAY_BE_HEAD, np.where(has_after, MAY_BE_TAIL, MAY_BE_ALONE))
+    on = fits & ~joins & (links | ((may & allowed) > 0))
+    words = written[:, before] | written[:, after] | np.where(links, inner, np.uint64(0))
+    tail, head = FIRST_END + far_after, packing.first_head + far_before
+    _write(words, packing, far_before, tail)
+    _write(words, packing, far_after, np.where(has_before | has_after, head, 0))
+    return Changed(off, on, joins & ((may & MAY_CLOSE) > 0), kept[:, before] & kept[:, after], words)
+
+
+def _write(words: Words, packing: Packing, slot: Indices, symbol: Indices) -> None:
+    """Write a symbol to a slot that is empty in each row."""
+    word, place = np.divmod(slot, packing.slots_to_a_word)
+    words[word, np.arange(len(word))] |= symbol.astype(np.uint64) << (place * packing.bits).astype(np.uint64)

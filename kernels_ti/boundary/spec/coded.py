@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels_ti.boundary.arrays import Places, Words
-from kernels_ti.boundary.spec.changes import Changes
+from kernels_ti.boundary.spec.changes import Changes, put_together
 from kernels_ti.boundary.spec.packing import Packing
-from kernels_ti.boundary.spec.transitions import put_together
 
 # Bits of a combination that is looked up: larger tables would leave the cache.
 _TABLE_BITS = 10
