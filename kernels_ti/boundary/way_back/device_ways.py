@@ -15,7 +15,7 @@ from kernels_ti.boundary.values.saved import SavedForward
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.device_layers import DeviceLayers, KeptLayer
 from kernels_ti.boundary.way_back.keeping import Means
-from kernels_ti.boundary.way_back.rule import Rule
+from kernels_ti.boundary.way_back.layers import Rule
 from kernels_ti.boundary.way_back.walks import Walks, words_for
 from kernels_ti.device.device import Device
 from kernels_ti.errors import EngineError

@@ -14,8 +14,7 @@ from kernels_ti.boundary.values.states import GivenUp, require_memory
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.boundary.way_back.kept_way import Kept, KeptWay
-from kernels_ti.boundary.way_back.layers import Layer, layer_of
-from kernels_ti.boundary.way_back.rule import Rule, Values
+from kernels_ti.boundary.way_back.layers import Layer, Rule, Values, layer_of
 from kernels_ti.boundary.way_back.walks import Walks, members_of
 
 # Bytes that a step needs for a while: for each state, and for each of its words.

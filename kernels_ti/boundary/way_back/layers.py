@@ -1,20 +1,28 @@
-"""The layers of a block: the states of a boundary, and what each of them becomes when a vertex comes.
+"""The layers of a block, and the rule that carries values along from each to the next.
 
-They are a layered graph without circles: each way from the one state of no vertex to a state in which a vertex closes a
-cycle is one chordless cycle.
+The states of all boundaries are a layered graph without circles: each way from the one state of no vertex to a state in
+which a vertex closes a cycle is one chordless cycle. The values are how many ways lead to a state, or only those of the
+largest value so far: whatever completes one of them completes the others as well. The value is the number of vertices
+or the weight, negated where the least is wanted. Where every cycle counts, no way has a value.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels_ti.boundary.arrays import Indices, Places, Words
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.transitions import children_of, grouped
+from kernels_ti.boundary.values.gains import Gains
+from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 
+NOTHING = np.iinfo(np.int64).min
+"""Less than any value."""
 _NONE = -1
 
 
@@ -72,3 +80,119 @@ def layer_of(block: PlannedBlock, place: int, words: Words) -> tuple[Layer, Word
     on[on_parents] = group[len(children.off_parents) :]
     layer = Layer(block.steps[place], words, off, on, closing, len(leaders))
     return layer, np.ascontiguousarray(together[:, leaders])
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """For each state how many ways lead there; with gains, those of the largest value, and this value."""
+
+    ways: Numbers
+    largest: Indices | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of both."""
+        return self.ways.nbytes + (0 if self.largest is None else self.largest.nbytes)
+
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Both as arrays with names."""
+        return {"ways": self.ways.digits} | ({} if self.largest is None else {"values": self.largest})
+
+    @classmethod
+    def of_arrays(cls, arrays: dict[str, npt.NDArray[Any]]) -> Values:
+        """Return the values of arrays with names."""
+        return cls(Numbers(arrays["ways"]), arrays.get("values"))
+
+
+class Rule:
+    """Values by the gains of vertices and edges, the least where `sign` is -1; without gains every cycle counts.
+
+    `best` is the largest value of a cycle that has closed, and `closed` says for each step how many cycles with this
+    value close in it.
+    """
+
+    def __init__(self, block: PlannedBlock, gains: Gains | None = None, sign: int = 1) -> None:
+        self._block, self._gains, self._sign = block, gains, sign
+        self.best: int | None = None
+        self.closed: dict[int, int] = {}
+
+    def again(self) -> Rule:
+        """Return the same rule, before any cycle has closed."""
+        return Rule(self._block, self._gains, self._sign)
+
+    @property
+    def ways(self) -> int:
+        """All cycles with the best value."""
+        return sum(self.closed.values())
+
+    @property
+    def counts_edges(self) -> bool:
+        """Whether edges add to the value."""
+        return self._gains is not None and self._gains.of_edges is not None
+
+    def begin(self) -> Values:
+        """Return the values of the one state of no vertex: one way, of no value."""
+        return Values(Numbers.ones(1), None if self._gains is None else np.zeros(1, np.int64))
+
+    def follow(self, layer: Layer, values: Values) -> Values:
+        """Return the values of the states that follow."""
+        sides = [layer.children(joins=joins) for joins in (False, True)]
+        if values.largest is None:
+            return Values(sums_of([Addends(values.ways, *side) for side in sides], layer.after).carried())
+        candidates = [self.reached(layer, values, parents, joins=bool(on)) for on, (parents, _) in enumerate(sides)]
+        largest = np.full(layer.after, NOTHING)
+        for (_, into), candidate in zip(sides, candidates, strict=True):
+            np.maximum.at(largest, into, candidate)
+        addends = []
+        for (parents, into), candidate in zip(sides, candidates, strict=True):
+            chosen = candidate == largest[into]
+            addends.append(Addends(values.ways, parents[chosen], into[chosen]))
+        return Values(sums_of(addends, layer.after).carried(), largest)
+
+    def close(self, place: int, layer: Layer, values: Values) -> None:
+        """Take notice of the cycles that the vertex of a step closes."""
+        closing = layer.closing
+        if len(closing) and values.largest is not None:
+            closed = self.reached(layer, values, closing, joins=True)
+            best = int(closed.max())
+            if self.best is None or best > self.best:
+                self.best, self.closed = best, {}
+            closing = closing[closed == self.best]
+        if len(closing):
+            self.closed[place] = values.ways.totals(closing)[0]
+
+    def reached(self, layer: Layer, values: Values, states: Indices, *, joins: bool) -> Indices:
+        """Return the largest values of ways that go on from some states, in which the vertex joins or does not."""
+        assert values.largest is not None
+        return values.largest[states] + (self.gain(layer, states) if joins else 0)
+
+    def gain(self, layer: Layer, states: Indices) -> Indices:
+        """Return the gain of some states when the vertex joins, with its edges."""
+        of_vertex, *of_edges = self.added_by(layer.step)
+        gained = np.full(len(states), of_vertex, np.int64)
+        for slot, added in zip(layer.step.near, of_edges, strict=False):
+            gained += (self._block.packing.symbol(layer.words, slot)[states] != 0) * np.int64(added)
+        return gained
+
+    def added_by(self, step: Step) -> list[int]:
+        """Return the gain of a step's vertex when it joins, then that of each edge to a vertex before it."""
+        assert self._gains is not None
+        names, gains = self._block.vertices, self._gains
+        v = names[step.vertex]
+        edges = [gains.between(names[u], v) for u in step.near_vertices] if self.counts_edges else []
+        return [self._sign * added for added in (gains.of(v), *edges)]
+
+    def found(self) -> dict[str, Any]:
+        """Return the facts about the cycles that have closed."""
+        if self._gains is None:
+            return {"closed": dict(self.closed)}
+        return {"best": self.best, "ways": self.ways, "place": min(self.closed, default=0)}
+
+    def go_on(self, found: dict[str, Any]) -> None:
+        """Go on from what was known."""
+        if self._gains is None:
+            # The steps of a checkpoint are text.
+            self.closed = {int(place): int(ways) for place, ways in found["closed"].items()}
+        elif found["best"] is not None:
+            self.best, self.closed = found["best"], {found["place"]: found["ways"]}

@@ -1,6 +1,6 @@
 """The longest, shortest, heaviest or lightest chordless cycle, and how many cycles are equal to it in this.
 
-See `kernels_ti.boundary.way_back.rule` for the values of ways.
+See `kernels_ti.boundary.way_back.layers` for the values of ways.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from kernels_ti.boundary.way_back.blocks import PlannedBlock, PlannedBlocks
 from kernels_ti.boundary.way_back.device_optimum import DeviceOptimum
 from kernels_ti.boundary.way_back.history import History
 from kernels_ti.boundary.way_back.keeping import Means
-from kernels_ti.boundary.way_back.layers import Layer
-from kernels_ti.boundary.way_back.rule import NOTHING, Rule, Values
+from kernels_ti.boundary.way_back.layers import NOTHING, Layer, Rule, Values
 from kernels_ti.errors import EngineError
 
 

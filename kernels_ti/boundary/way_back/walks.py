@@ -8,8 +8,7 @@ import numpy as np
 
 from kernels_ti.boundary.arrays import Flags, Indices, Words
 from kernels_ti.boundary.values.numbers import Numbers, picked
-from kernels_ti.boundary.way_back.layers import Layer
-from kernels_ti.boundary.way_back.rule import Values
+from kernels_ti.boundary.way_back.layers import Layer, Values
 from kernels_ti.errors import EngineError
 
 _BITS = 64
