@@ -205,7 +205,7 @@ class BoundaryCount:
         while not done:
             if self._block is None:
                 self._block = self._begun(self._blocks[self._blocks_done])
-            step = self._steps_before + self._block.place
+            step = sum(block.graph.n for block in self._blocks[: self._blocks_done]) + self._block.place
             try:
                 self._take_vertex(enough)
             except GivenUp:
@@ -291,8 +291,3 @@ class BoundaryCount:
     def _kernels(self) -> AbstractContextManager[Device]:
         """Hold the device for passes: the CPU, where all other blocks are counted in Python."""
         return held_device("cpu") if self._device is None else nullcontext(self._device)
-
-    @property
-    def _steps_before(self) -> int:
-        """Vertices of the blocks before this one."""
-        return sum(block.graph.n for block in self._blocks[: self._blocks_done])

@@ -72,7 +72,8 @@ def needs_of(plan: BoundaryPlan, arch: str, memory: float, *, longest: int | Non
 def _in_passes(plan: BoundaryPlan, arch: str, memory: float, longest: int, states: float, whole: float) -> Needs:
     """Return the needs of a count by length in several passes, see `kernels_ti.boundary.executors.in_passes`."""
     n = _largest_block(plan)
-    if not _fit_kernels(plan) or n > MOST_VERTICES:
+    is_directed = any(block.directed for block in plan.blocks)
+    if n > MOST_VERTICES or not Packing(plan.width, 2 if is_directed else 1).fits_kernels:
         return Needs(whole, fits=False)
     lengths = max(min(longest, int(_PART_OF_LONGEST * n)) - SHORTEST + 1, 1)
     primes = math.ceil(max(_BITS_OF_A_VERTEX * n, 1.0) / PRIME_BITS)
@@ -116,11 +117,6 @@ def _bytes_in_tables(plan: BoundaryPlan, longest: int, digits: int) -> float:
 
 def _cells_of_a_total(plan: BoundaryPlan) -> int:
     return _words(plan) + _digits(plan)
-
-
-def _fit_kernels(plan: BoundaryPlan) -> bool:
-    is_directed = any(block.directed for block in plan.blocks)
-    return Packing(plan.width, 2 if is_directed else 1).fits_kernels
 
 
 def _words(plan: BoundaryPlan) -> int:

@@ -26,7 +26,6 @@ from kernels_ti.boundary.values.residues import combined, primes_beyond
 from kernels_ti.boundary.way_back.blocks import PlannedBlock, PlannedBlocks, space_for
 from kernels_ti.boundary.way_back.history import History
 from kernels_ti.boundary.way_back.keeping import Means
-from kernels_ti.boundary.way_back.layers import Layer
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.device.memory import host_budget
@@ -256,15 +255,10 @@ class Shares(History):
             for slot in step.near:
                 on_cycle = block.packing.symbol(layer.words[:, states], slot) != 0
                 counts.append(combined([int(each[on_cycle].sum()) for each in passing], primes))
-            behind = _completions(layer, behind)
+            addends = [Addends(behind, *layer.children(joins=joins)[::-1]) for joins in (False, True)]
+            addends.append(Addends(Numbers.ones(len(layer.closing)), np.arange(len(layer.closing)), layer.closing))
+            behind = sums_of(addends, layer.words.shape[1]).carried()
             report(step, layer.words.shape[1])
             yield step, counts
         if Numbers(behind.digits[:, :1]).at(0) != self.total:
             raise EngineError("internal error: the way back counts other cycles than the way forward")
-
-
-def _completions(layer: Layer, behind: Numbers) -> Numbers:
-    """Return the ways to complete each state of a layer, from those of the states that follow."""
-    addends = [Addends(behind, *layer.children(joins=joins)[::-1]) for joins in (False, True)]
-    addends.append(Addends(Numbers.ones(len(layer.closing)), np.arange(len(layer.closing)), layer.closing))
-    return sums_of(addends, layer.words.shape[1]).carried()

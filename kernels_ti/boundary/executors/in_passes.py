@@ -236,13 +236,10 @@ class BlockInPasses:
     def _first_pass_is_made(self, known: SavedPasses) -> None:
         self._known, self.triangles = known, known.triangles
         self._primes = primes_beyond(known.total, PRIME_BITS)
-        self._points_that_fit = self._numbers_that_fit(known.most_states)
+        # As many numbers to a state as are expected to fit.
+        beside, rows = self._block.packing.words + 1, ROWS_TO_A_STATE * known.most_states
+        self._points_that_fit = max(min(int(cells_of_two_tables(self._memory) / rows) - beside, self._lengths), 1)
         self._finish_if_known(known)
-
-    def _numbers_that_fit(self, states: int) -> int:
-        """Return how many numbers to a state are expected to fit, at least one."""
-        beside, rows = self._block.packing.words + 1, ROWS_TO_A_STATE * states
-        return max(min(int(cells_of_two_tables(self._memory) / rows) - beside, self._lengths), 1)
 
     def _finish_if_known(self, known: SavedPasses) -> None:
         """Work out the counts, once there are enough values modulo each prime."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels_ti.boundary.executors.forward import ForwardCount
 from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.executors.rows import rows_by_length, states_by_length, words_in
 from kernels_ti.boundary.executors.tables import MOST_CELLS, Shape, closing_ways, copies_of
@@ -154,7 +155,7 @@ class DeviceLengths(DeviceBlock):
 
     def resume(self, saved: SavedBlock) -> None:
         """Go on from a count of the same block, on any device."""
-        super().resume(saved)
+        ForwardCount.resume(self, saved)
         rows, ways, self._digits = rows_by_length(saved.states, self._apart, DIGIT_BITS)
         begin, (first, window) = rows[:, : self._words] | np.uint64(TAKEN), rows[:, self._words :].T
         begin[:, 0] |= np.uint64(WRITTEN)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions
-from kernels_ti.boundary.kernels.points import reduced
+from kernels_ti.boundary.kernels.count import reduced
 from kernels_ti.boundary.kernels.tables import array, carried, row_functions
 from kernels_ti.boundary.spec.cells import (
     BESIDE,

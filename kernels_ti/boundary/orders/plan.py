@@ -177,10 +177,6 @@ def plan_of(
     )
 
 
-def _impossible(graph: Graph, through: Sequence[int]) -> BoundaryPlan:
-    return BoundaryPlan({}, (graph,), (tuple(range(graph.n)),), (None,), (frozenset(through),))
-
-
 def _part_of_costs(block: Graph, order: BoundaryOrder) -> float:
     part = _LEFT_BY_ARCS**order.width if block.directed else 1.0
     # By Euler's formula, a planar graph with t triangles has at most 2 n - 4 + t / 2 edges.
@@ -216,7 +212,7 @@ def _plan_of_case(
     graph, through = case.graph, case.through
     if graph.m > LARGEST_BOUNDARY * graph.n:
         # In any order some vertex has more than m / n neighbours before it, and the boundary has them all.
-        return _impossible(graph, through)
+        return BoundaryPlan({}, (graph,), (tuple(range(graph.n)),), (None,), (frozenset(through),))
     found = [(block, tuple(vertices.tolist())) for block, vertices in labelled.other_blocks()]
     return BoundaryPlan(
         Counter(labelled.ring_lengths.tolist()),

@@ -61,22 +61,19 @@ class DeviceOptimum(DeviceLayers):
             between = max(between, int(2 * whole / max(host_memory, 1)) + 1)
         # No layer is left out later: what is noted of an origin is of the last one before.
         self._set_out(means, None, between)
-        self._go_with_fewer_layers(saved, len(block.steps))
-
-    def _go_with_fewer_layers(self, saved: SavedForward | None, end: int) -> None:
-        """Go to a step; begin again with fewer layers while those that are kept leave too little room."""
-        while True:
+        is_through = False
+        while not is_through:
             try:
-                self._go(saved, end)
+                self._go(saved, len(block.steps))
+                is_through = True
             except LayersTooLargeError:
-                if self._between >= end:
+                # Begin again, with fewer layers.
+                if self._between >= len(block.steps):
                     raise
                 first, saved = self.layers[0], None
                 self._set_out(self._means, None, _TIMES_FEWER * self._between)
                 self.best, self.ways, self.closing_step, self.origin = None, 0, 0, 0
                 self._restore(first)
-            else:
-                return
 
     def _found(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _FOUND}

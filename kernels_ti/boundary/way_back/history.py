@@ -120,7 +120,7 @@ class History(KeptWay[_Kept]):
         if "after" in saved.numbers:
             step = self._steps[saved.place]
             layer = Layer(step, words, arrays["off"], arrays["on"], arrays["closing"], saved.numbers["after"])
-        return _Kept(saved.place, words, Values.of_arrays(arrays), layer)
+        return _Kept(saved.place, words, Values(Numbers(arrays["ways"]), arrays.get("values")), layer)
 
     def _require_room(self) -> None:
         states, last = self.states, self.layers[-1]

@@ -99,11 +99,6 @@ class Values:
         """Both as arrays with names."""
         return {"ways": self.ways.digits} | ({} if self.largest is None else {"values": self.largest})
 
-    @classmethod
-    def of_arrays(cls, arrays: dict[str, npt.NDArray[Any]]) -> Values:
-        """Return the values of arrays with names."""
-        return cls(Numbers(arrays["ways"]), arrays.get("values"))
-
 
 class Rule:
     """Values by the gains of vertices and edges, the least where `sign` is -1; without gains every cycle counts.
