@@ -116,9 +116,8 @@ def first_of(vertices, first, depths: ti.template(), depth, lowest):
     return low
 
 
-@lru_cache
-def _parted_test(words: int, bits: int) -> Any:
-    """Return the depth-first search of a state, see `completion_kernel`."""
+def _neighbours(words: int, bits: int) -> Any:
+    """Return the function for the neighbours of a vertex of the depth-first search."""
     symbol = symbols(words, bits).symbol
 
     @ti.func
@@ -133,6 +132,14 @@ def _parted_test(words: int, bits: int) -> Any:
             if other != vertex - 64:
                 near_ends = bit(other)
         return near_nodes & nodes, near_ends & ends
+
+    return beside
+
+
+@lru_cache
+def _parted_test(words: int, bits: int) -> Any:
+    """Return the depth-first search of a state, see `completion_kernel`."""
+    beside = _neighbours(words, bits)
 
     @ti.func
     def parted(state, ends, free, on, ahead: ti.template()):

@@ -74,61 +74,8 @@ def fewest_of(table: ti.template(), row):
     return ti.cast(ti.u64(LENGTH_LIMIT) - table[row + FEWEST], ti.i32)
 
 
-@lru_cache
-def length_kernels(words: int, bits: int) -> tuple[Any, Any]:
-    """Return `link`, which makes two passes, and `add`; states have `words` words and symbols of `bits` bits."""
-    children = child_functions(words, bits, words).children
-    functions = row_functions(words)
-    state_at, rows_of = functions.state_at, functions.rows_of
-
-    @kernel
-    def link(
-        first: ti.i32, last: ti.i32, old: array(ti.u64, 1), new: array(ti.u64, 1), size: ti.i32, most: ti.i32,
-        spec: array(ti.u64, 1), base: ti.i32, spread: ti.i32, placed: ti.i32, together: ti.i32, apart: ti.i32,
-        digits: ti.i32, tallies: array(ti.u64, 1),
-    ):  # fmt: skip
-        """Let a vertex come in the state of one row for each work item: find the rows of its children.
-
-        These rows are told the fewest and the most vertices, up to `most`. Then the first `placed` rows of the new
-        table, all or none, get their place among the ways, `together` for each work item. The lengths of one state
-        differ by multiples of `apart`.
-        """
-        for i in range(first, last):
-            begin = i * (words + BESIDE)
-            if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):
-                beside = begin + words
-                off, on, flags = children(state_at(old, begin), spec, base)
-                if fewest_of(old, beside) >= most:
-                    # A vertex more would be too many.
-                    flags &= 5
-                rows = rows_of(off, on, flags, new, size, words + BESIDE, tallies, i // spread & TALLIES - 1)
-                for joins in ti.static(range(2)):
-                    if rows[joins] >= 0:
-                        child = rows[joins] + words
-                        grown = ti.min(old[beside + MOST] + ti.u64(joins), ti.cast(most, ti.u64))
-                        ti.atomic_max(new[child + FEWEST], old[beside + FEWEST] - ti.u64(joins))
-                        ti.atomic_max(new[child + MOST], grown)
-                links = ti.cast(rows[0] + 1, ti.u64) << ti.u64(LINK_BITS) | ti.cast(rows[1] + 1, ti.u64)
-                old[beside + LINKS] = links | ti.cast(flags >> 2, ti.u64) << ti.u64(CLOSES)
-        for part in range((placed + together - 1) // together):
-            last_row = ti.min(part * together + together, placed)
-            cells, largest = 0, ti.u64(0)
-            for i in range(part * together, last_row):
-                row = i * (words + BESIDE) + words
-                if new[row - words] != ti.u64(0):
-                    numbers = (ti.cast(new[row + MOST], ti.i32) - fewest_of(new, row)) // apart + 1
-                    new[row + FIRST] = ti.cast(cells, ti.u64)
-                    cells += numbers * digits
-                    largest = ti.max(largest, new[row + MOST])
-            if cells > 0:
-                at = ti.atomic_add(tallies[ROOM], ti.cast(cells, ti.u64))
-                for i in range(part * together, last_row):
-                    row = i * (words + BESIDE) + words
-                    if new[row - words] != ti.u64(0):
-                        new[row + FIRST] += at
-                mine = 2 * TALLIES + (part & TALLIES - 1)
-                if largest > tallies[mine]:
-                    ti.atomic_max(tallies[mine], largest)
+def _adding(words: int) -> Any:
+    """Return the kernel for the third pass."""
 
     @ti.func
     def number_of(table: ti.template(), row, vertices, apart, digits):
@@ -198,4 +145,63 @@ def length_kernels(words: int, bits: int) -> tuple[Any, Any]:
                 if largest > tallies[TALLIES + mine]:
                     ti.atomic_max(tallies[TALLIES + mine], largest)
 
-    return link, add
+    return add
+
+
+@lru_cache
+def length_kernels(words: int, bits: int) -> tuple[Any, Any]:
+    """Return `link`, which makes two passes, and `add`; states have `words` words and symbols of `bits` bits."""
+    children = child_functions(words, bits, words).children
+    functions = row_functions(words)
+    state_at, rows_of = functions.state_at, functions.rows_of
+
+    @kernel
+    def link(
+        first: ti.i32, last: ti.i32, old: array(ti.u64, 1), new: array(ti.u64, 1), size: ti.i32, most: ti.i32,
+        spec: array(ti.u64, 1), base: ti.i32, spread: ti.i32, placed: ti.i32, together: ti.i32, apart: ti.i32,
+        digits: ti.i32, tallies: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Let a vertex come in the state of one row for each work item: find the rows of its children.
+
+        These rows are told the fewest and the most vertices, up to `most`. Then the first `placed` rows of the new
+        table, all or none, get their place among the ways, `together` for each work item. The lengths of one state
+        differ by multiples of `apart`.
+        """
+        for i in range(first, last):
+            begin = i * (words + BESIDE)
+            if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):
+                beside = begin + words
+                off, on, flags = children(state_at(old, begin), spec, base)
+                if fewest_of(old, beside) >= most:
+                    # A vertex more would be too many.
+                    flags &= 5
+                rows = rows_of(off, on, flags, new, size, words + BESIDE, tallies, i // spread & TALLIES - 1)
+                for joins in ti.static(range(2)):
+                    if rows[joins] >= 0:
+                        child = rows[joins] + words
+                        grown = ti.min(old[beside + MOST] + ti.u64(joins), ti.cast(most, ti.u64))
+                        ti.atomic_max(new[child + FEWEST], old[beside + FEWEST] - ti.u64(joins))
+                        ti.atomic_max(new[child + MOST], grown)
+                links = ti.cast(rows[0] + 1, ti.u64) << ti.u64(LINK_BITS) | ti.cast(rows[1] + 1, ti.u64)
+                old[beside + LINKS] = links | ti.cast(flags >> 2, ti.u64) << ti.u64(CLOSES)
+        for part in range((placed + together - 1) // together):
+            last_row = ti.min(part * together + together, placed)
+            cells, largest = 0, ti.u64(0)
+            for i in range(part * together, last_row):
+                row = i * (words + BESIDE) + words
+                if new[row - words] != ti.u64(0):
+                    numbers = (ti.cast(new[row + MOST], ti.i32) - fewest_of(new, row)) // apart + 1
+                    new[row + FIRST] = ti.cast(cells, ti.u64)
+                    cells += numbers * digits
+                    largest = ti.max(largest, new[row + MOST])
+            if cells > 0:
+                at = ti.atomic_add(tallies[ROOM], ti.cast(cells, ti.u64))
+                for i in range(part * together, last_row):
+                    row = i * (words + BESIDE) + words
+                    if new[row - words] != ti.u64(0):
+                        new[row + FIRST] += at
+                mine = 2 * TALLIES + (part & TALLIES - 1)
+                if largest > tallies[mine]:
+                    ti.atomic_max(tallies[mine], largest)
+
+    return link, _adding(words)

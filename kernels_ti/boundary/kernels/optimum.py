@@ -40,7 +40,7 @@ def gaining(words: int, bits: int) -> Any:
 def optimum_kernels(words: int, bits: int, cells: int) -> tuple[Any, Any, Any]:
     """Return `improve`, `settle` and `matching`; states have `words` words, symbols `bits` bits, rows `cells` words."""
     gained, bounded = gaining(words, bits), child_functions(words, bits, cells).bounded
-    state_at, row_of, rows_of, _found_at = row_functions(cells)
+    state_at, row_of, rows_of = row_functions(cells)
     mixed = mixing(cells)
 
     @kernel

@@ -7,7 +7,7 @@ one place, see `kernels_ti.boundary.kernels.stretch`. Numbers of ways have digit
 from functools import lru_cache
 from typing import Any
 
-from kernels_ti.boundary.kernels.tables import array, mixing, row_functions
+from kernels_ti.boundary.kernels.tables import array, mixing, place_for, row_functions
 from kernels_ti.boundary.spec.cells import DEAD, NEXT, PART
 from kernels_ti.taichi_door import kernel, ti
 
@@ -32,7 +32,7 @@ def rearranging_kernel(words: int, bits: int) -> Any:
                 ends |= state[w] >> ti.u64(k)
             ends &= lowest
             seen[w] = ends << ti.u64(1) | state[w] & lowest & ~ends
-        return ti.i32((mixed(seen) >> ti.u64(32)) * ti.cast(buckets, ti.u64) >> ti.u64(32))
+        return place_for(mixed(seen), buckets)
 
     @ti.func
     def deal(

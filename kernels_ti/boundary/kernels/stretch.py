@@ -13,7 +13,7 @@ from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions
 from kernels_ti.boundary.kernels.parts import ITERATIONS_PER_WORKER
-from kernels_ti.boundary.kernels.tables import array, mixing, row_functions
+from kernels_ti.boundary.kernels.tables import array, mixing, place_for, row_functions
 from kernels_ti.boundary.spec.cells import DEAD, DONE, NEXT, OVERFLOW, PART, ROWS, WAYS, WINDOW
 from kernels_ti.taichi_door import kernel, ti
 
@@ -148,16 +148,14 @@ def add_ways(
     return over
 
 
-@lru_cache
-def _linking(words: int, bits: int, *, by_length: bool) -> Any:
-    """Return the function that makes the children of a layer, and adds the ways up or links states for that."""
-    children = child_functions(words, bits, words).children
-    state_at, mixed = row_functions(words).state_at, mixing(words)
+def _placing(words: int) -> Any:
+    """Return the function that finds a state of so many words in its part."""
+    mixed = mixing(words)
 
     @ti.func
     def place_of(state, rows: ti.template(), first, stride, table: ti.template(), begin, size):
         """Return the place of a child among those of its part, and its cell in the table; -1 for a new child."""
-        cell = ti.i32((mixed(state) >> ti.u64(32)) * ti.cast(size, ti.u64) >> ti.u64(32))
+        cell = place_for(mixed(state), size)
         place, going = -1, 1
         while going == 1:
             place = table[begin + cell] - 1
@@ -173,6 +171,15 @@ def _linking(words: int, bits: int, *, by_length: bool) -> Any:
                 else:
                     cell = ti.select(cell + 1 == size, 0, cell + 1)
         return place, begin + cell
+
+    return place_of
+
+
+@lru_cache
+def _linking(words: int, bits: int, *, by_length: bool) -> Any:
+    """Return the function that makes the children of a layer, and adds the ways up or links states for that."""
+    children = child_functions(words, bits, words).children
+    state_at, place_of = row_functions(words).state_at, _placing(words)
 
     @ti.func
     def link(

@@ -32,7 +32,6 @@ class RowFunctions(NamedTuple):
     state_at: Any
     row_of: Any
     rows_of: Any
-    found_at: Any
 
 
 @kernel
@@ -124,6 +123,12 @@ def mixing(words: int) -> Any:
     return mixed
 
 
+@ti.func
+def place_for(mixed, size):
+    """Return a place below `size` for a mixed word."""
+    return ti.cast((mixed >> ti.u64(32)) * ti.cast(size, ti.u64) >> ti.u64(32), ti.i32)
+
+
 @lru_cache
 def row_functions(cells: int) -> RowFunctions:
     """Return the functions for rows that begin with a state of so many words."""
@@ -139,15 +144,10 @@ def row_functions(cells: int) -> RowFunctions:
         return state
 
     @ti.func
-    def first_row(state, size):
-        """Return the row of a table at which the search for a state begins."""
-        return ti.cast((mixed(state) >> ti.u64(32)) * ti.cast(size, ti.u64) >> ti.u64(32), ti.i32)
-
-    @ti.func
     def row_of(table: ti.template(), size, stride, state):
         """Return the first cell of the row of a state, and whether it is new; -1 for a full table."""
         written = state[0] | ti.u64(TAKEN | WRITTEN)
-        at = first_row(state, size)
+        at = place_for(mixed(state), size)
         row, is_new, left, waits = -1, 0, _MOST_PROBES, 0
         while left > 0:
             cell = at * stride
@@ -201,11 +201,18 @@ def row_functions(cells: int) -> RowFunctions:
             ti.atomic_add(tallies[mine], ti.cast(added, ti.u64))
         return rows
 
+    return RowFunctions(state_at, row_of, rows_of)
+
+
+def finding(cells: int) -> Any:
+    """Return the function that finds the row of a state of so many words."""
+    mixed = mixing(cells)
+
     @ti.func
     def found_at(table: ti.template(), size, stride, state):
         """Return the first cell of the row of a state, -1 for none; the table is only read, and has an empty row."""
         written = state[0] | ti.u64(TAKEN | WRITTEN)
-        at = first_row(state, size)
+        at = place_for(mixed(state), size)
         row, is_sought = -1, 1
         while is_sought == 1:
             cell = at * stride
@@ -223,4 +230,4 @@ def row_functions(cells: int) -> RowFunctions:
                 at = ti.select(at + 1 == size, 0, at + 1)
         return row
 
-    return RowFunctions(state_at, row_of, rows_of, found_at)
+    return found_at
