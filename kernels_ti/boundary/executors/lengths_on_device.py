@@ -11,7 +11,7 @@ import numpy as np
 
 from kernels_ti.boundary.executors.forward import ForwardCount
 from kernels_ti.boundary.executors.on_device import DeviceBlock
-from kernels_ti.boundary.executors.rows import rows_by_length, states_by_length, words_in
+from kernels_ti.boundary.executors.rows import rows_by_length, rows_with, states_by_length, words_in
 from kernels_ti.boundary.executors.tables import MOST_CELLS, Shape, closing_ways, copies_of
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
@@ -24,9 +24,7 @@ from kernels_ti.boundary.spec.cells import (
     LENGTH_LIMIT,
     MOST,
     ROOM,
-    TAKEN,
     TALLIES,
-    WRITTEN,
 )
 from kernels_ti.boundary.values.saved import SavedBlock
 from kernels_ti.device.device import Device
@@ -157,12 +155,11 @@ class DeviceLengths(DeviceBlock):
         """Go on from a count of the same block, on any device."""
         ForwardCount.resume(self, saved)
         rows, ways, self._digits = rows_by_length(saved.states, self._apart, DIGIT_BITS)
-        begin, (first, window) = rows[:, : self._words] | np.uint64(TAKEN), rows[:, self._words :].T
-        begin[:, 0] |= np.uint64(WRITTEN)
+        first, window = rows[:, self._words :].T
         fewest, most = np.uint64(LENGTH_LIMIT) - (window >> np.uint64(32)), window & np.uint64((1 << 32) - 1)
         beside = np.stack((first, fewest, most, np.zeros_like(first)), axis=1)
         largest = (int(ways.max(initial=0)) + 1) << DIGIT_BITS * (self._digits - 1)
-        self._put_back(saved.place, np.concatenate((begin, beside), axis=1), largest)
+        self._put_back(saved.place, rows_with(rows[:, : self._words], beside), largest)
         self._ways_from(ways if len(ways) else np.zeros(1, np.uint64))
         self._most_held, self._ways = int(most.max(initial=0)), max(len(ways), 1)
 

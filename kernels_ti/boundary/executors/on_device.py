@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from kernels_ti.boundary.executors.forward import ForwardCount
-from kernels_ti.boundary.executors.rows import rows_of, states_in
+from kernels_ti.boundary.executors.rows import rows_with, words_in
 from kernels_ti.boundary.executors.tables import DeviceTables
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import DIGIT_BITS
-from kernels_ti.boundary.values.saved import SavedBlock
+from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
 from kernels_ti.device.device import Device
 
 
@@ -39,11 +41,12 @@ class DeviceBlock(DeviceTables, ForwardCount):
 
     def saved(self) -> SavedBlock:
         """Return the count between two vertices; also after a vertex was given up."""
-        return self._saved_with(states_in(self._device.call(self._gathered, self._new), self._words))
+        rows, words = self._device.call(self._gathered, self._new), self._words
+        return self._saved_with(SavedStates(words_in(rows, words), np.ascontiguousarray(rows[:, words:, None])))
 
     def resume(self, saved: SavedBlock) -> None:
         """Go on from a count of the same block, on any device."""
         super().resume(saved)
         _, digits, _ = saved.states.counts.shape
         most_ways = (saved.states.largest + 1) << DIGIT_BITS * (digits - 1)
-        self._put_back(saved.place, rows_of(saved.states), most_ways)
+        self._put_back(saved.place, rows_with(saved.states.words.T, saved.states.counts[:, :, 0]), most_ways)

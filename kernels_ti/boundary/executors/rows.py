@@ -12,11 +12,6 @@ from kernels_ti.boundary.values.saved import SavedStates
 _BITS, _HALF = 64, 32
 
 
-def states_in(rows: Words, words: int) -> SavedStates:
-    """Return the states of rows, none of them empty, each with the ways that lead there."""
-    return SavedStates(words_in(rows, words), np.ascontiguousarray(rows[:, words:, None]))
-
-
 def words_in(rows: Words, words: int) -> Words:
     """Return the states alone, shape (words, k), of rows that begin with them."""
     found: Words = np.array(rows[:, :words].T, order="C")
@@ -25,11 +20,11 @@ def words_in(rows: Words, words: int) -> Words:
     return found
 
 
-def rows_of(states: SavedStates) -> Words:
-    """Return a row for each state, shape (k, words + digits)."""
-    words = states.words.T | np.uint64(TAKEN)
-    words[:, 0] |= np.uint64(WRITTEN)
-    return np.concatenate((words, states.counts[:, :, 0]), axis=1)
+def rows_with(words: Words, beside: Words) -> Words:
+    """Return the rows of tables with states, shape (k, words), and with more cells beside them."""
+    taken = words | np.uint64(TAKEN)
+    taken[:, 0] |= np.uint64(WRITTEN)
+    return np.concatenate((taken, beside), axis=1)
 
 
 def rows_of_totals(states: SavedStates) -> tuple[Words, int]:

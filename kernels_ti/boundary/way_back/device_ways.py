@@ -67,7 +67,10 @@ class DeviceWays(DeviceLayers):
                 places = (ends - found).astype(np.int32)
                 parents = back.buffers.grown("parents", int(ends[-1]), np.int32)
         if going:
-            back.step(self._go_back, going, counts, parents, rows, cells, vertex)
+            self._go_back(
+                going, back.at, back.where, counts, parents, rows, cells, back.rest, back.digits,
+                back.bits, back.words, vertex // 64, 1 << vertex % 64, back.failed,
+            )  # fmt: skip
         if begun > going:
             closing = np.array(device.download(parents)[ends[-2] : ends[-1]])
             back.begin(going, begun, closing, rows, cells, self._cells, vertex)
@@ -85,13 +88,13 @@ class _WalksOnDevice:
     """
 
     def __init__(self, device: Device, walks: Walks, words: int) -> None:
-        self.walks, self._device, self._words = walks, device, words
-        k, self._digits = len(walks), len(walks.rest.digits)
-        self._at = device.buffer(np.zeros(k, np.int32))
-        self._where = device.buffer(np.zeros(k, np.int32))
-        self._rest = device.buffer(np.zeros(k * self._digits, np.uint64))
-        self._members = device.buffer(np.zeros(k * words, np.uint64))
-        self._failed = device.buffer(np.zeros(1, np.uint64))
+        self.walks, self._device, self.words = walks, device, words
+        k, self.digits = len(walks), len(walks.rest.digits)
+        self.at = device.buffer(np.zeros(k, np.int32))
+        self.where = device.buffer(np.zeros(k, np.int32))
+        self.rest = device.buffer(np.zeros(k * self.digits, np.uint64))
+        self.bits = device.buffer(np.zeros(k * words, np.uint64))
+        self.failed = device.buffer(np.zeros(1, np.uint64))
         self.following: Any = None
         self.stride = self.states = 0
         self.buffers = Buffers(device)
@@ -101,18 +104,10 @@ class _WalksOnDevice:
         from kernels_ti.boundary.kernels.tables import clear
 
         table = self.buffers.grown("wanted", size * cells, np.uint64)
-        clear(size * cells, table, 0, self._failed)
+        clear(size * cells, table, 0, self.failed)
         if going:
-            put_down(going, self._at, self.following, self.stride, table, size, self._where, self._failed)
+            put_down(going, self.at, self.following, self.stride, table, size, self.where, self.failed)
         return table
-
-    def step(self, go_back: Any, going: int, ends: Any, parents: Any, rows: Any, stride: int, vertex: int) -> None:
-        """Take the walks that have begun to a parent of their states."""
-        word, bit = divmod(vertex, 64)
-        go_back(
-            going, self._at, self._where, ends, parents, rows, stride, self._rest, self._digits,
-            self._members, self._words, word, 1 << bit, self._failed,
-        )  # fmt: skip
 
     def begin(self, first: int, last: int, closing: Places, rows: Any, stride: int, cells: int, vertex: int) -> None:
         """Begin some walks, each in one of the states in which the vertex closes a cycle."""
@@ -129,14 +124,14 @@ class _WalksOnDevice:
         word, bit = divmod(vertex, 64)
         begin(
             first, last, device.buffer(closing[order[picks]] >> 1), device.buffer(left.digits.T.reshape(-1)),
-            self._digits, self._at, self._rest, self._members, self._words, word, 1 << bit,
+            self.digits, self.at, self.rest, self.bits, self.words, word, 1 << bit,
         )  # fmt: skip
 
     def members(self) -> Words:
         """Return the vertices of all cycles as bit rows, in the order of the numbers."""
-        rest, failed = (self._device.download(buffer) for buffer in (self._rest, self._failed))
+        rest, failed = (self._device.download(buffer) for buffer in (self.rest, self.failed))
         if rest.any() or failed.any():
             raise EngineError("internal error: the way back to a cycle has a rest")
-        found = np.empty((len(self.walks), self._words), np.uint64)
-        found[self.walks.order] = self._device.download(self._members).reshape(-1, self._words)
+        found = np.empty((len(self.walks), self.words), np.uint64)
+        found[self.walks.order] = self._device.download(self.bits).reshape(-1, self.words)
         return found
