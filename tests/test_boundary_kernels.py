@@ -338,3 +338,17 @@ def test_a_wide_boundary_is_counted_in_python():
 def test_vulkan_is_refused():
     with pytest.raises(OptionError, match="on Vulkan: choose cpu or cuda"):
         count_cycles(generate("petersen"), method="boundary", arch="vulkan")
+
+
+@pytest.mark.usefixtures("on_devices")
+@pytest.mark.parametrize("spec", ["grid:6x6", "king:5x5"])
+def test_a_bounded_count_that_python_began_goes_on_in_tables(spec):
+    """Sets that are too large for one more vertex change no number beside theirs."""
+    expected, begun = (planned(generate(spec), max_length=9) for _ in range(2))
+    expected.advance(math.inf)
+    while len(begun.states_by_step) < begun.plan.blocks[0].n // 2:
+        begun.advance(0.0)
+    count = BoundaryCount(SearchSpace(generate(spec), Options(max_length=9)), saved=begun.saved())
+    count.use(open_device("cpu"), None)
+    count.advance(math.inf)
+    assert count.cycles_by_length == expected.cycles_by_length

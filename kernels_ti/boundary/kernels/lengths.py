@@ -132,7 +132,8 @@ def _adding(words: int) -> Any:
                             number = reduced(number, below)
                         if number != ti.u64(0):
                             largest = ti.max(largest, ti.cast(digit, ti.u64) << ti.u64(DIGIT_BITS) | number)
-                            if row_off >= 0:
+                            # A state that Python has left may hold sets that are too large.
+                            if row_off >= 0 and vertices <= most:
                                 add_at(new_ways, new_beyond, new_split, off + k * new_digits + digit, number)
                             if row_on >= 0 and vertices < most:
                                 add_at(new_ways, new_beyond, new_split, on + k * new_digits + digit, number)
