@@ -22,7 +22,7 @@ from kernels_ti.cheapest import cheapest_cycle
 from kernels_ti.choices import Method, Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.device.own_process import apart_if_needed
-from kernels_ti.errors import OptionError, TimeIsUpError, time_is_up
+from kernels_ti.errors import OptionError, TimeIsUpError, parameter, time_is_up, worded
 from kernels_ti.method import may_search, seconds_of_faster_search
 from kernels_ti.options import is_whole, require_arch
 from kernels_ti.reference.long_cycle import long_cycle
@@ -177,7 +177,10 @@ def best_in(
     is_negative = min([*(gains.of_vertices or {}).values(), *(gains.of_edges or {}).values()], default=0) < 0
     by_paths = shortest and not is_negative
     if k > 1 and weights is not None and not for_search:
-        raise OptionError("k above 1 with weights needs a search: leave the method boundary and its order out")
+        raise OptionError(
+            f"{worded('k', '-k')} above 1 with weights needs a search: leave {parameter('method', 'boundary')} and an "
+            "order out"
+        )
     if k == 1 and method == "search" and weights is not None and not by_paths:
         raise OptionError(
             "the method search takes weights where the lightest is wanted, and none of them may be negative"

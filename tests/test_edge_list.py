@@ -193,7 +193,9 @@ def test_weights_separators_and_headings(tmp_path, text, edges, notes):
         ("Proie;Pr\u00e9dateur\na;b\nb;c\n", pairs("a b", "b c"), ["Proie;Pr\u00e9dateur"]),
         ("resource;consumer\n1;2\n", pairs("1 2"), ["resource;consumer"]),
         ("oslo bergen\n1 2\n3 4\n", pairs("1 2", "3 4"), ["oslo bergen"]),
-        # No headings: the words come again, are numbers, or are not the only ones that stand alone.
+        # No headings: the words have a weight, come again, are numbers, or are not the only ones that stand alone.
+        ("a b 5\nc d 1\nd e 2\n", pairs("a b", "c d", "d e"), [UNUSED]),
+        ("a b 5\n1 2 3\n2 3 4\n", pairs("a b", "1 2", "2 3"), [UNUSED]),
         ("prey,predator\ngrass,prey\ngrass,fox\n", pairs("prey predator", "grass prey", "grass fox"), []),
         ("a b\nb c\nc a\n", pairs("a b", "b c", "c a"), []),
         ("a b\nc d\nd e\nx y\n", pairs("a b", "c d", "d e", "x y"), []),
@@ -433,7 +435,7 @@ LINES_OF_FILES = [
         "\x0c# feed",
         "# \u00e5",
     ),
-    *("1 2 # road", "-1 2", "rome oslo", "1 2\r", "# end\r", "\ufeff1 2", "# a\r1 2"),
+    *("1 2 # road", "-1 2", "rome oslo", "rome oslo 5", "1 2\r", "# end\r", "\ufeff1 2", "# a\r1 2"),
 ]
 
 

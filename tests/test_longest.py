@@ -302,6 +302,8 @@ def test_the_command_prints_an_object_or_lines(tmp_path, capsys):
     assert "longest   8 vertices\n" in lines
     assert "cycles    1 of this length\n" in lines
     assert "no chordless cycle" in printed("path:4")
+    assert main(["longest", str(roads), "--weight", str(roads), "-k", "2", "--method", "boundary"]) == 2
+    assert "-k above 1 with weights needs a search: leave --method boundary" in capsys.readouterr().err
     roads.write_text("a a\na b\n")
     loop = (roads, "--multigraph", "--min-length", "1", "--through-edge", "a-a")
     assert "longest   1 vertex\n" in printed(*loop)

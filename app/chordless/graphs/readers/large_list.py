@@ -120,4 +120,6 @@ def _is_heading(line: bytes, columns: Columns) -> bool:
         return False
     if len(cells) != columns.count or not all(cells):
         return False
-    return is_heading_of_weights(cells, columns.count) or may_be_heading(cells, True) is True
+    # A line with a weight is an edge.
+    of_two = columns.count == 2 and may_be_heading(cells, True) is True
+    return of_two or is_heading_of_weights(cells, columns.count)

@@ -105,7 +105,8 @@ def read_named_list(source: Source, check: Check) -> NamedList:
     del places
     if layout is not None and heading is not None and _is_edge_without_weight(layout.cells(heading), made.names):
         raise source.error(layout.wrong(heading), made.heading)
-    if first is not None and not made.directed and _is_heading(made):
+    # A line with a weight, or with data, is an edge.
+    if first is not None and layout is not None and layout.columns == 2 and not made.directed and _is_heading(made):
         note_heading(source, first[1], first[0])
         made.heading, made.names, made.pairs = first[0], made.names[2:], made.pairs[1:] - 2
     if layout is not None and layout.columns == 3:
