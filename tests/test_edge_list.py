@@ -199,6 +199,8 @@ def test_weights_separators_and_headings(tmp_path, text, edges, notes):
         ("prey,predator\ngrass,prey\ngrass,fox\n", pairs("prey predator", "grass prey", "grass fox"), []),
         ("a b\nb c\nc a\n", pairs("a b", "b c", "c a"), []),
         ("a b\nc d\nd e\nx y\n", pairs("a b", "c d", "d e", "x y"), []),
+        ("n1 n2\nn3 n4\nn4 n15\n", pairs("n1 n2", "n3 n4", "n4 n15"), []),
+        ("gene1 gene2\nTP53 BRCA1\nBRCA1 X\n", pairs("TP53 BRCA1", "BRCA1 X"), ["gene1 gene2"]),
         ("1 2\na b\nb c\n", pairs("1 2", "a b", "b c"), []),
     ],
 )

@@ -26,6 +26,7 @@ from chordless.graphs.readers.source import Source
 from kernels_ti.graph import IntArray
 
 INTEGER = re.compile(r"-?[0-9]{1,18}")  # longer ones may not fit an int64 and are taken as words
+_DIGITS = re.compile("[0-9]+")
 
 Check = Callable[[IntArray, "list[str]", "int | None", bool], None]
 """Gets the first pairs, the names, the line of a heading, and whether the edges are arcs; it may raise an error."""
@@ -137,4 +138,12 @@ def _is_heading(made: NamedList) -> bool:
         return False
     whole = all(map(INTEGER.fullmatch, made.names[2:]))
     is_one = may_be_heading(made.names[:2], whole)
-    return bool((counts[made.pairs[1:]].max(axis=1) > 1).all()) if is_one is None else is_one
+    if is_one is None:
+        return bool((counts[made.pairs[1:]].max(axis=1) > 1).all()) and not _are_numbered_alike(made.names)
+    return is_one
+
+
+def _are_numbered_alike(names: list[str]) -> bool:
+    """Say whether the first two names are like others but for their digits: ``n1 n2`` above ``n3 n4``."""
+    shapes = [_DIGITS.sub("0", name) for name in names]
+    return shapes[0] in shapes[2:] and shapes[1] in shapes[2:] and all(map(_DIGITS.search, names[:2]))
