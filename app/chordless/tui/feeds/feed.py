@@ -23,21 +23,11 @@ _NO_ENGINE = "there is no engine here to control"
 
 
 class Feed(ABC):
-    """A source of events.
+    """A source of events."""
 
-    Attributes
-    ----------
-    directory : Path or None
-        The run directory, if it is known.
-    owns_engine : bool
-        Whether the engine is a child of this process, and ends with it.
-    at_work : bool
-        Whether an engine is running, as far as the feed knows.
-    """
-
-    directory: Path | None = None
-    owns_engine = False
-    at_work = False
+    directory: Path | None = None  # The run directory, if it is known
+    owns_engine = False  # Whether the engine is a child of this process, and ends with it
+    at_work = False  # Whether an engine is running, as far as the feed knows
 
     def __init__(self) -> None:
         self._deliver: Callable[[Batch], None] = lambda batch: None

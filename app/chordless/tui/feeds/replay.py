@@ -23,23 +23,11 @@ _LONGEST_LINE = 1 << 20
 
 
 class ReplayFeed(Feed):
-    """Plays a recording.
+    """Plays a recording: a file of events, or that of a run directory. Raise EngineError if it is none.
 
-    Raise EngineError if the file is not a recording.
-
-    Parameters
-    ----------
-    path : Path
-        A file of events, or a run directory.
-    speed : float
-        1 plays at the original speed, 2 twice as fast; 0 delivers everything at once. No wait is longer than 5 s.
-
-    Attributes
-    ----------
-    position : float
-        Recorded seconds from the first event to the newest one that was played.
-    length : float or None
-        Recorded seconds from the first event to the last; None if the last cannot be read.
+    A speed of 1 is the original one, 2 is twice as fast, and 0 delivers everything at once. No wait is longer than 5 s.
+    `position` and `length` are recorded seconds from the first event, to the newest one that was played and to the
+    last. The length is None if the last event cannot be read.
     """
 
     def __init__(self, path: Path, speed: float = 1.0) -> None:

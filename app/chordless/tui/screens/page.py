@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -13,6 +15,7 @@ from textual.screen import Screen
 
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import RunDirectory
 from chordless.tui.messages import StartRun
 from chordless.tui.run_form import run_folder, with_kept_graph
 from chordless.tui.screens.question import Question
@@ -69,6 +72,15 @@ class Page(Screen[None]):
             self.notify(str(error), severity="error", timeout=15, markup=False)
         else:
             self.post_message(StartRun(make(command, folder), show=show))
+
+    def resume(self, directory: Path) -> None:
+        """Go on with the run of a directory."""
+        try:
+            command = RunDirectory(directory.resolve()).command()
+        except ChordlessError as error:
+            self.notify(str(error), severity="error", markup=False)
+        else:
+            self.post_message(StartRun(replace(command, program_start=time.time())))
 
     @property
     def dashboard(self) -> ChordlessApp:

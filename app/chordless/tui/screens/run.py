@@ -16,11 +16,10 @@ from textual.events import ScreenResume
 from textual.widget import Widget
 from textual.widgets import Static
 
-from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.actions import bindings_of, key_of
-from chordless.tui.messages import ReplayRun, RunChanged, ShowLength, StartRun
+from chordless.tui.messages import ReplayRun, RunChanged, ShowLength
 from chordless.tui.screens.ask_stop import AskStop, AskStopNow
 from chordless.tui.screens.run_offers import OfferedKeys, offers_of
 from chordless.tui.screens.run_wave import WaveAction
@@ -207,13 +206,7 @@ class RunScreen(WaveAction, OfferedKeys):
             self._say_why_not("This run has no checkpoint, so it cannot be resumed.")
         else:
             # The run may have been moved: the session knows its current directory, the recording an earlier one.
-            directory = session.directory or Path(state.directory or "")
-            try:
-                command = RunDirectory(directory).command()
-            except ChordlessError as error:
-                self.notify(str(error), severity="error", markup=False)
-            else:
-                self.post_message(StartRun(replace(command, program_start=time.time())))
+            self.resume(session.directory or Path(state.directory or ""))
 
     def action_freeze(self) -> None:
         """Freeze numbers, chart and log, or let them follow the run again. The phase is always up to date."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,12 +17,11 @@ from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Button, DataTable, Input, Static
 
-from chordless.runs.directory import RunDirectory
 from chordless.runs.elsewhere import noted_folders
 from chordless.runs.history import RunSummary, delete_run, foreign_files, list_runs
 from chordless.tui.actions import bindings_of, list_bindings
 from chordless.tui.marks import sort_arrow
-from chordless.tui.messages import CompareRuns, OpenRun, StartRun
+from chordless.tui.messages import CompareRuns, OpenRun
 from chordless.tui.run_list import (
     COLUMNS,
     STAGES,
@@ -314,12 +312,7 @@ class RunsScreen(Page):
             other = run.why if run.has_checkpoint else "there is no checkpoint"
             self._refuse(f"{title(run)} cannot be resumed: {why.get(run.stage, other)}.")
             return
-        try:
-            command = RunDirectory(run.path.resolve()).command()
-        except ChordlessError as error:
-            self._refuse(str(error))
-            return
-        self.post_message(StartRun(replace(command, program_start=time.time())))
+        self.resume(run.path)
 
     def action_compare(self) -> None:
         """Mark the run, or compare it with the marked one."""

@@ -25,17 +25,9 @@ _SECONDS_UNTIL_PROBE = 0.3
 
 
 class ArchField(Choice):
-    """Radio buttons for the arches. After `look` it tests the arches one after the other, each once.
+    """Radio buttons for the arches, `chosen` at first. After `look` it tests the arches one after the other, each once.
 
-    Parameters
-    ----------
-    chosen : str
-        The arch that is selected at first.
-
-    Attributes
-    ----------
-    reports : dict of str to DeviceReport
-        The reports so far, by arch.
+    `reports` are the results so far, by arch.
     """
 
     class Probed(Message):

@@ -29,17 +29,10 @@ _ASCII_GLYPHS = {
 
 
 class Canvas:
-    """Draws on `width` by `height` cells.
+    """Draws on `width` by `height` cells: each is 2 x 4 braille dots, or with `ascii_only` one ASCII character.
 
     A cell is twice as high as it is wide. The unit of both axes is the width of a cell. The origin is the upper left
     corner, and y points downwards.
-
-    Parameters
-    ----------
-    width, height : int
-        Size in cells.
-    ascii_only : bool
-        Draw each cell as one ASCII character, not as 2 x 4 braille dots.
     """
 
     def __init__(self, width: int, height: int, *, ascii_only: bool = False) -> None:

@@ -44,21 +44,8 @@ class GraphQuestion:
 class GraphSource(Vertical):
     """The fields for the graph, and a line about the graph that was read.
 
-    Parameters
-    ----------
-    graph : str
-        The first content of the field.
-    overlap : bool
-        Whether the graph is read as a food web at first.
-    recent : sequence of str
-        Recent graphs, the newest first.
-
-    Attributes
-    ----------
-    facts : GraphFacts or None
-        Facts about the graph; None until it was read.
-    fault : str or None
-        Why the graph cannot be read; None if it can, or was not read yet.
+    At first the field has the text `graph`, which is read as a food web with `overlap`. The `recent` graphs come with
+    the newest first. `facts` are None until the graph was read. `fault` says why it cannot be read.
     """
 
     class Checked(Message):

@@ -51,12 +51,7 @@ class RateSparkline(Sparkline):
 class Tile(Container):
     """One number with notes. A tile of one line shows the short words, a higher one shows all.
 
-    Parameters
-    ----------
-    title : str
-        The title in the border, if there is one.
-    has_rates : bool
-        Whether it has a sparkline.
+    The title stands in the border, if there is one. With `has_rates` the tile has a sparkline.
     """
 
     def __init__(self, title: str, *, has_rates: bool = False, id: str) -> None:
