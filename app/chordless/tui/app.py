@@ -436,11 +436,7 @@ class ChordlessApp(App[str]):
             else:
                 self.session.feed.close()
         session = self.session = RunSession(feed, expected)
-        session.begin(lambda: self._hear(session))
-
-    def _hear(self, session: RunSession) -> None:
-        """Post that the state has changed. The thread of a feed calls it."""
-        self.post_message(RunNews(session))
+        session.begin(lambda: self.post_message(RunNews(session)))
 
     def _bring_back(self) -> None:
         """Show the run of this process's own engine."""

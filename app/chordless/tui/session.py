@@ -34,7 +34,7 @@ class RunSession:
         self.feed = feed
         self._expected = expected
         self._told = self.state = _estimated(_beginning(self.command), expected)
-        self._changed: Callable[[], None] = lambda: None
+        self._changed: Callable[[], object] = lambda: None
         self._heard = time.monotonic()
 
     @property
@@ -88,7 +88,7 @@ class RunSession:
             return self.command
         return RunDirectory(self.directory).command()
 
-    def begin(self, changed: Callable[[], None]) -> None:
+    def begin(self, changed: Callable[[], object]) -> None:
         """Start the feed. After each change of `state`, its thread calls `changed`."""
         self._changed = changed
         self.feed.begin(self._take)

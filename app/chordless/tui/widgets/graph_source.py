@@ -188,12 +188,9 @@ class GraphSource(Vertical):
         self.facts, self.fault = facts, fault
         answer = self.query_one("#answer", Static)
         answer.set_class(fault is not None, "-wrong")
-        lines = self._answer_lines(facts)
-        answer.update("\n".join([f"! {fault}", *lines] if fault is not None else lines))
+        said = [f"! {fault}"] * (fault is not None) + [str(facts)] * (facts is not None)
+        answer.update("\n".join([*said, *self.notes]))
         self.query_one("#row-graph", FormRow).set_class(fault is not None, "-wrong")
-
-    def _answer_lines(self, facts: GraphFacts | None) -> list[str]:
-        return self.notes if facts is None else [str(facts), *self.notes]
 
 
 def _read(question: GraphQuestion) -> tuple[GraphFacts | None, str | None]:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
+from textual import on
 from textual.binding import Binding, BindingType
-from textual.events import Click
+from textual.events import Click, MouseScrollDown, MouseScrollUp
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollTo
 from textual.strip import Strip
 
 from chordless.tui.actions import list_bindings
@@ -96,30 +98,23 @@ class Histogram(ScrollView, can_focus=True):
         """Keep the lengths with the most cycles in view."""
         self._go_to_most()
 
-    def on_mouse_scroll_up(self) -> None:
-        """Stay where the user scrolls to."""
-        self._is_moved = True
-
-    def on_mouse_scroll_down(self) -> None:
-        """Stay where the user scrolls to."""
-        self._is_moved = True
-
-    def on_scroll_to(self) -> None:
-        """Stay where the user has dragged the scroll bar to."""
+    @on(MouseScrollUp)
+    @on(MouseScrollDown)
+    @on(ScrollTo)
+    def _stay(self) -> None:
+        """Stay where the user scrolls to, or has dragged the scroll bar to."""
         self._is_moved = True
 
     def _most(self) -> int:
         """Return the index of the length with the most cycles."""
         return next((i for i, (_, count) in enumerate(self._counts) if count == self._largest), 0)
 
-    def _top_of_most(self) -> int:
-        """Return the first line to show, so that the length with the most cycles is in the middle."""
-        room = max(self.size.height - 1, 1)
-        return max(min(self._most() - room // 2, len(self._counts) - room), 0)
-
     def _go_to_most(self) -> None:
+        """Show the length with the most cycles in the middle."""
         if not self._is_moved and self.size.height:
-            self.scroll_to(y=self._top_of_most(), animate=False, immediate=True)
+            room = max(self.size.height - 1, 1)
+            top = max(min(self._most() - room // 2, len(self._counts) - room), 0)
+            self.scroll_to(y=top, animate=False, immediate=True)
 
     def action_move(self, lines: int) -> None:
         """Move the cursor down by `lines`, up if negative, and keep it in view."""

@@ -145,35 +145,32 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
 
     def action_move(self, by: int) -> None:
         """Go up or down by lines."""
-        self._go(self.cursor + by)
+        self.go_to_line(self.cursor + by)
 
     def action_page(self, by: int) -> None:
         """Go up or down by pages."""
         step = by * max(self._page_height - 1, 1)
         target = max(min(self.cursor + step, self._line_count - 1), 0)
         self.scroll_to(y=self.scroll_offset.y + step, animate=False)
-        self._go(target)
+        self.go_to_line(target)
 
     def action_first(self) -> None:
         """Go to the first line."""
-        self._go(0)
+        self.go_to_line(0)
 
     def action_last(self) -> None:
         """Go to the last line."""
-        self._go(self._line_count - 1)
+        self.go_to_line(self._line_count - 1)
 
     def go_to_line(self, line: int) -> None:
-        """Choose a line."""
-        self._go(line)
-
-    def _go(self, line: int) -> None:
+        """Choose a line, or where there is none so far, the first or the last."""
         self.cursor = max(min(line, self._line_count - 1), 0)
 
     def on_click(self, event: events.Click) -> None:
         """Choose the line under the pointer."""
         line = self.scroll_offset.y + event.y - 1
         if event.y >= 1 and line < self._line_count:
-            self._go(line)
+            self.go_to_line(line)
 
     # Drawing
 
@@ -188,17 +185,14 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
         row = self._row(line)
         if row is None:
             return Strip.blank(width, self.rich_style)
-        here = line == self.cursor
+        here, pointer = line == self.cursor, "> " if is_ascii(self) else "▶ "
         plain = self.rich_style
         cursor = self.get_component_rich_style(self.CURSOR_STYLE)
         segments = [
             Segment(text, cursor if here else self.get_component_rich_style(name) if name else plain)
-            for text, name in [(self._pointer() if here else "  ", ""), *self.parts(row, max(width - 2, 0))]
+            for text, name in [(pointer if here else "  ", ""), *self.parts(row, max(width - 2, 0))]
         ]
         return Strip(segments).adjust_cell_length(width, cursor if here else plain)
-
-    def _pointer(self) -> str:
-        return "> " if is_ascii(self) else "▶ "
 
     def _row(self, line: int) -> RowT | None:
         if self._lines is None or not 0 <= line < len(self._lines):
