@@ -122,6 +122,17 @@ def test_a_heat_map_follows_the_filter_and_goes_away(path):
     browse(path, steps, size=LARGE)
 
 
+def test_no_cycles_have_no_heat_map(path):
+    async def steps(pilot, screen):
+        screen.show_only(CycleFilter(3, 3))
+        await until(pilot, lambda: not len(screen.index))
+        await pilot.press("h")
+        notes = [note.message for note in pilot.app._notifications]
+        assert notes == ["There are no cycles yet to draw a heat map of."]
+
+    browse(path, steps)
+
+
 def test_a_cycle_alone_has_no_heat_map(path):
     async def steps(pilot, screen):
         await pilot.press("a", "h")

@@ -240,6 +240,21 @@ def test_a_run_is_resumed_and_two_are_compared(runs):
     assert pair == (runs / "complete", runs / "stopped")
 
 
+def test_a_run_that_was_just_resumed_is_not_offered_for_deletion(runs, monkeypatch):
+    monkeypatch.setattr("chordless.tui.screens.runs._SECONDS_BETWEEN_LOOKS", 1000.0)
+
+    async def steps(pilot):
+        app = pilot.app
+        await pilot.press("down")
+        with reopened(runs / "stopped"):
+            await pilot.press("d")
+            assert [note.message for note in app._notifications] == [
+                "An engine is at work in the run of grid:3x4: stop it first."
+            ]
+
+    watch(SMALL, runs, steps)
+
+
 @SIZES
 def test_a_run_is_deleted_after_a_question_whose_answer_is_no(size, runs):
     (runs / "stopped" / "mine.csv").write_text("")

@@ -58,6 +58,8 @@ class HeatActions(Page):
             self.notify("A heat map needs the drawing of the whole graph.", severity="warning")
         elif self._run is not None and len(self.index):
             self._count_heat(self._run)
+        else:
+            self.notify("There are no cycles yet to draw a heat map of.", severity="warning")
 
     def follow_heat(self) -> None:
         """Draw the heat map of other cycles, if there is one, after the filter has changed."""

@@ -19,6 +19,7 @@ from textual.widgets import Button, DataTable, Input, Static
 
 from chordless.runs.elsewhere import noted_folders
 from chordless.runs.history import RunSummary, delete_run, foreign_files, list_runs
+from chordless.runs.mailbox import is_at_work
 from chordless.tui.actions import bindings_of, list_bindings
 from chordless.tui.marks import sort_arrow
 from chordless.tui.messages import CompareRuns, OpenRun
@@ -334,7 +335,8 @@ class RunsScreen(Page):
         run = self._chosen
         if run is None:
             return
-        if run.is_at_work:
+        # The list may be older than a run that was just resumed.
+        if run.is_at_work or is_at_work(run.path):
             self._refuse(f"An engine is at work in the run of {title(run)}: stop it first.")
             return
 
