@@ -115,8 +115,11 @@ def test_the_best_so_far_where_the_time_is_up(monkeypatch):
     ("options", "message"),
     [
         ({"k": 0}, "k is a whole number from 1 on, not 0"),
-        ({"k": 2, "weight": dict.fromkeys(range(4), 1), "method": "boundary"}, "leave the method boundary"),
-        ({"k": 2, "weight": dict.fromkeys(range(4), 1), "order": range(4)}, "leave the method boundary"),
+        (
+            {"k": 2, "weight": dict.fromkeys(range(4), 1), "method": "boundary"},
+            'leave method="boundary" and an order out',
+        ),
+        ({"k": 2, "weight": dict.fromkeys(range(4), 1), "order": range(4)}, 'leave method="boundary" and an order out'),
     ],
 )
 def test_what_cannot_be_done_is_told(options, message):
