@@ -188,6 +188,20 @@ def test_numbers_that_do_not_fit_are_counted_modulo_primes(monkeypatch):
     assert [number for number, _ in itertools.groupby(passes)] == [None, (1, 0), (2, 3), (3, 3), None]
 
 
+def test_remainders_of_all_lengths_that_take_long_are_given_up(cells_for_passes, monkeypatch):
+    cells_for_passes(None)
+    graph = generate("grid:6x7")
+    monkeypatch.setattr(in_passes, "cells_of_two_tables", lambda memory: 1500)
+    monkeypatch.setattr(in_passes, "_LONGER", 0.0)
+    monkeypatch.setattr(in_passes, "_PATIENCE", 0.0)
+    count, passes = begun(graph), []
+    while not count.finished:
+        count.advance(0.0)
+        passes.append(count.passes)
+    assert count.cycles_by_length == in_python(graph)
+    assert max(made for made, _ in filter(None, passes)) > 3
+
+
 @pytest.mark.slow
 def test_a_table_of_few_cells_makes_passes(monkeypatch):
     """By length a state takes some thirty cells, in all two."""

@@ -1,14 +1,16 @@
 """A count by length of one block in several passes, where its states with a number for each length do not fit.
 
-The first pass counts all lengths together. The others count modulo primes. Where the remainders of all lengths fit,
-there is one pass for each prime. Otherwise a pass carries values of the polynomial whose coefficients are the cycles by
-length, at as many points at once as fit. See `kernels_ti.boundary.values.residues` for how these tell the exact counts.
+The first pass counts all lengths together. The others count modulo primes. Where the remainders of all lengths fit, and
+are not slower than what follows, there is one pass for each prime. Otherwise a pass carries values of the polynomial
+whose coefficients are the cycles by length, at as many points at once as fit. See
+`kernels_ti.boundary.values.residues` for how these tell the exact counts.
 """
 
 from __future__ import annotations
 
 import gc
 import math
+import time
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import partial
@@ -37,6 +39,8 @@ ROWS_TO_A_STATE = 1.5
 """Rows of the largest table for each of its states: fewer take more time, but leave room for more numbers."""
 NUMBERS_OF_A_ROW = 8
 """Beside its numbers, a row costs about as much time as so many of them."""
+# A pass at points takes so many times as long as the first pass, or less; seconds in which kernels may be compiled.
+_LONGER, _PATIENCE = 1.5, 5.0
 
 
 class BlockAtPoints(DeviceTables):
@@ -117,9 +121,11 @@ class BlockInPasses:
         self._known: SavedPasses | None = None
         self._primes: list[int] = []
         self._points_that_fit = self._most_states = 1
-        self._all_lengths_fit = True
+        self._takes_all_lengths = True
         self.finished = False
         self._pass: DeviceBlock | LengthsModulo | BlockAtPoints | None = None
+        # Of the pass that is under way, and of the first one, if that was made here.
+        self._seconds, self._first_seconds = 0.0, math.inf
         if saved is not None:
             self._first_pass_is_made(saved)
 
@@ -150,23 +156,34 @@ class BlockInPasses:
             if self._most_states > 1:
                 # Reference cycles of the compiler hold the tables of the previous pass.
                 gc.collect()
-            self._pass = self._next_pass()
+            self._pass, self._seconds = self._next_pass(), 0.0
         self.states_met = [self._pass.states]
+        began = time.perf_counter()
         try:
             self._pass.take_vertex(enough)
         except SizeError:
             if isinstance(self._pass, LengthsModulo):
-                self._all_lengths_fit = False
+                self._takes_all_lengths = False
             elif isinstance(self._pass, BlockAtPoints) and self._points_that_fit > 1:
                 self._points_that_fit //= 2
             else:
                 raise
             self._pass = None
             return
+        finally:
+            self._seconds += time.perf_counter() - began
         self._most_states = max(self._most_states, self._pass.states)
         if self._pass.finished:
             self._end_pass(self._pass)
             self._pass = None
+        elif isinstance(self._pass, LengthsModulo) and self._seconds > self._seconds_at_points:
+            self._takes_all_lengths, self._pass = False, None
+
+    @property
+    def _seconds_at_points(self) -> float:
+        """About how long all points take, modulo one prime."""
+        passes = math.ceil(self._lengths / self._points_that_fit)
+        return max(_LONGER * self._first_seconds * passes, _PATIENCE)
 
     def saved(self) -> SavedBlock:
         """Return the passes that are made; the one that is under way is begun anew."""
@@ -177,7 +194,7 @@ class BlockInPasses:
     @property
     def _at_once(self) -> int:
         """Numbers that a pass carries for each state, or finds for all lengths."""
-        return max(self._lengths, 1) if self._all_lengths_fit else self._points_that_fit
+        return max(self._lengths, 1) if self._takes_all_lengths else self._points_that_fit
 
     @property
     def _lengths(self) -> int:
@@ -209,7 +226,7 @@ class BlockInPasses:
             return DeviceBlock(self._device, self._block, None, self._memory)
         known = self._known
         prime = next(prime for prime in self._primes if len(known.values.get(prime, ())) < self._lengths)
-        if self._all_lengths_fit:
+        if self._takes_all_lengths:
             return LengthsModulo(self._device, self._block, self._memory, prime)
         made = len(known.values.get(prime, ()))
         left = self._lengths - made
@@ -222,6 +239,7 @@ class BlockInPasses:
         if known is None:
             assert isinstance(made, DeviceBlock)
             known = SavedPasses(made.cycles.get(0, 0), made.triangles, self._most_states, None, {})
+            self._first_seconds = self._seconds
             self._first_pass_is_made(known)
             return
         assert isinstance(made, LengthsModulo | BlockAtPoints)
