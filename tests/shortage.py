@@ -1,4 +1,4 @@
-"""Counts along a boundary on a device where one allocation fails."""
+"""Counts along a boundary where the memory is short."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import math
 
 import pytest
 
-from kernels_ti import Device, EngineError
+from kernels_ti import Device, EngineError, SizeError
+from kernels_ti.boundary.executors.lengths_on_device import LengthsModulo
 
 
 def counts_with_a_failed_allocation(begin, *, step=1):
@@ -35,3 +36,10 @@ def counts_with_a_failed_allocation(begin, *, step=1):
                 yield count, None
                 return
         yield count, said
+
+
+class RemaindersDoNotFit(LengthsModulo):
+    """A block whose states never fit with a remainder for each length."""
+
+    def take_vertex(self, enough):
+        raise SizeError("it does not fit")

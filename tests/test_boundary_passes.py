@@ -13,7 +13,7 @@ from chordless.runs.saved_work import packed, unpacked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import small_graphs
-from shortage import counts_with_a_failed_allocation
+from shortage import RemaindersDoNotFit, counts_with_a_failed_allocation
 
 from kernels_ti import Graph, Options, SizeError, open_device
 from kernels_ti.blocks.search_space import SearchSpace
@@ -21,7 +21,6 @@ from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.executors import in_passes, lengths_on_device, parts
 from kernels_ti.boundary.executors import tables as device_tables
-from kernels_ti.boundary.executors.lengths_on_device import LengthsModulo
 from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.values.residues import coefficients, combined, primes_beyond
 from kernels_ti.boundary.values.saved import SavedCount
@@ -32,13 +31,6 @@ FEW = settings(max_examples=30, deadline=None)
 
 class DoesNotFit(DeviceBlock):
     """A block whose states never fit with a number for each length."""
-
-    def take_vertex(self, enough):
-        raise SizeError("it does not fit")
-
-
-class RemaindersDoNotFit(LengthsModulo):
-    """A block whose states never fit with a remainder for each length."""
 
     def take_vertex(self, enough):
         raise SizeError("it does not fit")

@@ -16,6 +16,7 @@ from chordless.protocol.events import Checkpointed, Finished, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
 from program import chordless, count
+from shortage import RemaindersDoNotFit
 from test_killed import Killed, sessions_in
 
 from kernels_ti import ChordlessError, EngineError, SizeError
@@ -110,6 +111,7 @@ def test_a_count_in_passes_that_is_stopped_and_killed_again_and_again(tmp_path, 
     """The passes that are made are kept."""
     monkeypatch.setattr(count_of_boundary, "_FEWEST_STATES", 0)
     monkeypatch.setattr(parts, "LARGEST_BUFFER", 300)
+    monkeypatch.setattr(in_passes, "LengthsModulo", RemaindersDoNotFit)
     monkeypatch.setattr(in_passes, "cells_of_two_tables", lambda memory: 2500)
     path, vertices = tmp_path / "run", 42
     whole = run(replace(begun(tmp_path / "whole"), checkpoint=None))
