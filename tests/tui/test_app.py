@@ -12,7 +12,7 @@ from chordless.graphs.load import load_graph
 from chordless.runs.history import summarize
 from chordless.tui.actions import ACTIONS, EVERYWHERE, actions_of
 from chordless.tui.app import ChordlessApp
-from chordless.tui.messages import CompareRuns
+from chordless.tui.messages import CompareRuns, RunNews
 from chordless.tui.screens.ask_delete import AskDelete
 from chordless.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
 from chordless.tui.screens.leave import LeaveScreen
@@ -413,3 +413,17 @@ def test_a_screen_that_is_made_beforehand_reads_no_runs(finished):
         assert not runs._runs
 
     drive(ChordlessApp(Settings(runs_folder=finished.parent)), SMALL, steps)
+
+
+def test_news_of_a_run_may_come_when_the_screens_are_gone(finished):
+    app, sessions = ChordlessApp(Settings(), directory=finished), []
+
+    async def steps(pilot):
+        await until(pilot, lambda: app.run_state is not None and app.run_state.phase == "finished")
+        sessions.append(app.session)
+
+    drive(app, SMALL, steps)
+    app.session = sessions[0]
+    assert app.current_mode in app.SCREENS
+    assert not app.screen_stack
+    app.on_run_news(RunNews(sessions[0]))

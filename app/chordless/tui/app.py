@@ -455,7 +455,8 @@ class ChordlessApp(App[str]):
         return None
 
     def _tell_screen(self) -> None:
-        if self.session is not None and self.current_mode in self.SCREENS:
+        # News of a run may come while the screens are taken down.
+        if self.session is not None and self.current_mode in self.SCREENS and self.screen_stack:
             self.screen_stack[0].post_message(RunChanged(self.session.state))
 
     def _take_theme(self) -> None:
