@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
-from kernels_ti.blocks.restriction import edges_called, vertices_called
+from kernels_ti.boundary.way_back.blocks import space_for
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.errors import OptionError, TimeIsUpError
 from kernels_ti.estimate.count_estimate import CountEstimate
 from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.estimate.usual_rate import seconds_to_begin
-from kernels_ti.options import Options, require_seed
+from kernels_ti.options import require_seed
 from kernels_ti.path_graph import End, path_graph
 from kernels_ti.paths import refuse_unknown
 from kernels_ti.symmetry.space import space_of
@@ -94,17 +95,9 @@ def estimate_cycles(
     watch = Watch(progress=progress)
     watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
-    options = Options(
-        min_length=min_length,
-        max_length=max_length,
-        parity=parity,
-        memory=memory,
-        symmetry=symmetry,
-        through=vertices_called(graph, through),
-        avoid=vertices_called(graph, avoid),
-        avoid_edges=edges_called(graph, avoid_edges),
-    )
-    space = space_of(graph, options)
+    space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory, parity)
+    if symmetry:
+        space = space_of(graph, replace(space.options, symmetry=True))
     if seconds_to_begin(space) > seconds:
         raise TimeIsUpError(
             f"no probe of so large a graph can begin within {float(seconds):g} s: allow more seconds; a maximum "

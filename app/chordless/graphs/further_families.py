@@ -250,7 +250,7 @@ def _paley_size(q: int) -> Size:
 )
 def _paley(q: int) -> Graph:
     digits, power, squares = _squares(q)
-    prime, element = int(power[1]) if len(power) > 1 else q, np.arange(q)
+    prime, element = _prime_of(q), np.arange(q)
     edges = [pairs_of(element, (digits + digits[square]) % prime @ power) for square in squares.tolist()]
     found = np.concatenate(edges)
     return Graph.from_edge_array(found[found[:, 0] < found[:, 1]], n=q)

@@ -246,6 +246,7 @@ class BlockInPasses:
         if isinstance(made, BlockAtPoints):
             values = (*known.values.get(made.prime, ()), *made.values)
         else:
+            # A checkpoint has values at points, so that a pass of either kind can follow.
             cycles = [made.cycles.get(length, 0) for length in range(made.longest + 1)]
             values = tuple(values_at(cycles, range(1, made.longest - SHORTEST + 2), made.prime))
         self._known = known = replace(known, longest=made.longest, values={**known.values, made.prime: values})

@@ -1,12 +1,12 @@
 """Kernels that count by length in tables: each state has the ways of the lengths between its shortest and its longest.
 
 Rows of tables, see `kernels_ti.boundary.kernels.tables`, hold states and where their ways are; the ways lie behind one
-another in a buffer of their own. So a vertex comes in three passes. The first one finds the rows of all children, and
+another in buffers of their own. So a vertex comes in three passes. The first one finds the rows of all children, and
 tells them the range of their lengths. The second one gives each row its place among the ways. The third one adds the
 ways, and neighbouring work items take neighbouring numbers.
 
-The ways lie in two buffers, as kernels count the cells of one buffer in 32 bits. No number lies in both. They are exact
-numbers of several digits, or their remainders modulo a prime, of one cell each.
+There are two buffers of ways, as kernels count the cells of one buffer in 32 bits. No number lies in both. The ways are
+exact numbers of several digits, or their remainders modulo a prime, of one cell each.
 """
 
 from functools import lru_cache
