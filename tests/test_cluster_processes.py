@@ -161,8 +161,10 @@ def test_count_on_a_local_cluster_says_what_each_worker_did() -> None:
     }
     assert (result["arch"], len(result["workers"])) == ("cluster", 2)
     for worker in result["workers"]:
-        assert worker["device"].startswith("cpu")
-        assert {"paths", "seconds", "leases"} <= worker.keys()
+        # On a busy machine a worker may still prepare itself when the other has done everything.
+        assert worker["device"].startswith("cpu") or (worker["standing"], worker["leases"]) == ("preparing", 0)
+        assert {"paths", "seconds"} <= worker.keys()
+    assert any(worker["leases"] for worker in result["workers"])
     assert sum(worker["paths"] for worker in result["workers"]) > 0.9 * result["paths"]
 
 
