@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -212,8 +213,17 @@ class CycleTable:
         return html_table(repr(self), ("", "length", "vertices"), rows, more_text(len(self) - SHOWN, "cycle"))
 
     def lists(self) -> list[list[Hashable]]:
-        """Return each cycle as the list of its vertices' names, as `enumerate_cycles` yields them."""
-        return list(self)
+        """Return each cycle as the list of its vertices' names, as `enumerate_cycles` yields them.
+
+        Python's garbage collector pauses meanwhile: it would look through millions of new lists again and again.
+        """
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            return list(self)
+        finally:
+            if collecting:
+                gc.enable()
 
     def to_arrow(self) -> Any:
         """Return an Arrow table.

@@ -1,5 +1,6 @@
 """A table of cycles: bit rows first, and every other form made from them."""
 
+import gc
 import os
 import sys
 
@@ -140,6 +141,25 @@ def test_a_slice_has_the_cycles_of_its_numbers_and_is_complete_if_it_has_all(gra
         assert part.rows().tolist() == table.rows()[which].tolist()
     assert table.vertices.tolist() == [v for cycle in lists for v in cycle]  # now with both forms
     assert table[1:4].lists() == lists[1:4]
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_the_garbage_collector_pauses_for_lists_and_is_then_as_it_was(collects, monkeypatch):
+    table = collect_cycles(grid(5, 5), arch="reference")
+    cycles, seen = list(table), []
+
+    def looking(_self):
+        seen.append(gc.isenabled())
+        yield from cycles
+
+    monkeypatch.setattr(CycleTable, "__iter__", looking)
+    if not collects:
+        gc.disable()
+    try:
+        assert table.lists() == cycles
+        assert (seen, gc.isenabled()) == ([False], collects)
+    finally:
+        gc.enable()
 
 
 def test_cycles_of_one_and_two_vertices_keep_their_direction():
