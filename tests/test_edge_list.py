@@ -213,6 +213,25 @@ def test_a_separator_for_the_whole_file_and_headings_by_a_rule(tmp_path, text, e
         assert loaded.graph.names == ("New York", "Rome", "New Haven")
 
 
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [
+        # A heading above weights fits its separator, whatever the blanks in the lines.
+        ("a b,c,weight\nx y,z,1\nz,w v,2\n", ["x y - z", "w v - z"]),
+        ("Room A;Room B;weight\nx y;z;3\nz;w v;4\n", ["x y - z", "w v - z"]),
+        ("a b,c,weight\nx 1,x 2,5\n", ["x 1 - x 2"]),
+        # A separator inside quotation marks divides nothing.
+        ('"a; 1","a; 2"\n"a; 2","b"\n', ["a; 1 - a; 2", "a; 2 - b"]),
+        ('"a; 1" , "a; 2"\n', ["a; 1 - a; 2"]),
+        ('"x|2","it is","8"\n', ["it is - x|2"]),
+        ('"a b";"10 """;"0,66"\n', ['10 " - a b']),
+    ],
+)
+def test_quotation_marks_and_a_heading_of_weights_tell_the_separator(tmp_path, text, edges):
+    graph = load(tmp_path / "a.txt", text).graph
+    assert sorted(" - ".join(sorted(edge)) for edge in named_edges(graph)) == sorted(edges)
+
+
 @pytest.mark.parametrize("columns", ["{};{}", "{} {}", "{}\t{}", "{}; {}"])
 @pytest.mark.parametrize("heading", ["", "Proie;Pr\u00e9dateur;Poids\n"])
 def test_weights_with_decimal_commas(tmp_path, columns, heading):

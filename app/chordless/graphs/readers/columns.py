@@ -46,6 +46,7 @@ _HEADINGS = {
     ),
 }
 
+_BLANKS_BEHIND_QUOTED = re.compile(r'"[ \t]+(?=[,;])')
 _ARROW = re.compile(r"\s*(\S+)\s+->\s+(\S+)\s*")
 
 
@@ -156,9 +157,33 @@ def best_separator(
     fits: Callable[[list[str], str | None], bool],
     order: Sequence[str | None] = SEPARATORS,
 ) -> str | None:
-    """Return the separator for which the cells of the most lines fit, of several the first in `order`; else blanks."""
-    fitting = [sum(fits(cells_of(line, separator), separator) for line in lines) for separator in order]
-    return order[fitting.index(max(fitting))] if any(fitting) else None
+    """Return the separator for which the cells of the most lines fit, a heading above weights among them.
+
+    Of several it is the one that divides the fewest lines inside quotation marks, then the first in `order`; without
+    any, blanks.
+    """
+
+    def score(separator: str | None) -> tuple[int, int]:
+        rows = [cells_of(line, separator) for line in lines]
+        fitting = sum(fits(cells, separator) for cells in rows)
+        fitting += len(rows) > 1 and is_heading_of_weights(rows[0], len(rows[1])) and not fits(rows[0], separator)
+        return fitting, -sum(_divides_quoted(line, separator) for line in lines if '"' in line)
+
+    scores = [score(separator) for separator in order]
+    best = max(scores)
+    return order[scores.index(best)] if best[0] else None
+
+
+def _divides_quoted(line: str, separator: str | None) -> bool:
+    """Return whether a separator divides a line inside quotation marks."""
+    if separator in (None, "\t"):
+        return any(cell[:1] == '"' and (len(cell) == 1 or cell[-1] != '"') for cell in cells_of(line, separator))
+    plain = _BLANKS_BEHIND_QUOTED.sub('"', line)
+    try:
+        list(csv.reader([plain], delimiter=separator, skipinitialspace=True, strict=True))
+    except csv.Error:
+        return True
+    return False
 
 
 def _is_edge(cells: list[str], separator: str | None) -> bool:
