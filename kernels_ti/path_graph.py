@@ -86,7 +86,7 @@ class PathGraph:
         at = cycle.index(self.new[0])
         path = [*cycle[at + 1 :], *cycle[:at]]
         if self.ends:
-            return path if path[0] == self.ends[0] else path[::-1]
+            return path if self._index[path[0]] == self._index[self.ends[0]] else path[::-1]
         path = path[1:-1]
         is_forward = self.given.directed or self._index[path[0]] < self._index[path[-1]]
         return path if is_forward else path[::-1]

@@ -170,6 +170,13 @@ def test_names_of_any_kind_are_ends():
     assert shortest_path(nx.path_graph(["a", "b", "c"]), "a", "c").path == ["a", "b", "c"]
 
 
+def test_a_path_begins_at_its_first_end_also_where_that_is_not_equal_to_itself():
+    missing = float("nan")
+    graph = nx.path_graph([missing, "b", "c"])
+    assert list(enumerate_paths(graph, missing, "c")) == [[missing, "b", "c"]]
+    assert longest_path(graph, "c", missing).path == ["c", "b", missing]
+
+
 @pytest.mark.parametrize(
     ("ends", "bounds", "message"),
     [
