@@ -85,7 +85,7 @@ def checked_pairs(edges: npt.ArrayLike) -> IntArray:
 
 def checked_names(names: Sequence[Hashable], n: int | None) -> int:
     """Return the number of names; a GraphError if there are not `n`, two are the same, or one cannot be hashed."""
-    if not hasattr(names, "__len__"):
+    if not hasattr(names, "__len__") or isinstance(names, (set, frozenset)):
         raise GraphError(f"names must be a list with the name of each vertex, not {names!r}")
     if n is not None and n != len(names):
         raise GraphError(f"{quantity(len(names), 'name was', 'names were')} given for {vertices_text(n)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import Any, TypeVar
 
@@ -118,7 +119,8 @@ class LibraryGraphs:
         Parameters
         ----------
         matrix : scipy.sparse matrix or array, shape (n, n)
-            An edge wherever an entry is not zero. The matrix must be symmetric unless the graph is directed.
+            An edge wherever an entry is not zero; entries of the same place are added up, as scipy does. The matrix
+            must be symmetric unless the graph is directed.
         names : sequence of hashable, optional
             Names of the vertices.
         simplify : bool
@@ -135,10 +137,16 @@ class LibraryGraphs:
         _require_methods(matrix, "sparse matrix", "shape", "tocoo")
         size = require_square(matrix.shape)
         entries = matrix.tocoo()
-        present = require_numbers(np.asarray(entries.data)) != 0
-        u = np.asarray(entries.row)[present].astype(np.int64)
-        v = np.asarray(entries.col)[present].astype(np.int64)
-        return _from_entries(cls, size, np.unique(u * size + v), names, simplify, directed)
+        values = require_numbers(np.asarray(entries.data))
+        places = np.asarray(entries.row).astype(np.int64) * size + np.asarray(entries.col)
+        keys = np.unique(places)
+        if len(keys) < len(places):
+            sums = np.zeros(len(keys), values.dtype)
+            np.add.at(sums, np.searchsorted(keys, places), values)
+            keys = keys[sums != 0]
+        else:
+            keys = np.sort(places[values != 0])
+        return _from_entries(cls, size, keys, names, simplify, directed)
 
     @classmethod
     def from_numpy(
@@ -154,6 +162,7 @@ class LibraryGraphs:
         Parameters
         ----------
         matrix : array_like of bool or number, shape (n, n)
+            An edge wherever an entry is not zero; a masked entry is missing.
         names, simplify, directed
             As for `from_scipy`.
 
@@ -168,7 +177,7 @@ class LibraryGraphs:
         >>> Graph.from_numpy([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
         Graph(n=3, m=3)
         """
-        array = np.asarray(matrix)
+        array = np.asarray(np.ma.filled(matrix, 0))
         size = require_square(array.shape)
         return _from_entries(cls, size, np.flatnonzero(require_numbers(array)), names, simplify, directed)
 
@@ -194,13 +203,17 @@ class LibraryGraphs:
         Raises
         ------
         GraphError
-            For entries that are not numbers, and for two rows or two columns of the same name. Unless `simplify` or
-            `directed`, also for rows and columns with different names, and as for `from_scipy`.
+            For entries that are not numbers, for two rows or two columns of the same name, and for one without a name
+            (NaN). Unless `simplify` or `directed`, also for rows and columns with different names, and as for
+            `from_scipy`.
         """
         if not is_frame(frame) or isinstance(frame, type):
             raise GraphError(f"a {type(frame).__name__} is not a data frame")
         rows, columns = list(frame.index), list(frame.columns)
         names = list(dict.fromkeys([*rows, *columns]))
+        if any(isinstance(name, float) and math.isnan(name) for name in names):
+            # It is not equal to itself: that of a row could not be told from that of a column.
+            raise GraphError("a row or a column of the data frame has no name (NaN): each needs one")
         if len(set(rows)) < len(rows) or len(set(columns)) < len(columns):
             raise GraphError("two rows or two columns of the data frame have the same name: names must differ")
         if not (simplify or directed or len(names) == len(rows) == len(columns)):

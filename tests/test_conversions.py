@@ -142,6 +142,18 @@ def test_a_matrix_is_a_directed_graph_if_asked():
         assert made.edges().tolist() == [[0, 1], [1, 1], [1, 2], [2, 0]]
 
 
+def test_entries_of_a_sparse_matrix_in_the_same_place_are_added_up():
+    row, column = [0, 1, 1, 2, 0, 2, 0, 2, 0, 1], [1, 0, 2, 1, 2, 0, 2, 0, 1, 0]
+    matrix = sparse.coo_array(([1, 1, 1, 1, 1, 1, -1, -1, 1, 1], (row, column)), shape=(3, 3))
+    assert as_graph(matrix).edges().tolist() == as_graph(matrix.toarray()).edges().tolist() == [[0, 1], [1, 2]]
+    assert as_graph(matrix.astype(bool)).m == 3
+
+
+def test_masked_entries_of_an_array_are_missing():
+    matrix = np.ma.masked_equal([[9, 1, 9], [1, 9, 1], [9, 1, 9]], 9)
+    assert as_graph(matrix).edges().tolist() == [[0, 1], [1, 2]]
+
+
 def test_simplify_drops_all_of_these():
     assert Graph.from_igraph(igraph.Graph(2, [(0, 1), (1, 0), (1, 1)], directed=True), simplify=True).m == 1
     assert Graph.from_rustworkx(rust(rustworkx.PyDiGraph(), (0, 1), (1, 0), (2, 2)), simplify=True).m == 1
@@ -242,6 +254,8 @@ def test_wrong_sizes_and_names_are_refused():
             Graph.from_edges(wrong, [])
     with pytest.raises(GraphError, match="names must be hashable: unhashable type: 'list'"):
         Graph.from_edges(1, [], names=[[1]])
+    with pytest.raises(GraphError, match="names must be a list with the name of each vertex, not"):
+        Graph.from_edges(1, [], names={"a"})
 
 
 def test_a_table_is_a_sequence_of_cycles():

@@ -192,6 +192,9 @@ def test_frames_and_matrices_in_memory():
         as_graph(pandas.DataFrame([[0, 1], [1, 0]], index=["a", "a"], columns=["a", "b"]))
     with pytest.raises(GraphError, match="the matrix is directed"):
         as_graph(pandas.DataFrame([[0, 1], [0, 0]], index=["a", "b"], columns=["a", "b"]))
+    unnamed = pandas.DataFrame([[0, 1], [1, 0]], index=[1, float("nan")], columns=[1, float("nan")])
+    with pytest.raises(GraphError, match=r"a row or a column of the data frame has no name \(NaN\)"):
+        as_graph(unnamed, simplify=True)
     species, links = random_web(1)
     table = pandas.DataFrame(
         [[float((prey, eater) in links) for eater in species[4:]] for prey in species[:10]],
