@@ -58,23 +58,13 @@ class BlockAtPoints(DeviceTables):
         points: range,
         prime: int,
     ) -> None:
-        self._points, self.prime = points, prime
+        self._points, self.prime, self._below = points, prime, DIGIT_LIMIT - prime
         self.longest = 0
         self.values = [0] * len(points)
         super().__init__(device, block, memory, beside=(1,), ways=[1] * len(points))
 
     def _next_digits(self, step: Step) -> int:
         return len(self._points)
-
-    @property
-    def _below(self) -> int:
-        return DIGIT_LIMIT - self.prime
-
-    def _carry(self, shape: Shape) -> None:
-        """Replace all values of the new table by their remainders."""
-        from kernels_ti.boundary.kernels.count import reduce
-
-        reduce(shape.rows, shape.stride, shape.words, shape.digits, self._below, self._buffers[self._new])
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""

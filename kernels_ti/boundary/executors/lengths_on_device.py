@@ -41,9 +41,6 @@ _GROWTH = 1.3
 class DeviceLengths(DeviceBlock):
     """The count of one block by length, of cycles of up to `longest` vertices; ways have two buffers of their own."""
 
-    _below = 0
-    """How much less than 2^48 the prime is of which the ways are remainders; 0 for exact numbers."""
-
     def __init__(self, device: Device, block: OrderedBlock, longest: int, memory: int | None) -> None:
         super().__init__(device, block, longest, memory, beside=(0, LENGTH_LIMIT, 0, 0), ways=())
         self._apart = 2 if block.is_bipartite else 1
@@ -116,12 +113,12 @@ class DeviceLengths(DeviceBlock):
 
     def _carry_ways(self, ways: Any, beyond: Any, cells: int, digits: int) -> None:
         """Make all cells of some ways small enough for more additions."""
-        from kernels_ti.boundary.kernels.lengths import carry_ways
+        from kernels_ti.boundary.kernels.tables import carry
 
         split = _split(digits)
         for buffer, held in ((ways, min(cells, split)), (beyond, cells - split)):
             if held > 0:
-                carry_ways(held // digits, digits, self._below, buffer)
+                carry(held // digits, digits, 0, digits, self._below, buffer)
 
     def _room_for_ways(self, cells: int, split: int) -> tuple[Any, Any]:
         """Return the two buffers for the ways to the new states, or refuse them."""

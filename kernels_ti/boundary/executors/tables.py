@@ -77,6 +77,8 @@ class DeviceTables(Forward):
 
     _is_count = True
     """Whether states that lead to no cycle may be dropped, and a search could give the same answer."""
+    _below = 0
+    """How much less than 2^48 the prime is of which the numbers are remainders; 0 for exact numbers."""
 
     def __init__(
         self, device: Device, block: OrderedBlock, memory: int | None, *,
@@ -215,7 +217,7 @@ class DeviceTables(Forward):
         """Make all numbers of the new table small enough for more additions."""
         from kernels_ti.boundary.kernels.tables import carry
 
-        carry(shape.rows, shape.stride, shape.words, shape.digits, self._buffers[self._new])
+        carry(shape.rows, shape.stride, shape.words, shape.digits, self._below, self._buffers[self._new])
 
     def _launches(self, rows: int | None = None) -> Iterator[tuple[int, int]]:
         """Cut the rows of the old table into pieces of so many rows, by default as many as a launch takes."""

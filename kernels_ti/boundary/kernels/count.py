@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions
-from kernels_ti.boundary.kernels.tables import add_ways, array, row_functions
-from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TALLIES
+from kernels_ti.boundary.kernels.tables import add_ways, array, reduced, row_functions
+from kernels_ti.boundary.spec.cells import FOUND, FULL, TALLIES
 from kernels_ti.taichi_door import kernel, ti
 
 _HALF = (1 << 32) - 1
@@ -48,23 +48,6 @@ def count_kernel(words: int, bits: int, cells: int) -> Any:
                     ti.atomic_max(tallies[TALLIES + mine], largest)
 
     return advance
-
-
-@ti.func
-def reduced(cell, below):
-    """Return the remainder of a cell modulo the prime that is `below` less than 2^48; `below` is at most 2^16."""
-    folded = (cell >> ti.u64(DIGIT_BITS)) * below + (cell & ti.u64(DIGIT_LIMIT - 1))
-    prime = ti.u64(DIGIT_LIMIT) - below
-    return ti.select(folded >= prime, folded - prime, folded)
-
-
-@kernel
-def reduce(size: ti.i32, stride: ti.i32, before: ti.i32, values: ti.i32, below: ti.u64, table: array(ti.u64, 1)):
-    """Replace the values, which begin `before` cells after the row, by their remainders; one row for each work item."""
-    for i in range(size):
-        if table[i * stride] != ti.u64(0):
-            for cell in range(i * stride + before, i * stride + before + values):
-                table[cell] = reduced(table[cell], below)
 
 
 @lru_cache

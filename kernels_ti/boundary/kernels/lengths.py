@@ -13,8 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_functions
-from kernels_ti.boundary.kernels.count import reduced
-from kernels_ti.boundary.kernels.tables import array, carried, row_functions
+from kernels_ti.boundary.kernels.tables import array, reduced, row_functions
 from kernels_ti.boundary.spec.cells import (
     BESIDE,
     CLOSES,
@@ -33,19 +32,6 @@ from kernels_ti.boundary.spec.cells import (
 from kernels_ti.taichi_door import kernel, ti
 
 _LINK, _CLOSING, _HALF = (1 << CLOSES - LINK_BITS) - 1, 1 << CLOSES, (1 << 32) - 1
-
-
-@kernel
-def carry_ways(numbers: ti.i32, digits: ti.i32, below: ti.u64, ways: array(ti.u64, 1)):
-    """Make all digits of one buffer small, or replace all cells by their remainders; one number for each work item.
-
-    `below` is how much less than 2^48 the prime is, 0 for exact numbers.
-    """
-    for i in range(numbers):
-        if below == ti.u64(0):
-            carried(ways, i * digits, digits)
-        else:
-            ways[i] = reduced(ways[i], below)
 
 
 @ti.func

@@ -53,12 +53,28 @@ def carried(table: ti.template(), at, digits):
         table[at + digit] = cell & ti.u64(DIGIT_LIMIT - 1)
 
 
+@ti.func
+def reduced(cell, below):
+    """Return the remainder of a cell modulo the prime that is `below` less than 2^48; `below` is at most 2^16."""
+    folded = (cell >> ti.u64(DIGIT_BITS)) * below + (cell & ti.u64(DIGIT_LIMIT - 1))
+    prime = ti.u64(DIGIT_LIMIT) - below
+    return ti.select(folded >= prime, folded - prime, folded)
+
+
 @kernel
-def carry(size: ti.i32, stride: ti.i32, words: ti.i32, digits: ti.i32, table: array(ti.u64, 1)):
-    """Make all digits small; one row for each work item."""
-    for i in range(size):
-        if table[i * stride] != ti.u64(0):
-            carried(table, i * stride + words, digits)
+def carry(rows: ti.i32, stride: ti.i32, before: ti.i32, digits: ti.i32, below: ti.u64, cells: array(ti.u64, 1)):
+    """Make the digits small that begin `before` cells after a row; one row for each work item.
+
+    Where the cells are remainders modulo a prime, replace them by smaller ones: `below` is how much less than 2^48 the
+    prime is, 0 for exact numbers.
+    """
+    for i in range(rows):
+        begin = i * stride + before
+        if below == ti.u64(0):
+            carried(cells, begin, digits)
+        else:
+            for cell in range(begin, begin + digits):
+                cells[cell] = reduced(cells[cell], below)
 
 
 @kernel

@@ -79,7 +79,7 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
             self._buffers.free(self._new)
         rows: Any = self._device.empty(max(self.states * cells, 1), np.uint64)
         self._gather(rows)
-        carry(self.states, cells, shape.words, shape.digits, rows)
+        carry(self.states, cells, shape.words, shape.digits, 0, rows)
         return KeptLayer(self.place, self.states, cells, rows, self._most_ways)
 
     def _keep(self) -> KeptLayer:
