@@ -165,9 +165,8 @@ def best_in(
 ) -> BestCycle:
     """Find the longest, shortest, heaviest or lightest cycle of a search space; see `longest_cycle`.
 
-    For the other parameters see `kernels_ti.boundary.in_one_call.ready_to_pick` and `annealed_blocks`. Where an
-    order is given or to be told, ``auto`` goes along a boundary. Only that way has states for `keeping`. The time-out
-    of `watch` gives the search up.
+    For the other parameters see `kernels_ti.boundary.in_one_call.ready_to_pick`. Where an order is given or to be told,
+    ``auto`` goes along a boundary. Only that way has states for `keeping`. The time-out of `watch` gives the search up.
     """
     for_search = may_search(method, order, tell_order)
     watch = watch or Watch()

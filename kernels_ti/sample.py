@@ -136,8 +136,8 @@ def draws_in(
 ) -> Iterator[Draws | SearchedDraws]:
     """Count or search the cycles of a search space, and yield k draws of them; see `sample_cycles`.
 
-    For the other parameters see `kernels_ti.boundary.in_one_call.ready_to_pick` and `annealed_blocks`. Where an
-    order is given or to be told, ``auto`` goes along a boundary; only that way has states for `keeping`.
+    For the other parameters see `kernels_ti.boundary.in_one_call.ready_to_pick`. Where an order is given or
+    to be told, ``auto`` goes along a boundary; only that way has states for `keeping`.
     """
     watch = watch or Watch()
     how: dict[str, Any] = {"arch": arch, "threads": threads, "watch": watch}

@@ -51,7 +51,7 @@ def test_an_order_counts_as_enumeration_does(memory, spec, step, bounds):
     graph = generate(spec)
     space = SearchSpace(graph, Options(**bounds))
     planned = planned_blocks(space, plan_of(space, order=[step * v % graph.n for v in range(graph.n)]))
-    shares = shares_of(space, planned, memory if step == 1 else None)
+    shares = shares_of(space, planned, Means(memory if step == 1 else None))
     lengths, through, avoid = (
         range(space.options.min_length, space.longest + 1),
         *(set(bounds.get(name, ())) for name in ("through", "avoid")),
@@ -90,7 +90,7 @@ def test_numbers_of_any_size_are_exact():
 def test_the_least_memory_counts_the_same():
     space = SearchSpace(generate("grid:8x12"))
     planned = planned_blocks(space)
-    roomy, tight = (shares_of(space, planned, memory) for memory in (None, 3 << 19))
+    roomy, tight = (shares_of(space, planned, Means(memory)) for memory in (None, 3 << 19))
     assert (tight.vertices, tight.edges) == (roomy.vertices, roomy.edges)
 
 
@@ -113,8 +113,8 @@ def test_counts_that_contradict_each_other_are_refused(monkeypatch, more_cycles,
             super().__init__(*more)
             self._rule.closed[max(self._rule.closed)] += more_cycles
 
-        def passing(self, report):
-            for step, counts in super().passing(report):
+        def passing(self):
+            for step, counts in super().passing():
                 counts[-1] += more_through_an_edge
                 yield step, counts
 
@@ -128,13 +128,13 @@ def test_it_says_what_memory_it_lacks_and_ends_when_it_is_enough():
     planned = planned_blocks(space)
     asked = []
     (block,) = planned.blocks
-    steps = Shares(block, Means(enough=lambda: bool(asked))).passing(lambda step, states: None)
+    steps = Shares(block, Means(enough=lambda: bool(asked))).passing()
     next(steps)
     asked.append(True)
     with pytest.raises(GivenUp):
         next(steps)
     with pytest.raises(SizeError, match=r"more than the .* allowed.*memory allows more"):
-        shares_of(space, planned, 1 << 12)
+        shares_of(space, planned, Means(1 << 12))
 
 
 def test_the_time_can_be_up():

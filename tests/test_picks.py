@@ -22,7 +22,7 @@ from chordless.runs.history import list_runs
 from chordless.tui.run_list import details, title
 
 from kernels_ti.boundary import sample
-from kernels_ti.boundary.in_one_call import annealed_blocks
+from kernels_ti.boundary.in_one_call import set_up
 from kernels_ti.boundary.way_back import optimum
 from kernels_ti.reference.algorithm import chordless_cycles
 
@@ -96,9 +96,9 @@ def test_the_command_picks_on_the_arch_that_was_asked_for(pick, monkeypatch, cap
 
     def noted(space, arch, *more, **options):
         asked.append(arch)
-        return annealed_blocks(space, "auto", *more, **options)
+        return set_up(space, "auto", *more, **options)
 
-    monkeypatch.setattr("kernels_ti.boundary.in_one_call.annealed_blocks", noted)
+    monkeypatch.setattr("kernels_ti.boundary.in_one_call.set_up", noted)
     monkeypatch.setattr(
         "chordless.commands.session.run_engine",
         lambda command, options: (carried_out(replace(command, output=None))[-1], 0),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from kernels_ti.blocks.restriction import order_called
 from kernels_ti.blocks.search_space import SearchSpace
@@ -159,45 +159,6 @@ def in_time(watch: Watch, answer: str) -> Iterator[Callable[[], bool]]:
         raise time_is_up(watch.timeout, answer) from None
 
 
-def annealed_blocks(
-    space: SearchSpace,
-    arch: str,
-    too_late: Callable[[], bool],
-    *,
-    threads: int | None = None,
-    order: Sequence[int] | None = None,
-    tell_order: Callable[[list[int]], None] | None = None,
-    report: Report | None = None,
-    keeping: Keeping | None = None,
-) -> tuple[PlannedBlocks, str]:
-    """Plan a search space with the orders that a count would take; return the plan, and the arch for its states.
-
-    An order of all vertices, or the orders of `keeping` where the work goes on, save the search. `tell_order` takes all
-    vertices in the order that is used. While orders are sought, `report` is called with no states now and then, with
-    the width of the best order so far. GivenUp is raised once it was too late.
-    """
-    widths = [0]
-
-    def enough() -> bool:
-        if report is not None:
-            report(0.0, 0, widths[-1])
-        return too_late()
-
-    keeping = keeping or Keeping()
-    along = set_up(
-        space, arch, "cycles", order=order, orders=keeping.orders, threads=threads, enough=enough,
-        tell_width=widths.append,
-    )  # fmt: skip
-    # The layers of kernels go on in kernels, also where a new search would be made in Python.
-    arch = "cpu" if keeping.in_kernels and along.arch == "reference" else along.arch
-    if too_late():
-        raise GivenUp
-    planned = planned_blocks(space, along.plan)
-    if tell_order is not None:
-        tell_order(along.plan.order_of_graph(space.graph.n))
-    return planned, arch
-
-
 @contextmanager
 def ready_to_pick(
     space: SearchSpace,
@@ -206,26 +167,45 @@ def ready_to_pick(
     *,
     arch: str = "auto",
     threads: int | None = None,
+    order: Sequence[int] | None = None,
+    tell_order: Callable[[list[int]], None] | None = None,
     report: Report | None = None,
+    times: int = 1,
     keeping: Keeping | None = None,
-    **orders: Any,
 ) -> Iterator[tuple[PlannedBlocks, Means]]:
-    """Plan a search space and open the device; for the parameters see `annealed_blocks` and `in_time`."""
-    watch, memory, keeping = watch or Watch(), space.options.memory, keeping or Keeping()
+    """Plan a search space with the orders that a count would take, and open the device for its states.
+
+    An order of all vertices, or the orders of `keeping` where the work goes on, save the search. `tell_order` takes all
+    vertices in the order that is used. While orders are sought, `report` is called with no states now and then, with
+    the width of the best order so far; then with each step, of which each is taken `times` times. See `in_time` too.
+    """
+    watch, memory, keeping, widths = watch or Watch(), space.options.memory, keeping or Keeping(), [0]
     with in_time(watch, answer) as too_late:
-        planned, arch = annealed_blocks(
-            space, arch, too_late, threads=threads, report=report, keeping=keeping, **orders
-        )
+
+        def enough() -> bool:
+            if report is not None:
+                report(0.0, 0, widths[-1])
+            return too_late()
+
+        along = set_up(
+            space, arch, "cycles", order=order, orders=keeping.orders, threads=threads, enough=enough,
+            tell_width=widths.append,
+        )  # fmt: skip
+        if too_late():
+            raise GivenUp
+        planned = planned_blocks(space, along.plan)
+        if tell_order is not None:
+            tell_order(along.plan.order_of_graph(space.graph.n))
+        # The layers of kernels go on in kernels, also where a new search would be made in Python.
+        arch = "cpu" if keeping.in_kernels and along.arch == "reference" else along.arch
         with opened(arch, watch, threads) as device:
             is_used = device.arch != "reference"
-            yield (
-                planned,
-                Means(
-                    host_budget(memory),
-                    too_late,
-                    planned.reporter(report, keeping),
-                    device if is_used else None,
-                    search_budget(device, memory) if is_used else None,
-                    keeping,
-                ),
+            means = Means(
+                host_budget(memory),
+                too_late,
+                planned.reporter(report, keeping, times=times),
+                device if is_used else None,
+                search_budget(device, memory) if is_used else None,
+                keeping,
             )
+            yield planned, means

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 from kernels_ti.blocks.restriction import order_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.arrays import Indices
-from kernels_ti.boundary.in_one_call import annealed_blocks, in_time
+from kernels_ti.boundary.in_one_call import ready_to_pick
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.values.residues import combined, primes_beyond
@@ -28,14 +28,11 @@ from kernels_ti.boundary.way_back.history import History
 from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
-from kernels_ti.device.memory import host_budget
 from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import EngineError, quantity, vertices_text
 from kernels_ti.notebook import html_of_shares
 from kernels_ti.options import require_number
 from kernels_ti.watch import ProgressOption, Watch
-
-Report = Callable[[Step, int], None]
 
 # A product of two remainders fits into a word.
 _LARGEST_PRIME_BITS = 31
@@ -153,27 +150,19 @@ def participation(
     watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
     space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory, parity)
-    began = time.perf_counter()
-    with watch, in_time(watch, "the cycles were counted") as too_late:
-        vertices = order_called(graph, order)
-        planned, _ = annealed_blocks(space, "reference", too_late, order=vertices, report=watch.report)
-        report = planned.reporter(watch.report, times=2)
-        return shares_of(space, planned, host_budget(memory), began=began, enough=too_late, report=report)
+    vertices, began, answer = order_called(graph, order), time.perf_counter(), "the cycles were counted"
+    along: dict[str, Any] = {"arch": "reference", "order": vertices, "report": watch.report, "times": 2}
+    with watch, ready_to_pick(space, watch, answer, **along) as (planned, means):
+        return shares_of(space, planned, means, began=began)
 
 
 def shares_of(
-    space: SearchSpace,
-    planned: PlannedBlocks,
-    memory: int | None = None,
-    *,
-    began: float | None = None,
-    enough: Callable[[], bool] = lambda: False,
-    report: Report = lambda step, states: None,
+    space: SearchSpace, planned: PlannedBlocks, means: Means | None = None, *, began: float | None = None
 ) -> CycleShares:
     """Count for each vertex and edge of a search space that is planned; see `participation`.
 
-    The work `began` at a time of `time.perf_counter`, by default now. `report` is called for each step with its states,
-    once on the way forward and once on the way back. An EngineError says that the counts contradict each other.
+    The work `began` at a time of `time.perf_counter`, by default now. Each step is reported once on the way forward and
+    once on the way back. An EngineError says that the counts contradict each other.
     """
     began = time.perf_counter() if began is None else began
     vertices: Counter[int] = Counter()
@@ -184,11 +173,11 @@ def shares_of(
         # The two edges of a cycle of two vertices join one pair.
         edges.update({(min(u, v), max(u, v)) for u, v in pairwise([*ring, ring[0]])})
     for block in planned.blocks:
-        way = Shares(block, Means(memory, enough, report))
+        way = Shares(block, means or Means())
         total += way.total
         states = max(states, way.most_states)
         if way.total:
-            _add_block(block, way.passing(report), vertices, edges)
+            _add_block(block, way.passing(), vertices, edges)
     edge_list = space.graph.pairs_in_direction()
     return CycleShares(
         total=total,
@@ -228,7 +217,7 @@ def _add_block(
 class Shares(History):
     """A block that has been gone through forward, and can be gone back once for all its cycles."""
 
-    def passing(self, report: Report) -> Iterator[tuple[Step, list[int]]]:
+    def passing(self) -> Iterator[tuple[Step, list[int]]]:
         """Go back once; yield each step with the cycles through its vertex, and through the edge to each of `near`."""
         block = self._block
         primes = primes_beyond(self.total, _LARGEST_PRIME_BITS)
@@ -258,7 +247,7 @@ class Shares(History):
             addends = [Addends(behind, *layer.children(joins=joins)[::-1]) for joins in (False, True)]
             addends.append(Addends(Numbers.ones(len(layer.closing)), np.arange(len(layer.closing)), layer.closing))
             behind = sums_of(addends, layer.words.shape[1]).carried()
-            report(step, layer.words.shape[1])
+            self._means.report(step, layer.words.shape[1])
             yield step, counts
         if Numbers(behind.digits[:, :1]).at(0) != self.total:
             raise EngineError("internal error: the way back counts other cycles than the way forward")

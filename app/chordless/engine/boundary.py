@@ -26,6 +26,7 @@ from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.values.saved import SavedCount, SavedPick
 from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.way_back.blocks import planned_blocks
+from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.device.memory import host_budget, resident_bytes, search_budget
 
 _SLICE_SECONDS = 0.1
@@ -94,13 +95,9 @@ def count_along_boundary(
     shares = None
     if reason is None and (command.per_vertex or command.per_edge):
         try:
-            shares = shares_of(
-                space,
-                planned_blocks(space, count.plan),
-                host_budget(command.memory),
-                enough=partial(_reported_enough, channel, watch, reports),
-                report=reports.take_step,
-            )
+            enough = partial(_reported_enough, channel, watch, reports)
+            means = Means(host_budget(command.memory), enough, reports.take_step)
+            shares = shares_of(space, planned_blocks(space, count.plan), means)
         except GivenUp:
             reason = watch.look()
         else:

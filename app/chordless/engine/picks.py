@@ -21,6 +21,7 @@ from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.values.saved import SavedCount, SavedPick, SavedResult
 from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.way_back.blocks import PlannedBlocks
+from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import host_budget
 from kernels_ti.state import Rows, populations
@@ -188,8 +189,8 @@ class Pick:
             how = {name: self._how[name] for name in ("arch", "threads", "watch")}
             return shares_by_search(self._space, **how)
         with in_time(self._clock, "the shares were counted") as enough:
-            memory = host_budget(self._command.memory)
-            return shares_of(self._space, planned, memory, enough=enough, report=self._clock.take_share)
+            means = Means(host_budget(self._command.memory), enough, self._clock.take_share)
+            return shares_of(self._space, planned, means)
 
     def _open(self, stack: contextlib.ExitStack) -> None:
         if self._opened is not None and self._output is None:
