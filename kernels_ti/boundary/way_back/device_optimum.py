@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from functools import partial
 from typing import Any
 
@@ -17,38 +17,27 @@ from kernels_ti.boundary.values.saved import SavedForward
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.device_layers import DeviceLayers, KeptLayer, LayersTooLargeError
 from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.boundary.way_back.layers import Rule
 
 # Steps from one layer that is kept to the next: from one state, so many steps are gone through again in numpy.
 _FEWEST_STEPS_BETWEEN = 12
 # Where the layers turn out to be too large, so many times fewer are kept.
 _TIMES_FEWER = 4
-_FOUND = ("best", "ways", "closing_step", "origin")
 # States that a search for an origin has room for at first.
 _MOST_ALIKE = 64
 
 
 class DeviceOptimum(DeviceLayers):
-    """The search for the best cycle of one block, in kernels.
+    """The search for the best cycle of one block by the gains of a rule, in kernels.
 
-    For each step, `gains` has the gain of its vertex, then those of the edges to the vertices before if `of_edges`.
-    `best` is the largest value, None before any cycle closes, and `ways` the cycles that have it. The first of them
-    closes in `closing_step`, and comes from the state `origin` of the last kept layer before.
+    The first of the best cycles comes from the state `origin` of the last kept layer before it closes.
     """
 
-    def __init__(
-        self,
-        block: PlannedBlock,
-        gains: Sequence[list[int]],
-        means: Means,
-        saved: SavedForward | None = None,
-        *,
-        of_edges: bool,
-    ) -> None:
+    def __init__(self, block: PlannedBlock, rule: Rule, means: Means, saved: SavedForward | None = None) -> None:
         from kernels_ti.boundary.kernels.optimum import optimum_kernels
 
-        self._of_edges = of_edges
-        self.best: int | None = None
-        self.ways = self.closing_step = self.origin = 0
+        self._rule, self.origin = rule, 0
+        gains = [rule.added_by(step) for step in block.steps]
         host_memory = None if means.memory is None else means.memory // 2
         # Beside the state, the value and the origin.
         super().__init__(block, means, host_memory, beside=(BIAS, 0))
@@ -72,25 +61,24 @@ class DeviceOptimum(DeviceLayers):
                     raise
                 first, saved = self.layers[0], None
                 self._set_out(self._means, None, _TIMES_FEWER * self._between)
-                self.best, self.ways, self.closing_step, self.origin = None, 0, 0, 0
+                rule.best, rule.closed = None, {}
                 self._restore(first)
 
     def _found(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _FOUND}
+        return {**super()._found(), "origin": self.origin}
 
     def _go_on(self, found: dict[str, Any]) -> None:
-        for name in _FOUND:
-            setattr(self, name, found[name])
+        super()._go_on(found)
+        self.origin = found["origin"]
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""
-        old = self._shape
-        copies = FEW_CELLS
+        old, rule, copies = self._shape, self._rule, FEW_CELLS
         table, tallies = self._cleared(shape, 1 + 2 * copies * shape.digits)
         before, new = (self._buffers[self._old], old.stride), (table, shape.rows, shape.stride)
         how = (
             self._buffers["spec"], self._bases[self.place],
-            self._buffers["bounds"], self._buffers["gains"], self._gain_bases[self.place], int(self._of_edges),
+            self._buffers["bounds"], self._buffers["gains"], self._gain_bases[self.place], int(rule.counts_edges),
         )  # fmt: skip
         for first, last in self._launches():
             self._improve(first, last, *before, *new, *how, self._spread, tallies)
@@ -100,7 +88,7 @@ class DeviceOptimum(DeviceLayers):
             return False
         closed = int(told[2 * TALLIES : 3 * TALLIES].max())
         is_kept = int(self.layers[-1].place == self.place)
-        best = closed if self.best is None or closed >= self.best + BIAS else 0
+        best = closed if rule.best is None or closed >= rule.best + BIAS else 0
         for first, last in self._slices(step, partial(self._carry, shape)):
             self._settle(
                 first, last, *before, old.digits, *new, shape.digits, *how, is_kept, best, self._spread,
@@ -111,14 +99,9 @@ class DeviceOptimum(DeviceLayers):
         self._measure(step, told)
         if best:
             ways = closing_ways(told[ORIGIN + 1 :], copies, 1, shape.digits)[0]
-            self._close(best - BIAS, int(told[ORIGIN]), ways)
+            if rule.note(self.place, best - BIAS, ways):
+                self.origin = int(told[ORIGIN])
         return True
-
-    def _close(self, value: int, origin: int, ways: int) -> None:
-        """Take notice of cycles that close with a value that is not less than the best one."""
-        if self.best is None or value > self.best:
-            self.best, self.ways, self.closing_step, self.origin = value, 0, self.place, origin
-        self.ways += ways
 
     def states_at(self, layer: KeptLayer, origin: int) -> Iterator[tuple[Words, int, int]]:
         """Yield the states of a kept layer that may have an origin, mostly one: as numpy has it, its value and origin.

@@ -148,14 +148,21 @@ class Rule:
     def close(self, place: int, layer: Layer, values: Values) -> None:
         """Take notice of the cycles that the vertex of a step closes."""
         closing = layer.closing
-        if len(closing) and values.largest is not None:
+        if len(closing) and values.largest is None:
+            self.closed[place] = values.ways.totals(closing)[0]
+        elif len(closing):
             closed = self.reached(layer, values, closing, joins=True)
             best = int(closed.max())
-            if self.best is None or best > self.best:
-                self.best, self.closed = best, {}
-            closing = closing[closed == self.best]
-        if len(closing):
-            self.closed[place] = values.ways.totals(closing)[0]
+            if self.best is None or best >= self.best:
+                self.note(place, best, values.ways.totals(closing[closed == best])[0])
+
+    def note(self, place: int, value: int, ways: int) -> bool:
+        """Take notice of the cycles that close in a step with a value, the best so far; say whether it is a new one."""
+        is_new = self.best is None or value > self.best
+        if is_new:
+            self.best, self.closed = value, {}
+        self.closed[place] = ways
+        return is_new
 
     def reached(self, layer: Layer, values: Values, states: Indices, *, joins: bool) -> Indices:
         """Return the largest values of ways that go on from some states, in which the vertex joins or does not."""

@@ -105,18 +105,16 @@ def _found_in_python(block: PlannedBlock, rule: Rule, means: Means, saved: Saved
 
 
 def _found_on_device(block: PlannedBlock, rule: Rule, means: Means, saved: SavedForward | None) -> _Found:
-    added = [rule.added_by(step) for step in block.steps]
-    optimum = DeviceOptimum(block, added, means, saved, of_edges=rule.counts_edges)
+    optimum = DeviceOptimum(block, rule, means, saved)
     again = means.again(None if means.memory is None else means.memory // 2)
-    result = SavedResult(optimum.best, optimum.ways, optimum.most_states)
-    return result, lambda: _cycle_of(optimum, block, rule, again), True
+    return SavedResult(rule.best, rule.ways, optimum.most_states), lambda: _cycle_of(optimum, block, rule, again), True
 
 
 def _cycle_of(optimum: DeviceOptimum, block: PlannedBlock, rule: Rule, means: Means) -> set[int]:
     """Go back from one kept layer to the one before: from a single state, each piece of the way is found in Python."""
-    assert optimum.best is not None
+    assert rule.best is not None
     cycle: set[int] = set()
-    value, origin, end, target = optimum.best, optimum.origin, optimum.closing_step + 1, None
+    value, origin, end, target = rule.best, optimum.origin, min(rule.closed) + 1, None
     for layer in reversed([layer for layer in optimum.layers if layer.place < end]):
         # States may share what is noted of their origin, if they take several words: try each of them.
         for state in optimum.states_at(layer, origin):
