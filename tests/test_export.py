@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from chordless.cli import make_parser
 from chordless.commands import export as command
-from chordless.commands.parser import Parser
 from chordless.cycles.write import RowOutput
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.protocol.orders import RunCommand
@@ -29,9 +29,7 @@ COLUMNS = ("parquet", "arrow")
 
 
 def export(*arguments):
-    parser = Parser()
-    command.add_parser(parser.add_subparsers(parser_class=Parser))
-    options = parser.parse_args(["export", *map(str, arguments)])
+    options = make_parser().parse_args(["export", *map(str, arguments)])
     options.program_start = 0.0
     options.check(options.parser, options)
     return options.act(options)

@@ -98,14 +98,15 @@ def main(argv: list[str] | None = None) -> int:
 
 def make_parser() -> ProgramParser:
     """Return the parser of the whole command line."""
-    parser = ProgramParser(prog="chordless", description=DESCRIPTION, closing=_closing_help)
+    parser = ProgramParser(prog="chordless", description=DESCRIPTION)
+    parser.below.append(_text_below)
     parser.add_argument("--version", action=_Version)
     for title, modules in _GROUPS.items():
         parser.add_commands(title, modules)
     return parser
 
 
-def _closing_help() -> str:
+def _text_below() -> str:
     lines = examples("chordless count grid:7x10", "chordless list graph.txt -o cycles.txt")
     return f"chordless COMMAND --help says more.\n\n{help_.topic_list()}\n\n{lines}"
 

@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chordless.batch.properties import NAMES, Property
 from chordless.commands import options as shared
@@ -22,7 +22,7 @@ from chordless.commands.batch_output import (
     print_plan,
     write_table,
 )
-from chordless.commands.parser import examples
+from chordless.commands.parser import Parser
 from chordless.values import ALL_LIVING, SHORTEST_CYCLE, any_cycle_length
 
 if TYPE_CHECKING:
@@ -76,31 +76,22 @@ a manifest:
   cycles = "cycles"             # a folder; also cycles_format: txt, jsonl, npy
   arch = "cpu"
   What the command line says holds where the manifest says nothing."""
+EXAMPLES = (
+    "chordless batch 'graphs/*.txt' roads.gml grid:6x6 -o counts.jsonl",
+    "chordless batch --overlap 'webs/*.net' -o webs.csv   # food webs",
+    "geng -q 8 | chordless batch - --keep 'odd > 0' -o odd.g6   # with an odd hole",
+    "chordless batch 'hypercube:{1..5}' --bfile total   # rows n a(n)",
+    "geng -q 8 | chordless batch - --max-length 6 -o counts.csv",
+    "chordless batch molecules.smi -o counts.parquet --resume",
+    "chordless batch molecules.smi --rings -o rings.csv   # a row for each ring",
+    "chordless batch --manifest jobs.toml -o counts.jsonl --dry-run",
+    "jq 'select(.status == \"error\") | .error' counts.jsonl",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "batch",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: "\n\n".join(
-            [
-                examples(
-                    "chordless batch 'graphs/*.txt' roads.gml grid:6x6 -o counts.jsonl",
-                    "chordless batch --overlap 'webs/*.net' -o webs.csv   # food webs",
-                    "geng -q 8 | chordless batch - --keep 'odd > 0' -o odd.g6   # with an odd hole",
-                    "chordless batch 'hypercube:{1..5}' --bfile total   # rows n a(n)",
-                    "geng -q 8 | chordless batch - --max-length 6 -o counts.csv",
-                    "chordless batch molecules.smi -o counts.parquet --resume",
-                    "chordless batch molecules.smi --rings -o rings.csv   # a row for each ring",
-                    "chordless batch --manifest jobs.toml -o counts.jsonl --dry-run",
-                    "jq 'select(.status == \"error\") | .error' counts.jsonl",
-                ),
-                MANIFEST,
-            ]
-        ),
-    )
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.below.append(lambda: MANIFEST)
     parser.add_argument(
         "graphs", nargs="*", metavar="GRAPH", help="files, folders, patterns, specs, or - for standard input"
     )
@@ -140,7 +131,6 @@ def add_parser(subparsers: Any) -> None:
     _add_reading(parser)
     _add_search(parser)
     shared.add_reporting(parser)
-    parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:

@@ -277,16 +277,12 @@ _BENCHES = {
         (_graphs(" (default: grid:9x10)"), _number("--keys", "keys to press", 200, dest="repeat"), *_OUTPUT),
     ),
 }
+DESCRIPTION = "Measure this program. Exit code 1: two counts disagree, or a program failed."
+EXAMPLES = ("chordless bench table1 --rows Grid_6x6,K_50_50", "chordless bench peers")
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "bench",
-        help=SUMMARY,
-        description="Measure this program. Exit code 1: two counts disagree, or a program failed.",
-        closing=lambda: examples("chordless bench table1 --rows Grid_6x6,K_50_50", "chordless bench peers"),
-    )
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
     benches = parser.add_subparsers(dest="bench", metavar="BENCH", required=True, parser_class=Parser)
     for name, bench in _BENCHES.items():
         _add_bench(benches, name, bench)
@@ -294,16 +290,14 @@ def add_parser(subparsers: Any) -> None:
 
 def _add_bench(benches: Any, name: str, bench: _Bench) -> None:
     """Add the parser of one bench."""
-    closing = [f"chordless bench {name} {line}" for line in bench.examples]
-    parser = benches.add_parser(
-        name, help=bench.summary, description=bench.description, closing=lambda: examples(*closing)
-    )
+    parser = benches.add_parser(name, help=bench.summary, description=bench.description)
+    parser.below.append(lambda: examples(*(f"chordless bench {name} {line}" for line in bench.examples)))
     for option, settings in bench.options:
         parser.add_argument(option, **settings)
-    parser.set_defaults(act=act, check=_check, parser=parser)
+    parser.set_defaults(parser=parser)
 
 
-def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for a bad ``--json`` FILE, or for two kinds of output at once."""
     if options.json == STANDARD_OUTPUT and options.markdown:
         parser.error("--markdown and --json without a file both print to standard output")

@@ -6,8 +6,6 @@ import argparse
 import shlex
 from typing import Any
 
-from chordless.commands.parser import examples
-
 SUMMARY = "print a script that completes this program in bash, zsh or fish"
 SHELLS = ("bash", "zsh", "fish")
 
@@ -16,22 +14,16 @@ Print a script that completes commands, options, their values, file names and
 specs of graphs when TAB is pressed. Have it read at the start of the shell, by
 a line in ~/.bashrc or ~/.zshrc, or put it where fish looks for it.
 """
+EXAMPLES = (
+    'eval "$(chordless completion bash)"     # in ~/.bashrc',
+    'eval "$(chordless completion zsh)"      # in ~/.zshrc, after compinit',
+    "chordless completion fish > ~/.config/fish/completions/chordless.fish",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "completion",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: examples(
-            'eval "$(chordless completion bash)"     # in ~/.bashrc',
-            'eval "$(chordless completion zsh)"      # in ~/.zshrc, after compinit',
-            "chordless completion fish > ~/.config/fish/completions/chordless.fish",
-        ),
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=f"one of {', '.join(SHELLS)}")
-    parser.set_defaults(act=act, check=None, parser=parser)
 
 
 def act(options: argparse.Namespace) -> int:

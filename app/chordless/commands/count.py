@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chordless import values
 from chordless.commands import options as shared
@@ -19,26 +19,24 @@ if TYPE_CHECKING:
 SUMMARY = "count the chordless cycles of a graph, by length"
 # Whoever sends SIGTERM wants the program to end, not advice.
 _SIGTERM_EXIT_CODE = 143
+DESCRIPTION = "Count every chordless cycle of a graph, triangles included, by length."
+EXAMPLES = (
+    "chordless count grid:7x10",
+    "chordless count roads.txt --max-length 12 --timeout 5m",
+    "chordless count petersen --json | jq .by_length",
+    "chordless count web.net --checkpoint week/   # chordless resume week/",
+    "chordless count karate --through 0,33 --avoid 2 --per-vertex",
+    "chordless count karate --proof",
+    "chordless count karate --odd --min-length 4   # odd holes",
+    "chordless count grid:12x12 --method boundary   # 421,587,920,205,546 cycles",
+    "chordless count hypercube:6 --symmetry   # 149,137,552 cycles in 10 ms",
+    "chordless count hypercube:6 --up-to-symmetry   # 3,632 orbits",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = shared.graph_command(
-        subparsers,
-        "count",
-        SUMMARY,
-        "Count every chordless cycle of a graph, triangles included, by length.",
-        "chordless count grid:7x10",
-        "chordless count roads.txt --max-length 12 --timeout 5m",
-        "chordless count petersen --json | jq .by_length",
-        "chordless count web.net --checkpoint week/   # chordless resume week/",
-        "chordless count karate --through 0,33 --avoid 2 --per-vertex",
-        "chordless count karate --proof",
-        "chordless count karate --odd --min-length 4   # odd holes",
-        "chordless count grid:12x12 --method boundary   # 421,587,920,205,546 cycles",
-        "chordless count hypercube:6 --symmetry   # 149,137,552 cycles in 10 ms",
-        "chordless count hypercube:6 --up-to-symmetry   # 3,632 orbits",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    shared.add_graph(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--per-vertex", action="store_true", help="also count the cycles through each vertex")
     parser.add_argument("--per-edge", action="store_true", help="also count the cycles through each edge")
@@ -61,7 +59,6 @@ def add_parser(subparsers: Any) -> None:
     shared.add_search(parser, limit_help="stop once N cycles or more were found")
     shared.add_checkpoint(parser)
     shared.add_reporting(parser)
-    parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ import operator
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chordless import values
 from chordless.commands import options as shared
@@ -37,30 +37,28 @@ _RATE_IS_OFF_BY = 2.0
 _PATHS_LOOKED_AT = (2.0, 1.0, 5.0)
 _SHORT_RUN = 60.0  # seconds; of a run so short no other method is spoken of
 _INTERRUPTED_EXIT_CODE = 130
+DESCRIPTION = """\
+Estimate how many chordless cycles a graph has, by random samples of the search,
+and how long a run would take here, by a short trial of it. A number is given
+with the range in which the truth lies in 9 cases out of 10. Paths are those
+that lead to a cycle; `paths` of `chordless count --json` are all that a search
+looked at. Where the graph has a small boundary, it also tells how long
+`chordless count --method boundary` would take. For this the speed of each
+device is measured, once on a machine: some seconds. With --between S T, or
+--all-pairs, all this of the paths that `chordless paths` counts.
+"""
+EXAMPLES = (
+    "chordless estimate roads.txt",
+    "chordless estimate roads.txt --max-length 20 --arch cuda",
+    "chordless estimate grid:9x10 --seconds 30 --json | jq .total",
+    "chordless estimate hypercube:7 --symmetry --seconds 20",
+    "chordless estimate roads.txt --between 17 203",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = shared.graph_command(
-        subparsers,
-        "estimate",
-        SUMMARY,
-        (
-            "Estimate how many chordless cycles a graph has, by random samples of the search,\n"
-            "and how long a run would take here, by a short trial of it. A number is given\n"
-            "with the range in which the truth lies in 9 cases out of 10. Paths are those\n"
-            "that lead to a cycle; `paths` of `chordless count --json` are all that a search\n"
-            "looked at. Where the graph has a small boundary, it also tells how long\n"
-            "`chordless count --method boundary` would take. For this the speed of each\n"
-            "device is measured, once on a machine: some seconds. With --between S T, or\n"
-            "--all-pairs, all this of the paths that `chordless paths` counts."
-        ),
-        "chordless estimate roads.txt",
-        "chordless estimate roads.txt --max-length 20 --arch cuda",
-        "chordless estimate grid:9x10 --seconds 30 --json | jq .total",
-        "chordless estimate hypercube:7 --symmetry --seconds 20",
-        "chordless estimate roads.txt --between 17 203",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    shared.add_graph(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     group = parser.add_argument_group("what to estimate")
     paths = group.add_mutually_exclusive_group()
@@ -83,7 +81,6 @@ def add_parser(subparsers: Any) -> None:
     group = parser.add_argument_group("how the run would be made")
     shared.add_symmetry(group)
     shared.add_device(group)
-    parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

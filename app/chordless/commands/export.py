@@ -10,10 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import PurePath
-from typing import Any
 
 from chordless.commands import options as shared
-from chordless.commands.parser import examples
 from chordless.values import name_of_input
 
 SUMMARY = "turn bit rows into text, JSON lines, Parquet or Arrow"
@@ -31,21 +29,16 @@ directories of all parts of one search (--part I/N) become one output.
 Of a run that is not finished, the cycles up to its checkpoint are exported; the
 exit code is 4 then.
 """
+EXAMPLES = (
+    "chordless export run/ --format txt | head",
+    "chordless export run/ -o cycles.parquet",
+    "chordless export part-1/ part-2/ part-3/ -o cycles.txt",
+    "chordless export cycles.npy --graph grid:7x10 -o cycles.jsonl",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "export",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: examples(
-            "chordless export run/ --format txt | head",
-            "chordless export run/ -o cycles.parquet",
-            "chordless export part-1/ part-2/ part-3/ -o cycles.txt",
-            "chordless export cycles.npy --graph grid:7x10 -o cycles.jsonl",
-        ),
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "cycles",
         nargs="+",
@@ -65,7 +58,6 @@ def add_parser(subparsers: Any) -> None:
     shared.add_kind(parser)
     shared.add_encoding(parser)
     shared.add_reporting(parser, events=False)
-    parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

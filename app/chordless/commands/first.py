@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chordless import values
 from chordless.commands import options as shared
@@ -34,22 +34,19 @@ The proof that a graph is not chordal is the cycle. The proof that it is, with
 --certificate, is a perfect elimination ordering: all vertices in an order in
 which the later neighbours of each are adjacent to one another.
 """
+EXAMPLES = (
+    "chordless first petersen",
+    "chordless first complete:5 --certificate",
+    "chordless first web.net -q; test $? -eq 1 && echo chordal",
+    "chordless first roads.txt --min-length 20",
+    "chordless first web.net --odd   # an odd hole",
+    "chordless first hypercube:6 --length 26 --symmetry   # a longest coil",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = shared.graph_command(
-        subparsers,
-        "first",
-        SUMMARY,
-        DESCRIPTION,
-        "chordless first petersen",
-        "chordless first complete:5 --certificate",
-        "chordless first web.net -q; test $? -eq 1 && echo chordal",
-        "chordless first roads.txt --min-length 20",
-        "chordless first web.net --odd   # an odd hole",
-        "chordless first hypercube:6 --length 26 --symmetry   # a longest coil",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    shared.add_graph(parser)
     parser.add_argument(
         "--json",
         action="store_true",
@@ -64,7 +61,6 @@ def add_parser(subparsers: Any) -> None:
     shared.add_device(group)
     shared.add_cluster(group)
     shared.add_reporting(parser)
-    parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

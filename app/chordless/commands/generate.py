@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from chordless.commands import options as shared
-from chordless.commands.parser import examples
 
 SUMMARY = "write a generated graph, such as grid:7x10, to a file"
 
@@ -15,23 +13,17 @@ Write the graph of a spec as an edge list, a line `u v` for each edge, or in the
 format that the suffix of FILE says: .g6 graph6, .s6 sparse6, .col DIMACS, .net
 Pajek, .mtx Matrix Market, .graphml, .gml. A second suffix .gz compresses it.
 """
+EXAMPLES = (
+    "chordless generate grid:7x10 -o grid.txt",
+    "chordless generate petersen -o petersen.g6",
+    "chordless generate gnp:60,0.1,1 | wc -l",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "generate",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: examples(
-            "chordless generate grid:7x10 -o grid.txt",
-            "chordless generate petersen -o petersen.g6",
-            "chordless generate gnp:60,0.1,1 | wc -l",
-        ),
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("spec", metavar="SPEC", help="what to generate, such as grid:7x10; see chordless help specs")
     shared.add_output(parser)
-    parser.set_defaults(act=act, check=None, parser=parser)
 
 
 def act(options: argparse.Namespace) -> int:

@@ -6,9 +6,8 @@ import argparse
 import sys
 import textwrap
 from collections.abc import Callable
-from typing import Any
 
-from chordless.commands.parser import Parser, did_you_mean, examples
+from chordless.commands.parser import Parser, did_you_mean
 
 SUMMARY = "show the help of a command, or of a topic"
 
@@ -73,20 +72,14 @@ _FORMATS = {
 }
 _WIDTH = 80
 _WIDEST_LEFT = 18
+DESCRIPTION = "Show the help of a command, or of a topic that several commands share."
+EXAMPLES = ("chordless help specs", "chordless help count", "chordless help bench peers")
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "help",
-        help=SUMMARY,
-        description="Show the help of a command, or of a topic that several commands share.",
-        closing=lambda: "\n\n".join(
-            [topic_list(), examples("chordless help specs", "chordless help count", "chordless help bench peers")]
-        ),
-    )
+def add_arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.below.insert(0, topic_list)
     parser.add_argument("topic", nargs="*", metavar="TOPIC", help="a topic or a command (default: the program itself)")
-    parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

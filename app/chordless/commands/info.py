@@ -8,7 +8,6 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from chordless.commands.parser import examples
 from kernels_ti.choices import ARCHES
 
 if TYPE_CHECKING:
@@ -16,18 +15,13 @@ if TYPE_CHECKING:
 
 SUMMARY = "show versions, and the arches that this machine can use"
 _PROBE_SECONDS = 120.0
+DESCRIPTION = "Show versions, and for each arch whether it can be used here: each is\nopened and tested."
+EXAMPLES = ("chordless info", "chordless info --json")
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "info",
-        help=SUMMARY,
-        description="Show versions, and for each arch whether it can be used here: each is\nopened and tested.",
-        closing=lambda: examples("chordless info", "chordless info --json"),
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(act=act, check=None, parser=parser)
 
 
 def act(options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chordless.commands import options as shared
 from chordless.commands import up_to_symmetry
@@ -36,23 +36,20 @@ when the search has ended, and not after an error. A folder, -o DIR/, becomes a
 run directory with bit rows in cycles/part-*.npy and a checkpoint, for
 `chordless resume DIR` and `chordless export DIR`.
 """
+EXAMPLES = (
+    "chordless list grid:6x6 | sort -u | wc -l",
+    "chordless list karate -o cycles.jsonl",
+    "chordless list roads.txt --min-length 5 --limit 100",
+    "chordless list grid:6x9 -o cycles.parquet",
+    "chordless list karate --sorted --proof -o cycles.txt",
+    "chordless list hypercube:5 --up-to-symmetry   # one cycle of each of 23 orbits",
+    "chordless list grid:7x10 -o run/   # then: chordless export run",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = shared.graph_command(
-        subparsers,
-        "list",
-        SUMMARY,
-        DESCRIPTION,
-        "chordless list grid:6x6 | sort -u | wc -l",
-        "chordless list karate -o cycles.jsonl",
-        "chordless list roads.txt --min-length 5 --limit 100",
-        "chordless list grid:6x9 -o cycles.parquet",
-        "chordless list karate --sorted --proof -o cycles.txt",
-        "chordless list hypercube:5 --up-to-symmetry   # one cycle of each of 23 orbits",
-        "chordless list grid:7x10 -o run/   # then: chordless export run",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    shared.add_graph(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -69,7 +66,6 @@ def add_parser(subparsers: Any) -> None:
     shared.add_search(parser, limit_help="stop after N cycles")
     shared.add_checkpoint(parser, also="; for -o FILE only: -o DIR/ has its own")
     shared.add_reporting(parser)
-    parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

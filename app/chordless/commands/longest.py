@@ -28,24 +28,21 @@ programming over a path decomposition, without looking at every cycle: the time
 depends on the boundary of the graph, as that of `chordless count --method
 boundary` does, and hardly on the number of cycles.
 """
+EXAMPLES = (
+    "chordless longest grid:9x9",
+    "chordless longest roads.txt --simplify --json | jq .length",
+    "chordless longest roads.txt --shortest --through 17",
+    "chordless longest roads.txt --shortest -k 20",
+    "chordless longest grid:18x18 --arch cuda",
+    "chordless longest roads.txt --weight roads.txt   # its third column",
+    "chordless longest city.graphml --simplify --shortest --weight length",
+    "chordless longest roads.txt --checkpoint way/   # chordless resume way/",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = shared.graph_command(
-        subparsers,
-        "longest",
-        SUMMARY,
-        DESCRIPTION,
-        "chordless longest grid:9x9",
-        "chordless longest roads.txt --simplify --json | jq .length",
-        "chordless longest roads.txt --shortest --through 17",
-        "chordless longest roads.txt --shortest -k 20",
-        "chordless longest grid:18x18 --arch cuda",
-        "chordless longest roads.txt --weight roads.txt   # its third column",
-        "chordless longest city.graphml --simplify --shortest --weight length",
-        "chordless longest roads.txt --checkpoint way/   # chordless resume way/",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    shared.add_graph(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     group = parser.add_argument_group("what to find")
     group.add_argument(
@@ -68,7 +65,6 @@ def add_parser(subparsers: Any) -> None:
         "search: by shortest paths, or all cycles for a longest one; boundary: by dynamic programming over a path "
         "decomposition; auto (default): the one that is expected to be faster",
     )
-    parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

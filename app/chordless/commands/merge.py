@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from chordless.commands.parser import examples
 from chordless.values import name_of_input
 
 SUMMARY = "add up the counts of the parts of one search (--part I/N)"
@@ -24,26 +22,20 @@ and on how the search is divided. The seconds are sums, too. The cycles of
 listed parts are put together by `chordless export`, a page about all of them is
 made by `chordless report`.
 """
+EXAMPLES = (
+    "chordless count grid:8x10 --part 1/2 --json > 1.json   # on one machine",
+    "chordless count grid:8x10 --part 2/2 --json > 2.json   # on another",
+    "chordless merge 1.json 2.json",
+    "chordless export run-1/ run-2/ -o cycles.txt           # of listings",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "merge",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: examples(
-            "chordless count grid:8x10 --part 1/2 --json > 1.json   # on one machine",
-            "chordless count grid:8x10 --part 2/2 --json > 2.json   # on another",
-            "chordless merge 1.json 2.json",
-            "chordless export run-1/ run-2/ -o cycles.txt           # of listings",
-        ),
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "parts", nargs="+", type=name_of_input, metavar="PART", help="a file of `count --json`, or a run directory"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(act=act, check=None, parser=parser)
 
 
 def act(options: argparse.Namespace) -> int:

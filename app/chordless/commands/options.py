@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from chordless import values
-from chordless.commands.parser import Parser, examples
 from chordless.values import (
     SHORTEST_CYCLE,
     any_cycle_length,
@@ -25,19 +24,9 @@ NOT_ON_VULKAN = "--method boundary needs 64-bit atomics, which Taichi does not h
 PROGRESS = ("auto", "plain", "none")
 
 
-def graph_command(subparsers: Any, name: str, summary: str, description: str, *example_lines: str) -> Parser:
-    """Add the parser of a command that takes a GRAPH, and how to read it; the examples close its help."""
-
-    def closing() -> str:
-        return f"{examples(*example_lines)}\n\nGRAPH: see `chordless help specs` and `chordless help formats`"
-
-    parser: Parser = subparsers.add_parser(name, help=summary, description=description, closing=closing)
-    add_graph(parser)
-    return parser
-
-
-def add_graph(parser: argparse.ArgumentParser) -> None:
+def add_graph(parser: Any) -> None:
     """Add GRAPH and how to read it."""
+    parser.below.append(lambda: "GRAPH: see `chordless help specs` and `chordless help formats`")
     parser.add_argument("graph", metavar="GRAPH", help="a file, a spec such as grid:7x10, or - for standard input")
     group = parser.add_argument_group("reading the graph")
     group.add_argument(

@@ -10,7 +10,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, cast
 
 from chordless.commands import options as shared
-from chordless.commands.parser import examples
 from chordless.values import ALL_LIVING, output_file
 from kernels_ti.choices import ARCHES
 
@@ -46,24 +45,19 @@ graph is an interval graph, triangles, holes, chordless cycles in all, and the
 length of the longest. It is CSV; with --json, or in a FILE.jsonl, a JSON object
 to a line.
 """
+EXAMPLES = (
+    "chordless overlap Mondego.net -o niche.txt",
+    "chordless overlap web.net --types types.clu | chordless count -",
+    "chordless overlap Everglades.net --report",
+    "chordless overlap predation.csv --report",
+    "chordless overlap Everglades.net --json | jq '.species[0]'",
+    "chordless overlap 'webs/*.net' -o webs.csv",
+    "chordless overlap 'webs/*.net' --species species.csv   # holes of each species",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "overlap",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: examples(
-            "chordless overlap Mondego.net -o niche.txt",
-            "chordless overlap web.net --types types.clu | chordless count -",
-            "chordless overlap Everglades.net --report",
-            "chordless overlap predation.csv --report",
-            "chordless overlap Everglades.net --json | jq '.species[0]'",
-            "chordless overlap 'webs/*.net' -o webs.csv",
-            "chordless overlap 'webs/*.net' --species species.csv   # holes of each species",
-        ),
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "webs", metavar="WEB", nargs="+", help="the file of a food web; several, or a pattern, for a table"
     )
@@ -93,7 +87,6 @@ def add_parser(subparsers: Any) -> None:
     shared.add_stops(group, "stop once N holes, or N cycles in each row of a table, or more were found")
     shared.add_device(group)
     shared.add_reporting(parser)
-    parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

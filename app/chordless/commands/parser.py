@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from chordless.words.shown import error_line
@@ -40,14 +41,15 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are two lines and name the nearest option or choice.
 
-    Only ``--help`` calls `closing`, which returns the text below the options: it may import modules that take long.
+    Only ``--help`` calls the functions of `below`, which return the texts below the options: they may import modules
+    that take long.
     """
 
-    def __init__(self, *arguments: Any, closing: Callable[[], str] | None = None, **options: Any) -> None:
+    def __init__(self, *arguments: Any, **options: Any) -> None:
         options = {"formatter_class": _Formatter, "allow_abbrev": False, **options}
         super().__init__(*arguments, **options)
         self._positionals.title = "arguments"
-        self._closing = closing
+        self.below: list[Callable[[], str]] = []
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse a command line. Superfluous arguments are reported by the subcommand that they follow."""
@@ -138,9 +140,11 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help text."""
-        if self._closing is not None:
-            self.epilog = self._closing()
+        self.epilog = self._text_below()
         return super().format_help()
+
+    def _text_below(self) -> str:
+        return "\n\n".join(text() for text in self.below)
 
     def print_help(self, file: Any = None) -> None:
         """Print the help text. Unlike argparse, raise the error of a closed pipe or a full disk."""
@@ -164,11 +168,15 @@ class ProgramParser(Parser):
         self._command_groups: list[tuple[str, list[argparse.Action]]] = []
 
     def add_commands(self, title: str, modules: Iterable[Any]) -> None:
-        """Add a group of subcommands, each by the ``add_parser`` of its module."""
+        """Add a group of subcommands, each by its module, which has the name of the command."""
         listed = self._subparsers_action._choices_actions
         before = len(listed)
         for module in modules:
-            module.add_parser(self._subparsers_action)
+            name = module.__name__.rpartition(".")[2]
+            parser = self._subparsers_action.add_parser(name, help=module.SUMMARY, description=module.DESCRIPTION)
+            parser.below.append(partial(examples, *module.EXAMPLES))
+            parser.set_defaults(act=module.act, check=getattr(module, "check", None), parser=parser)
+            module.add_arguments(parser)
         self._command_groups.append((title, listed[before:]))
 
     def _hint_at_command(self, word: str) -> str:
@@ -193,7 +201,7 @@ class ProgramParser(Parser):
             formatter.start_section(title)
             formatter.add_arguments(actions)
             formatter.end_section()
-        formatter.add_text(self._closing() if self._closing is not None else None)
+        formatter.add_text(self._text_below())
         return formatter.format_help()
 
 

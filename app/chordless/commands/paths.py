@@ -27,24 +27,21 @@ With --all-pairs instead of S and T, all chordless paths of the graph.
 
 _ONLY_OF_CYCLES = {"total_only": False, "symmetry": False, "proof": False}
 """Options of a count of cycles which one of paths does not have."""
+EXAMPLES = (
+    "chordless paths grid:7x7 0,0 6,6",
+    "chordless paths roads.txt 17 203 --max-length 12 --list",
+    "chordless paths roads.txt 17 203 --shortest --through 40",
+    "chordless paths city.graphml 17 203 --simplify --shortest --weight length",
+    "chordless paths web.net 3 9 -o paths.jsonl",
+    "chordless paths grid:12x12 0,0 11,11 --sample 10",
+    "chordless paths grid:7x7 --all-pairs",
+    "chordless paths city.graphml 17 203 -o paths.txt --checkpoint week/",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = shared.graph_command(
-        subparsers,
-        "paths",
-        SUMMARY,
-        DESCRIPTION,
-        "chordless paths grid:7x7 0,0 6,6",
-        "chordless paths roads.txt 17 203 --max-length 12 --list",
-        "chordless paths roads.txt 17 203 --shortest --through 40",
-        "chordless paths city.graphml 17 203 --simplify --shortest --weight length",
-        "chordless paths web.net 3 9 -o paths.jsonl",
-        "chordless paths grid:12x12 0,0 11,11 --sample 10",
-        "chordless paths grid:7x7 --all-pairs",
-        "chordless paths city.graphml 17 203 -o paths.txt --checkpoint week/",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    shared.add_graph(parser)
     ends = [
         parser.add_argument("start", metavar="S", help="the vertex at which the paths begin"),
         parser.add_argument("end", metavar="T", help="the vertex at which they end"),
@@ -93,7 +90,7 @@ def add_parser(subparsers: Any) -> None:
     shared.add_search(parser, limit_help="stop after about N paths; a list has at most N", things="paths")
     shared.add_checkpoint(parser)
     shared.add_reporting(parser)
-    parser.set_defaults(act=act, check=check, parser=parser, **_ONLY_OF_CYCLES)
+    parser.set_defaults(**_ONLY_OF_CYCLES)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from chordless import values
 from chordless.commands import options as shared
-from chordless.commands.parser import examples
 
 if TYPE_CHECKING:
     from chordless.cycles.heat import Heat
@@ -38,26 +37,21 @@ count --per-edge --json wrote.
 The lines of a batch, OUT.jsonl, become one picture: a small chart for each
 graph.
 """
+EXAMPLES = (
+    "chordless plot week/ -o evolution.pdf",
+    "chordless plot two-ended/ paper/ -o both.svg",
+    "chordless plot week/ --histogram -o lengths.svg",
+    "chordless plot listed/ --longest -o cycle.png",
+    "chordless plot cycles.txt --graph roads.txt --cycle 7 -o cycle.png",
+    "chordless plot hole.json --graph city.graphml -o hole.geojson   # for a map",
+    "chordless plot blocks.txt --graph city.graphml --all -o blocks.geojson",
+    "chordless plot streets.json --graph city.graphml --heat -o heat.svg",
+    "chordless plot webs.jsonl -o webs.svg                    # of a batch",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "plot",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: examples(
-            "chordless plot week/ -o evolution.pdf",
-            "chordless plot two-ended/ paper/ -o both.svg",
-            "chordless plot week/ --histogram -o lengths.svg",
-            "chordless plot listed/ --longest -o cycle.png",
-            "chordless plot cycles.txt --graph roads.txt --cycle 7 -o cycle.png",
-            "chordless plot hole.json --graph city.graphml -o hole.geojson   # for a map",
-            "chordless plot blocks.txt --graph city.graphml --all -o blocks.geojson",
-            "chordless plot streets.json --graph city.graphml --heat -o heat.svg",
-            "chordless plot webs.jsonl -o webs.svg                    # of a batch",
-        ),
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "runs",
         nargs="+",
@@ -98,7 +92,6 @@ def add_parser(subparsers: Any) -> None:
     group = parser.add_argument_group("scale of the counts").add_mutually_exclusive_group()
     group.add_argument("--linear", action="store_true", help="linear (default of the histogram)")
     group.add_argument("--log", action="store_true", help="logarithmic (default of the evolution chart)")
-    parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import Any
 
 from chordless.commands import tui
-from chordless.commands.parser import examples
 
 SUMMARY = "watch a recorded run in the dashboard"
 
@@ -15,16 +13,11 @@ DESCRIPTION = """\
 Play a recording in the dashboard: what `--events FILE` has written, or the
 events.jsonl of a run directory. No wait is longer than five seconds.
 """
+EXAMPLES = ("chordless replay week --speed 100", "chordless replay events.jsonl")
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "replay",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: examples("chordless replay week --speed 100", "chordless replay events.jsonl"),
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("recording", metavar="EVENTS", help="a file of events, or a run directory")
     parser.add_argument(
         "--speed",
@@ -34,7 +27,6 @@ def add_parser(subparsers: Any) -> None:
         help="X times as fast as it was (default: 1); 0 shows the end at once",
     )
     tui.add_ascii(parser)
-    parser.set_defaults(act=act, check=None, parser=parser)
 
 
 def speed(text: str) -> float:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import PurePath
-from typing import Any
 
-from chordless.commands.parser import examples
 from chordless.values import name_of_input, output_file
 
 SUMMARY = "write a run as one self-contained page of HTML"
@@ -20,19 +18,11 @@ where the run keeps its cycles and the graph is small enough; time, memory,
 machine, and the command that repeats it. The page needs no other file and no
 network.
 """
+EXAMPLES = ("chordless report week/ -o week.html", "chordless report events.jsonl -o run.html")
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "report",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: examples(
-            "chordless report week/ -o week.html",
-            "chordless report events.jsonl -o run.html",
-        ),
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "runs",
         nargs="+",
@@ -49,7 +39,6 @@ def add_parser(subparsers: Any) -> None:
         metavar="FILE.html",
         help="the page; its name ends in .html or .htm",
     )
-    parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

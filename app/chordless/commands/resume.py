@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chordless.commands import options as shared
-from chordless.commands.parser import examples
 from chordless.values import name_of_input
 from kernels_ti import OptionError
 
@@ -30,18 +29,11 @@ The search stays the same. The arch, the threads, the memory and the stops may
 be changed; a limit or a timeout of an earlier session no longer holds. A
 finished run prints its result again.
 """
+EXAMPLES = ("chordless resume week", "chordless resume week --arch cuda --timeout 8h --checkpoint-every 5m")
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "resume",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: examples(
-            "chordless resume week", "chordless resume week --arch cuda --timeout 8h --checkpoint-every 5m"
-        ),
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("directory", type=name_of_input, metavar="DIR", help="the run directory")
     parser.add_argument("--json", action="store_true", help="for a count or a longest cycle: print one JSON object")
     group = parser.add_argument_group("when to stop")
@@ -51,7 +43,9 @@ def add_parser(subparsers: Any) -> None:
     shared.add_cluster(group)
     shared.add_checkpoint_every(group, resumed=True)
     shared.add_reporting(parser)
-    parser.set_defaults(act=act, check=shared.check_cluster, parser=parser)
+
+
+check = shared.check_cluster
 
 
 def act(options: argparse.Namespace) -> int:

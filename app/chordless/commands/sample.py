@@ -29,21 +29,18 @@ decomposition, without looking at every cycle: 1,000 of 10^18 in seconds. Where
 the boundary is too wide for that, all cycles are searched. The output is that
 of `chordless list`, in the order in which they were drawn.
 """
+EXAMPLES = (
+    "chordless sample grid:12x12",
+    "chordless sample roads.txt --simplify -k 1000 -o cycles.jsonl",
+    "chordless sample roads.txt -k 100 --length 40 --seed 7",
+    "chordless sample grid:16x16 -k 10 --arch cuda",
+    "chordless sample petersen -k 2 --json",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = shared.graph_command(
-        subparsers,
-        "sample",
-        SUMMARY,
-        DESCRIPTION,
-        "chordless sample grid:12x12",
-        "chordless sample roads.txt --simplify -k 1000 -o cycles.jsonl",
-        "chordless sample roads.txt -k 100 --length 40 --seed 7",
-        "chordless sample grid:16x16 -k 10 --arch cuda",
-        "chordless sample petersen -k 2 --json",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    shared.add_graph(parser)
     parser.add_argument("--json", action="store_true", help="print each cycle as a JSON array, one a line")
     parser.add_argument("-k", type=positive, default=1, metavar="N", help="how many cycles to draw (default: 1)")
     parser.add_argument(
@@ -61,7 +58,6 @@ def add_parser(subparsers: Any) -> None:
         "boundary: count by dynamic programming, then draw; search: all cycles are searched, and some of them kept; "
         "auto (default): boundary, unless a search is expected to be faster",
     )
-    parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from chordless.commands.parser import examples
 from kernels_ti import EngineError, OptionError
 
 if TYPE_CHECKING:
@@ -28,22 +27,17 @@ a batch its graphs are shown; with a manifest the form for a batch is filled in.
 
 `chordless` alone, on a terminal, does the same. F1 or ? shows every key.
 """
+EXAMPLES = (
+    "chordless tui grid:7x10",
+    "chordless tui week",
+    "chordless tui counts.jsonl",
+    "chordless tui --ascii",
+    "chordless tui week --web   # in a browser, at the address that it prints",
+)
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand to the program's parser."""
-    parser = subparsers.add_parser(
-        "tui",
-        help=SUMMARY,
-        description=DESCRIPTION,
-        closing=lambda: examples(
-            "chordless tui grid:7x10",
-            "chordless tui week",
-            "chordless tui counts.jsonl",
-            "chordless tui --ascii",
-            "chordless tui week --web   # in a browser, at the address that it prints",
-        ),
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "target",
         metavar="GRAPH|DIR|BATCH",
@@ -59,7 +53,6 @@ def add_parser(subparsers: Any) -> None:
         metavar="PORT",
         help=f"serve it to the browsers of this machine instead (default: port {PORT})",
     )
-    parser.set_defaults(act=act, check=None, parser=parser)
 
 
 def add_ascii(parser: argparse.ArgumentParser) -> None:
