@@ -54,6 +54,13 @@ def test_a_web_of_a_ring_has_a_hole(web, capfd):
     assert all((one["holes"], one["holes_by_length"]) == (1, {"5": 1}) for one in found["species"])
 
 
+def test_the_engine_reads_a_web_in_its_encoding(web, capfd):
+    path = web((0, 1), (1, 2), (2, 3), (3, 0), names=["é", *"abcdefghijkl"[:7]])
+    path.write_bytes(path.read_text(encoding="utf-8").encode("latin-1"))
+    found = json.loads(report(capfd, path, "--encoding", "latin-1", "--json", *REFERENCE))
+    assert (found["holes"], found["species"][0]["name"]) == (1, "é")
+
+
 def test_the_holes_of_each_species_are_a_table(web, tmp_path, capfd):
     rings = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (5, 6), (6, 7), (7, 8), (8, 5), (8, 0))
     first, table = web(*rings), tmp_path / "species.csv"

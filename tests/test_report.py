@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 from chordless.cli import main, make_parser
-from chordless.commands.session import run_command
+from chordless.commands.options import order_of
 from chordless.protocol.events import Failed, Progress
 from chordless.protocol.orders import RunCommand
 from program import chordless, fails
@@ -225,10 +225,8 @@ def test_the_command_that_repeats_a_run(line):
         options = make_parser().parse_args(words)
         options.check(options.parser, options)
         options.program_start = 0.0
-        output = getattr(options, "output", None)
-        command = run_command(options, output=output, output_format="jsonl" if output == "out.jsonl" else "text")
-        counts = ("per_vertex", "per_edge", "method", "total_only")
-        return replace(command, **{name: getattr(options, name) for name in counts if hasattr(options, name)})
+        lines = "jsonl" if getattr(options, "output", None) == "out.jsonl" else "text"
+        return order_of(RunCommand, options, output_format=lines)
 
     command: RunCommand = asked(line.split())
     words = shlex.split(command_line(command.graph, {**vars(command)}))

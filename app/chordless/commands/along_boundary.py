@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
 from chordless.values import any_cycle_length, duration, size
@@ -53,19 +54,13 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         options.method = "boundary"
 
 
-def command_of(options: argparse.Namespace) -> RunCommand:
-    """Return the order to the engine as far as ``longest`` and ``sample`` share it."""
+def command_of(options: argparse.Namespace, picked: Mapping[str, Any]) -> RunCommand:
+    """Return the order to the engine, whose files are named from the root on; `picked` has its further fields."""
     from chordless.protocol.orders import RunCommand
 
-    return RunCommand(
-        **shared.graph_fields(options),
-        **shared.fields_of(options, "arch", "memory", "timeout", "method"),
-        order=None if options.order is None else os.path.abspath(options.order),
-        write_order=None if options.write_order is None else os.path.abspath(options.write_order),
-        checkpoint=options.checkpoint,
-        checkpoint_every=options.checkpoint_every or RunCommand.checkpoint_every,
-        **shared.restriction_fields(options),
-    )
+    files = shared.fields_of(options, "order", "write_order")
+    named = {name: os.path.abspath(path) for name, path in files.items() if path is not None}
+    return shared.order_of(RunCommand, options, **named, **picked)
 
 
 def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, int]:

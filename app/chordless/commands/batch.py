@@ -267,11 +267,10 @@ def act(options: argparse.Namespace) -> int:
         if options.file_format is not None:
             checked_format(options.file_format)
         checked_encoding(options.encoding)
-    template = BatchJob(
-        "",
-        **shared.fields_of(options, "file_format", "simplify", "directed", "multigraph", "encoding"),
-        **shared.fields_of(options, "min_length", "max_length", "parity", "arch", "method", "limit", "timeout"),
-        **shared.fields_of(options, "overlap", "types"),
+    template = shared.order_of(
+        BatchJob,
+        options,
+        graph="",
         listing=options.cycles,
         with_graph=options.keep is not None or (options.bfile is not None and Property(options.bfile).needs_graph),
     )
@@ -304,12 +303,7 @@ def act(options: argparse.Namespace) -> int:
 
         warn_of_missing_types(jobs)
     with lines_file(options) as lines:
-        command = BatchCommand(
-            jobs,
-            lines,
-            **shared.fields_of(options, "threads", "memory", "fail_fast", "cluster", "gpus"),
-        )
-        return _run(command, options)
+        return _run(shared.order_of(BatchCommand, options, jobs=jobs, output=lines), options)
 
 
 def _require_other_files(options: argparse.Namespace, jobs: tuple[BatchJob, ...]) -> None:

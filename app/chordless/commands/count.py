@@ -124,17 +124,10 @@ def act(options: argparse.Namespace) -> int:
     """Count, print the result, return the exit code."""
     if options.up_to_symmetry:
         return up_to_symmetry.count(options)
-    from dataclasses import replace
+    from chordless.commands.session import print_way_on, run_engine
+    from chordless.protocol.orders import RunCommand
 
-    from chordless.commands.session import print_way_on, run_command, run_engine
-
-    command = run_command(options, checkpoint=options.checkpoint)
-    command = replace(
-        command,
-        **shared.fields_of(
-            options, "per_vertex", "per_edge", "method", "total_only", "order", "write_order", "symmetry", "proof"
-        ),
-    )
+    command = shared.order_of(RunCommand, options, reading_timeout=options.timeout)
     finished, exit_code = run_engine(command, options)
     print_result(command, finished, as_json=options.json)
     if not options.quiet:

@@ -123,8 +123,7 @@ def _command(options: argparse.Namespace, *, symmetry: bool) -> RunCommand:
     """Return the search that is estimated."""
     from chordless.protocol.orders import RunCommand
 
-    asked = shared.restriction_fields(options) | shared.fields_of(options, "between", "all_pairs")
-    return RunCommand(**shared.graph_fields(options), **asked, symmetry=symmetry)
+    return shared.order_of(RunCommand, options, symmetry=symmetry, memory=None)
 
 
 def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -> int:

@@ -141,14 +141,7 @@ def _engine(options: argparse.Namespace) -> int:
 
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
         output = Path(folder) / "cycle.jsonl"
-        command = RunCommand(
-            **shared.graph_fields(options),
-            **shared.fields_of(options, "arch", "threads", "memory", "cluster", "gpus", "symmetry"),
-            **shared.fields_of(options, "min_length", "max_length", "parity"),
-            limit=1,
-            output=str(output),
-            output_format="jsonl",
-        )
+        command = shared.order_of(RunCommand, options, limit=1, output=str(output), output_format="jsonl")
         finished, exit_code = run_engine(command, options)
         line = output.read_text(encoding="utf-8").split("\n")[0]
     cycle = json.loads(line) if line else None

@@ -106,14 +106,11 @@ def act(options: argparse.Namespace) -> int:
     """List the cycles, print how it ended unless the output shows it, return the exit code."""
     if options.up_to_symmetry:
         return up_to_symmetry.list_orbits(options)
-    from dataclasses import replace
+    from chordless.commands.session import run_engine
+    from chordless.protocol.orders import RunCommand
 
-    from chordless.commands.session import run_command, run_engine
-
-    output_format = format_of(options.output)
-    assert output_format is not None
-    command = run_command(options, output=options.output, output_format=output_format, checkpoint=folder_of(options))
-    command = replace(command, in_order=options.sorted, proof=options.proof)
+    kept = {"output_format": format_of(options.output), "checkpoint": folder_of(options)}
+    command = shared.order_of(RunCommand, options, **kept, in_order=options.sorted, reading_timeout=options.timeout)
     finished, exit_code = run_engine(command, options)
     print_end(command, finished, quiet=options.quiet)
     return exit_code

@@ -84,14 +84,12 @@ def check_best(parser: argparse.ArgumentParser, options: argparse.Namespace, thi
 
 def act(options: argparse.Namespace) -> int:
     """Find the cycle, print it, return the exit code."""
-    from dataclasses import replace
-
-    return answer(replace(along_boundary.command_of(options), **fields_of(options)), options)
+    return answer(along_boundary.command_of(options, fields_of(options)), options)
 
 
 def fields_of(options: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of an order that make it one for the best cycles, or paths."""
-    return {"pick": "longest", "limit": options.k, **shared.fields_of(options, "shortest", "weight")}
+    return {"pick": "longest", "limit": options.k}
 
 
 def answer(command: RunCommand, options: argparse.Namespace) -> int:

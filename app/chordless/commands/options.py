@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from dataclasses import fields
+from typing import Any, TypeVar
 
 from chordless import values
 from chordless.values import (
@@ -22,6 +23,7 @@ from kernels_ti.choices import ARCHES, EXPANSIONS, METHODS, PARITIES
 
 NOT_ON_VULKAN = "--method boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"
 PROGRESS = ("auto", "plain", "none")
+_Order = TypeVar("_Order")
 
 
 def add_graph(parser: Any) -> None:
@@ -37,13 +39,19 @@ def add_graph(parser: Any) -> None:
 
 
 def fields_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """Return the options of these names, which an order to the engine calls so, too."""
+    """Return the options of these names, which a function calls so, too."""
     return {name: getattr(options, name) for name in names}
 
 
-def graph_fields(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the fields of a `RunCommand` that say which graph is read, and how."""
-    return fields_of(options, "graph", "program_start", "file_format", "simplify", "directed", "multigraph", "encoding")
+def order_of(kind: type[_Order], options: argparse.Namespace, **more: Any) -> _Order:
+    """Make an order to the engine: `more` has some of its fields, the options of their names give the others."""
+    names = {item.name for item in fields(kind)}  # type: ignore[arg-type]
+    given = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in vars(options).items()
+        if name in names and value is not None
+    }
+    return kind(**{**given, **more})
 
 
 def add_kind(group: Any) -> None:
@@ -137,6 +145,7 @@ def add_restriction(group: Any, things: str = "cycles") -> None:
     )
     group.add_argument(
         "--through-edge",
+        dest="through_edges",
         action="append",
         default=[],
         metavar="U-V",
@@ -147,23 +156,13 @@ def add_restriction(group: Any, things: str = "cycles") -> None:
     )
     group.add_argument(
         "--avoid-edge",
+        dest="avoid_edges",
         action="append",
         default=[],
         metavar="U-V",
         help=f"only {things} without this edge, or arc from U to V; it stays a chord of others; may be given several "
         "times",
     )
-
-
-def restriction_fields(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the fields of a `RunCommand` that say which cycles are wanted: their lengths, and where they pass."""
-    return {
-        **fields_of(options, "min_length", "max_length", "parity"),
-        "through": tuple(options.through),
-        "through_edges": tuple(options.through_edge),
-        "avoid": tuple(options.avoid),
-        "avoid_edges": tuple(options.avoid_edge),
-    }
 
 
 def add_stops(group: Any, limit_help: str) -> None:

@@ -219,11 +219,5 @@ def _count_holes(path: str, options: argparse.Namespace) -> tuple[Finished, int]
     from chordless.graphs.overlap_report import SHORTEST_HOLE
     from chordless.protocol.orders import RunCommand
 
-    command = RunCommand(
-        graph=path,
-        overlap=True,
-        **shared.fields_of(options, "types", "program_start", "arch", "threads", "memory", "limit", "timeout"),
-        min_length=SHORTEST_HOLE,
-        per_vertex=True,
-    )
-    return run_engine(command, options)
+    about = {"graph": path, "overlap": True, "min_length": SHORTEST_HOLE, "per_vertex": True, "output": None}
+    return run_engine(shared.order_of(RunCommand, options, **about), options)

@@ -35,19 +35,13 @@ COLUMNS = {
 def print_table(webs: list[str], options: argparse.Namespace) -> int:
     """Count the cycles of all food webs in one engine, write the table, return the exit code."""
     require_threads(options.threads)
-    template = BatchJob(
-        "",
-        **shared.fields_of(options, "arch", "limit", "timeout"),
-        overlap=True,
-        types=options.types,
-        encoding=options.encoding,
-    )
+    template = shared.order_of(BatchJob, options, graph="", overlap=True)
     jobs = checked(jobs_of(webs, template))
     if not options.quiet:
         warn_of_missing_types(jobs)
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
         lines = str(Path(folder, "lines.jsonl"))
-        command = BatchCommand(jobs, lines, threads=options.threads, memory=options.memory)
+        command = shared.order_of(BatchCommand, options, jobs=jobs, output=lines)
         outcome = run_batch(command, options)
         rows = [_row(line, options.types, options.encoding) for line in read_lines(lines)]
     if options.output in (None, "-"):

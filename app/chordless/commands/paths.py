@@ -163,21 +163,18 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _command_of(options: argparse.Namespace) -> RunCommand:
-    from dataclasses import replace
+    from chordless.protocol.orders import RunCommand
 
-    from chordless.commands.session import run_command
-
-    more = shared.fields_of(options, "method", "all_pairs", "order", "write_order")
+    more: dict[str, Any] = {}
     if options.shortest or options.longest:
-        more |= longest.fields_of(options)
+        more = longest.fields_of(options)
     elif options.sample is not None:
-        more |= sample.fields_of(options, options.sample)
+        more = sample.fields_of(options, options.sample)
     elif options.list:
         output_format = "jsonl" if options.json else list_.format_of(options.output)
-        more |= {"output": options.output, "output_format": output_format, "checkpoint": list_.folder_of(options)}
+        more = {"output_format": output_format, "checkpoint": list_.folder_of(options)}
     between = () if options.all_pairs else (options.start, options.end)
-    command = run_command(options, checkpoint=options.checkpoint)
-    return replace(command, between=between, reading_timeout=None, **more)
+    return shared.order_of(RunCommand, options, between=between, **more)
 
 
 def print_counts(command: RunCommand, finished: Finished, *, as_json: bool) -> None:

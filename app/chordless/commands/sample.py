@@ -81,16 +81,13 @@ def check_draws(
 
 def act(options: argparse.Namespace) -> int:
     """Draw the cycles, write them, return the exit code."""
-    from dataclasses import replace
-
-    return answer(replace(along_boundary.command_of(options), **fields_of(options, options.k)), options)
+    return answer(along_boundary.command_of(options, fields_of(options, options.k)), options)
 
 
 def fields_of(options: argparse.Namespace, k: int) -> dict[str, Any]:
     """Return the fields of an order that make it one for a sample of k cycles, or paths."""
     output_format = "jsonl" if options.json else list_.format_of(options.output)
-    output = {"output": options.output, "output_format": output_format}
-    return {"pick": "sample", "limit": k, "seed": options.seed or 0, **output}
+    return {"pick": "sample", "limit": k, "output_format": output_format}
 
 
 def answer(command: RunCommand, options: argparse.Namespace) -> int:

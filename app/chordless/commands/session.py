@@ -14,14 +14,13 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING
 
-from chordless.commands import options as shared
 from chordless.commands.terminal import ProgressDisplay, is_live
 from chordless.commands.writing import THE_GRAPH, require_other_files
 from chordless.engine.at_once import searched_at_once
 from chordless.engine.process import EngineProcess, record
 from chordless.files import open_alone, remove_abandoned, writing
 from chordless.protocol.events import Event, Failed, Finished, Progress, Started
-from chordless.protocol.orders import CycleFormat, RunCommand
+from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import way_on_of
 from chordless.runs.elsewhere import note_folder
 from chordless.termination import SAME_SIGNAL_SECONDS
@@ -97,30 +96,6 @@ class Signals:
 def ended_by(number: int) -> str:
     """Return how a signal ended the program."""
     return "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
-
-
-def run_command(
-    options: argparse.Namespace,
-    *,
-    output: str | None = None,
-    output_format: CycleFormat = "text",
-    checkpoint: str | None = None,
-) -> RunCommand:
-    """Make the engine's command from the parsed command line of ``count`` or ``list``."""
-    return RunCommand(
-        **shared.graph_fields(options),
-        reading_timeout=options.timeout,
-        **shared.fields_of(options, "arch", "threads", "expansion", "limit", "timeout"),
-        output=output,
-        output_format=output_format,
-        memory=options.memory,
-        part=options.part,
-        checkpoint=checkpoint,
-        checkpoint_every=options.checkpoint_every or RunCommand.checkpoint_every,
-        **shared.restriction_fields(options),
-        cluster=options.cluster,
-        gpus=options.gpus,
-    )
 
 
 def recording_of(options: argparse.Namespace, stack: contextlib.ExitStack) -> IO[str] | None:

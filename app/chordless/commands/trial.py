@@ -142,7 +142,7 @@ def _command(options: argparse.Namespace, folder: str, loaded: LoadedGraph | Non
     """Return the run of which the trial is the beginning."""
     from chordless.protocol.orders import RunCommand
 
-    fields = shared.graph_fields(options)
+    fields = {"timeout": options.seconds}
     if loaded is not None:
         # The pipe has been read; the engine gets a copy.
         from chordless.commands.writing import write_graph
@@ -150,9 +150,4 @@ def _command(options: argparse.Namespace, folder: str, loaded: LoadedGraph | Non
         copy = os.path.join(folder, "graph.txt")
         write_graph(loaded.graph, copy, ())
         fields |= {"graph": copy, "file_format": "edgelist", "encoding": None}
-    return RunCommand(
-        **fields,
-        **shared.restriction_fields(options),
-        **shared.fields_of(options, "arch", "threads", "memory", "symmetry", "between", "all_pairs"),
-        timeout=options.seconds,
-    )
+    return shared.order_of(RunCommand, options, **fields)

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from chordless.runs.command_words import option_of
 from chordless.values import output_file
 
 if TYPE_CHECKING:
     from kernels_ti import CycleOrbits
 
 _WITH_OTHER_SEARCHES = (
-    *("avoid_edge", "part", "limit", "arch", "threads", "memory", "cluster", "gpus", "expansion"),
+    *("avoid_edges", "part", "limit", "arch", "threads", "memory", "cluster", "gpus", "expansion"),
     *("checkpoint", "checkpoint_every", "events", "proof", "sorted", "per_vertex", "per_edge", "method", "total_only"),
     *("order", "write_order", "symmetry", "directed", "multigraph"),
 )
@@ -36,8 +37,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for options that cannot be combined with it; the lengths are settled."""
     for name in _WITH_OTHER_SEARCHES:
         if getattr(options, name, None) != parser.get_default(name):
-            option = f"--{name.replace('_', '-')}"
-            parser.error(f"--up-to-symmetry finds all orbits of a simple graph in one piece: leave {option} out")
+            given = option_of(name)
+            parser.error(f"--up-to-symmetry finds all orbits of a simple graph in one piece: leave {given} out")
     output = getattr(options, "output", "-")
     try:
         output_file(output)
@@ -100,7 +101,7 @@ def _found(options: argparse.Namespace) -> tuple[str, dict[str, int], CycleOrbit
 
     loaded = graph_asked_for(options)
     graph = loaded.graph
-    through, avoid = restriction_named(graph, options.through, options.through_edge, options.avoid)
+    through, avoid = restriction_named(graph, options.through, options.through_edges, options.avoid)
     found = cycle_orbits(
         graph,
         min_length=options.min_length,
