@@ -333,6 +333,17 @@ def test_parts_of_the_paths_add_up(tmp_path, capfd):
     assert "only counts, it keeps no paths; `chordless paths -o DIR/` does" in capfd.readouterr().err
 
 
+def test_the_paths_of_all_parts_become_one_list(tmp_path, capfd):
+    asked = ["paths", "grid:3x4", "0,0", "2,3", "--arch", "cpu"]
+    whole = printed(capfd, *asked, "--list")
+    folders = [f"{tmp_path}/{i}/" for i in (1, 2)]
+    for i, folder in enumerate(folders, 1):
+        printed(capfd, *asked, "--part", f"{i}/2", "-o", folder)
+    assert sorted(printed(capfd, "export", *folders).splitlines()) == sorted(whole.splitlines())
+    assert main(["export", *folders, "-o", f"{tmp_path}/all.npy"]) == 0
+    assert f"{len(whole.splitlines())} paths in" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("every", [False, True])
 def test_the_order_that_is_written_has_the_vertices_of_the_graph_and_is_read_again(

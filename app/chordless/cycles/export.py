@@ -35,7 +35,7 @@ class Source:
     store: CycleStore
     complete: bool  # False if the search that wrote them is known to be unfinished
     name: str  # The file or the run directory, for messages
-    command: RunCommand | None = None  # Of a run directory
+    command: RunCommand | None = None  # Of a run directory, of parts the first one's
 
     def chunks(self) -> Iterator[Rows]:
         """Yield the bit rows in chunks whose vertices fit in memory."""
@@ -77,7 +77,8 @@ def open_runs(paths: Sequence[str]) -> Source:
     check_parts(results)
     order = sorted(range(len(paths)), key=lambda i: results[i].command.part or (0, 0))
     store = CycleStore.joined([sources[i].store for i in order])
-    return Source(sources[0].graph, store, all(source.complete for source in sources), " ".join(paths))
+    complete = all(source.complete for source in sources)
+    return replace(sources[0], store=store, complete=complete, name=" ".join(paths))
 
 
 def open_file(path: str, graph: str, **reading: Any) -> Source:
