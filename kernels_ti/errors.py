@@ -152,6 +152,10 @@ class SizeError(EngineError):
     exit_code = 2
 
 
+class StatesError(SizeError):
+    """The states of a boundary need more memory than is allowed; those of a count of all lengths may need less."""
+
+
 class CheckpointError(ChordlessError, ValueError):
     """A run directory or its checkpoint cannot be used: damaged, foreign, in use, or not there."""
 

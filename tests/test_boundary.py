@@ -219,15 +219,6 @@ def test_too_little_memory_is_told():
         assert "iB: --memory allows more, --method search needs" in str(error.value)
 
 
-def test_a_count_by_length_that_cannot_make_passes_tells_of_totals():
-    """The kernels, which make passes, take no boundary as wide as this one."""
-    count = BoundaryCount(generate("complete:70"), memory=1 << 16)
-    with pytest.raises(SizeError) as error:
-        count.advance(math.inf)
-    with in_words_of_command_line():
-        assert "iB: count --total-only may need less, --memory allows more" in str(error.value)
-
-
 @pytest.mark.slow
 def test_what_the_largest_boundary_needs_is_told_before_it_comes():
     graph = generate("grid:30x30")

@@ -8,8 +8,15 @@ import signal
 import subprocess
 
 import pytest
+from chordless.engine.along_boundary import go_along_boundary
+from chordless.engine.channel import CallChannel
+from chordless.graphs.load import load_graph
+from chordless.protocol.events import Failed
+from chordless.protocol.orders import RunCommand
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails
+
+from kernels_ti import SizeError
 
 BOUNDARY = ("--method", "boundary", "--progress", "none")
 
@@ -95,6 +102,28 @@ def test_a_total_alone_is_for_the_boundary():
 def test_too_wide_a_boundary_is_one_clear_line():
     done = chordless("count", "complete:300", *BOUNDARY)
     assert fails(done, 2, "a boundary of at most 254 vertices", "it has to be searched (--method search)")
+
+
+@pytest.mark.parametrize(
+    ("more", "is_told"),
+    [
+        ({}, True),
+        ({"max_length": 9}, False),
+        ({"total_only": True}, False),
+        ({"checkpoint": "kept"}, False),
+        ({"between": ("0", "7")}, False),
+        ({"all_pairs": True}, False),
+    ],
+)
+def test_a_total_alone_is_told_of_where_it_may_be_asked_for(more, is_told, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("chordless.engine.boundary.host_budget", lambda _: 1 << 10)
+    order = RunCommand("petersen", 0.0, method="boundary", **more)
+    with pytest.raises(SizeError, match=r"more than the 1\.0 KiB allowed") as error:
+        go_along_boundary(order, CallChannel(lambda _: None), -1, load_graph("petersen"), None)
+    assert ("count --total-only may need less" in str(error.value)) == is_told
+    # The program ends with the exit code of the error.
+    assert isinstance(Failed(type(error.value).__name__, "", 2).to_error(), SizeError)
 
 
 def test_a_time_out_ends_it():

@@ -26,10 +26,12 @@ from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint
 from chordless.runs.directory import RunDirectory, created, graph_hash
 from chordless.runs.mailbox import Mailbox
+from chordless.values import SHORTEST_CYCLE
 from kernels_ti import Snapshot
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.values.saved import SavedCount
 from kernels_ti.device.device import held_open_device
+from kernels_ti.errors import StatesError
 from kernels_ti.paths import best_told_in_paths
 
 if TYPE_CHECKING:
@@ -90,9 +92,10 @@ def go_along_boundary(
         channel.send(started_event(command, loaded, session.so_far(), directory))
         listed, best = 0, None
         if command.pick == "all":
-            reason, snapshot, boundary, device, shares = count_along_boundary(
-                command, channel, space, plan, keeper, checkpoint, order, tell_order
-            )
+            with _telling_of_totals(command):
+                reason, snapshot, boundary, device, shares = count_along_boundary(
+                    command, channel, space, plan, keeper, checkpoint, order, tell_order
+                )
         else:
             pick = Pick(
                 command,
@@ -120,6 +123,18 @@ def go_along_boundary(
             counted = shares_object(loaded.graph, shares, vertices=command.per_vertex, edges=command.per_edge)
             result = replace(result, participation=counted)
         channel.send(result)
+
+
+@contextlib.contextmanager
+def _telling_of_totals(command: RunCommand) -> Iterator[None]:
+    """Let an error about memory name `--total-only` where the command could have it."""
+    try:
+        yield
+    except StatesError as error:
+        bounds = (command.min_length, command.max_length, command.parity)
+        if command.total_only or command.is_of_paths or command.checkpoint or bounds != (SHORTEST_CYCLE, None, None):
+            raise
+        raise StatesError(f"{error}; count --total-only may need less") from error
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from chordless.words.numbers import bytes_text
 from kernels_ti import ChordlessError, DeviceError, EngineError, GraphError, OptionError, SizeError
-from kernels_ti.errors import CheckpointError, ReadingStoppedError
+from kernels_ti.errors import CheckpointError, ReadingStoppedError, StatesError
 
 PROTOCOL_VERSION = 3
 """Recordings of earlier versions can be read, too; their missing fields have defaults."""
@@ -244,7 +244,10 @@ class Failed:
 
     def to_error(self) -> ChordlessError:
         """Return the exception that this event reports."""
-        kinds = (GraphError, ReadingStoppedError, OptionError, DeviceError, SizeError, EngineError, CheckpointError)
+        kinds = (
+            *(GraphError, ReadingStoppedError, OptionError, DeviceError),
+            *(StatesError, SizeError, EngineError, CheckpointError),
+        )
         for known in kinds:
             if known.__name__ == self.kind:
                 return known(self.message)

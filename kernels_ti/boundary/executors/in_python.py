@@ -48,8 +48,7 @@ class PythonBlock(ForwardCount):
         """
         states = self.states
         self._drop(enough)
-        by_length = self._longest is not None
-        require_memory(self._needed, self._memory, self.states, self._block, self.place, by_length=by_length)
+        require_memory(self._needed, self._memory, self.states, self._block, self.place)
         children = children_of(self._words, self._block.changes[self.place], self._packing)
         words, ways = merged(children, self._ways, self._longest, enough)
         self._close(self._ways.totals(children.closing))

@@ -124,7 +124,7 @@ class DeviceLengths(DeviceBlock):
         """Return the two buffers for the ways to the new states, or refuse them."""
         beside = self._buffers.nbytes_beside("other ways", "other ways beyond")
         needed = beside + max(8 * cells, self._held_by_other_ways)
-        self._require(needed, 2 * 8 * cells / max(self.states, 1), cells, by_length=True, most=2 * BUFFER)
+        self._require(needed, 2 * 8 * cells / max(self.states, 1), cells, most=2 * BUFFER)
         room = 8 * MOST_CELLS if self._memory is None else self._memory - beside
         ways = self._grown("other ways", min(max(cells, 1), split), room)
         return ways, self._buffers.grown("other ways beyond", max(cells - split, 1), room=room // 8)

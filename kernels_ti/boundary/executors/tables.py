@@ -20,7 +20,7 @@ from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL,
 from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
-from kernels_ti.errors import SizeError, worded
+from kernels_ti.errors import StatesError
 
 # Work items of a launch: about 0.1 s on a CPU, so that a pause or an interrupt need not wait.
 _ROWS_AT_ONCE = {"cpu": 1 << 19, "cuda": 1 << 24}
@@ -274,18 +274,15 @@ class DeviceTables(Forward):
         needed = self._beside_other_table() + self._other_table(shape)
         self._require(needed, 2 * 8 * shape.stride * _ROWS_TO_A_STATE, shape.cells)
 
-    def _require(
-        self, needed: int, of_a_state: float, cells: int, *, by_length: bool = False, most: int = MOST_CELLS
-    ) -> None:
+    def _require(self, needed: int, of_a_state: float, cells: int, *, most: int = MOST_CELLS) -> None:
         """Refuse what does not fit into the memory, or `most` cells; a state takes `of_a_state` bytes at most."""
         require_memory(
             needed, self._memory, self.states, self._block, self.place,
-            by_length=by_length, of_a_state=of_a_state, is_count=self._is_count,
+            of_a_state=of_a_state, is_count=self._is_count,
         )  # fmt: skip
         if cells > most:
-            raise SizeError(
-                f"{self.states:,} states need a table of {cells:,} cells, more than the {most:,} that "
-                f"kernels can count{worded('', ': --total-only needs far fewer') if by_length else ''}"
+            raise StatesError(
+                f"{self.states:,} states need a table of {cells:,} cells, more than the {most:,} that kernels can count"
             )
 
 

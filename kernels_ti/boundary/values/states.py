@@ -12,7 +12,7 @@ of a vertex alone; that of a head is larger by the number of slots.
 from __future__ import annotations
 
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.errors import SizeError, bytes_text, parameter, quantity, vertices_text, worded
+from kernels_ti.errors import StatesError, bytes_text, parameter, quantity, vertices_text
 
 
 class GivenUp(Exception):
@@ -21,9 +21,9 @@ class GivenUp(Exception):
 
 def require_memory(
     needed: int, memory: int | None, states: int, block: OrderedBlock, place: int, *,
-    by_length: bool = False, of_a_state: float | None = None, is_count: bool = True,
+    of_a_state: float | None = None, is_count: bool = True,
 ) -> None:  # fmt: skip
-    """Refuse, by a SizeError, a step of a block that needs more bytes than the memory allows; None allows all.
+    """Refuse, by a StatesError, a step of a block that needs more bytes than the memory allows; None allows all.
 
     `of_a_state` are the bytes that each state of the largest boundary to come needs; by default as many as each of
     these. A search can count too (`is_count`); but it finds no longest cycle, and draws no samples.
@@ -31,11 +31,9 @@ def require_memory(
     if memory is None or needed <= memory:
         return
     largest = (needed / max(states, 1) if of_a_state is None else of_a_state) * block.most_from[place]
-    # Python has no count of the total alone.
-    before = worded("", "count --total-only may need less, " if by_length else "")
     after = f", {parameter('method', 'search')} needs next to none" if is_count else ""
-    raise SizeError(
+    raise StatesError(
         f"{quantity(states, 'state')} at a boundary of {vertices_text(block.width_after(place))} may need "
         f"{bytes_text(needed)}, more than the {bytes_text(memory)} allowed, and the largest boundary about "
-        f"{bytes_text(max(needed, largest))}: {before}{parameter('memory')} allows more{after}"
+        f"{bytes_text(max(needed, largest))}: {parameter('memory')} allows more{after}"
     )
