@@ -8,7 +8,7 @@ import math
 import pytest
 
 from kernels_ti import Device, EngineError, SizeError
-from kernels_ti.boundary.executors.lengths_on_device import LengthsModulo
+from kernels_ti.boundary.executors.on_device import LengthsModulo
 
 
 def counts_with_a_failed_allocation(begin, *, step=1):

@@ -19,7 +19,7 @@ from kernels_ti import Graph, Options, SizeError, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.executors import in_passes, lengths_on_device, parts
+from kernels_ti.boundary.executors import in_passes, on_device, parts
 from kernels_ti.boundary.executors import tables as device_tables
 from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.values.residues import coefficients, combined, primes_beyond
@@ -153,7 +153,7 @@ def test_the_ways_of_all_lengths_lie_in_two_buffers(monkeypatch):
     monkeypatch.setattr(boundary, "CoresBlock", boundary.block_on_device)
     graph = generate("grid:6x7")
     expected, kept, cells = in_python(graph), [], []
-    monkeypatch.setattr(lengths_on_device, "BUFFER", 400)
+    monkeypatch.setattr(on_device, "BUFFER", 400)
     count = begun(graph)
     while not count.finished:
         count.advance(0.0)
@@ -171,7 +171,7 @@ def test_the_ways_of_all_lengths_lie_in_two_buffers(monkeypatch):
 def test_numbers_that_do_not_fit_are_counted_modulo_primes(monkeypatch):
     monkeypatch.setattr(boundary, "CoresBlock", boundary.block_on_device)
     graph = beads_of(60)
-    monkeypatch.setattr(lengths_on_device, "BUFFER", 50)
+    monkeypatch.setattr(on_device, "BUFFER", 50)
     count, passes = begun(graph), []
     while not count.finished:
         count.advance(0.0)

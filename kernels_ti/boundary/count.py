@@ -13,9 +13,8 @@ from contextlib import AbstractContextManager, nullcontext
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.executors.in_passes import MOST_VERTICES, BlockInPasses
 from kernels_ti.boundary.executors.in_python import PythonBlock
-from kernels_ti.boundary.executors.lengths_on_device import block_on_device
 from kernels_ti.boundary.executors.on_cores import CoresBlock
-from kernels_ti.boundary.executors.on_device import DeviceBlock
+from kernels_ti.boundary.executors.on_device import DeviceBlock, block_on_device
 from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
 from kernels_ti.boundary.orders.plan import BoundaryPlan, likely_states, plan_of, share_done
 from kernels_ti.boundary.spec.block import OrderedBlock, ordered_blocks

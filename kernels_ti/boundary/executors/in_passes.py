@@ -17,8 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from kernels_ti.boundary.executors.lengths_on_device import LengthsModulo
-from kernels_ti.boundary.executors.on_device import DeviceBlock
+from kernels_ti.boundary.executors.on_device import DeviceBlock, LengthsModulo
 from kernels_ti.boundary.executors.tables import DeviceTables, Shape, cells_of_two_tables, closing_ways, copies_of
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
