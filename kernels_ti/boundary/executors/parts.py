@@ -22,7 +22,6 @@ from kernels_ti.boundary.spec.cells import DEAD, NEXT, PART, WAYS
 from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
-from kernels_ti.errors import StatesError
 
 # States of a part whose children and their table stay in the cache of a core.
 _STATES_TO_A_PART = 2048
@@ -90,12 +89,8 @@ class Parts:
 
     def buffer(self, name: str, cells: int, dtype: npt.DTypeLike = np.uint64, *, is_tight: bool = False) -> Any:
         """Return a buffer of so many cells or more, which loses its content to grow; a SizeError if it does not fit."""
-        if cells > LARGEST_BUFFER:
-            raise StatesError(
-                f"{self.states:,} states need {cells:,} cells, more than the {LARGEST_BUFFER:,} that kernels can count"
-            )
         beside, size = self.buffers.nbytes_beside(name), np.dtype(dtype).itemsize
-        require_memory(beside + cells * size, self._memory, self.states, self._block, self._place)
+        require_memory(beside + cells * size, self._memory, self.states, self._block, self._place, cells=cells)
         room = LARGEST_BUFFER if self._memory is None else (self._memory - beside) // size
         return self.buffers.grown(name, cells, dtype, room=cells if is_tight else min(room, LARGEST_BUFFER))
 

@@ -20,7 +20,6 @@ from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL,
 from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
-from kernels_ti.errors import StatesError
 
 # Work items of a launch: about 0.1 s on a CPU, so that a pause or an interrupt need not wait.
 _ROWS_AT_ONCE = {"cpu": 1 << 19, "cuda": 1 << 24}
@@ -278,12 +277,8 @@ class DeviceTables(Forward):
         """Refuse what does not fit into the memory, or `most` cells; a state takes `of_a_state` bytes at most."""
         require_memory(
             needed, self._memory, self.states, self._block, self.place,
-            of_a_state=of_a_state, is_count=self._is_count,
+            of_a_state=of_a_state, is_count=self._is_count, cells=cells, most=most,
         )  # fmt: skip
-        if cells > most:
-            raise StatesError(
-                f"{self.states:,} states need a table of {cells:,} cells, more than the {most:,} that kernels can count"
-            )
 
 
 def copies_of(cells: int) -> int:

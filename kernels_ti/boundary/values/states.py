@@ -12,6 +12,7 @@ of a vertex alone; that of a head is larger by the number of slots.
 from __future__ import annotations
 
 from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.errors import StatesError, bytes_text, parameter, quantity, vertices_text
 
 
@@ -21,14 +22,17 @@ class GivenUp(Exception):
 
 def require_memory(
     needed: int, memory: int | None, states: int, block: OrderedBlock, place: int, *,
-    of_a_state: float | None = None, is_count: bool = True,
+    of_a_state: float | None = None, is_count: bool = True, cells: int = 0, most: int = LARGEST_BUFFER,
 ) -> None:  # fmt: skip
     """Refuse, by a StatesError, a step of a block that needs more bytes than the memory allows; None allows all.
 
+    A buffer that it needs with more than `most` cells is refused too.
     `of_a_state` are the bytes that each state of the largest boundary to come needs; by default as many as each of
     these. A search can count too (`is_count`); but it finds no longest cycle, and draws no samples.
     """
     if memory is None or needed <= memory:
+        if cells > most:
+            raise StatesError(f"{states:,} states need {cells:,} cells, more than the {most:,} that kernels can count")
         return
     largest = (needed / max(states, 1) if of_a_state is None else of_a_state) * block.most_from[place]
     after = f", {parameter('method', 'search')} needs next to none" if is_count else ""
