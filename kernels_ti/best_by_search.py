@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.longest import BestCycle
-from kernels_ti.boundary.values.gains import Gains
-from kernels_ti.boundary.values.weights import Weights
+from kernels_ti.boundary.values.weights import Gains, Weights
 from kernels_ti.choices import Arch
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles

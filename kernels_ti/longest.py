@@ -14,8 +14,7 @@ from kernels_ti.best_by_search import best_of_all, longest_by_search
 from kernels_ti.blocks.restriction import order_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.longest import BestCycle, few_along_boundary, longest_in
-from kernels_ti.boundary.values.gains import Gains
-from kernels_ti.boundary.values.weights import Weights, attribute_weights
+from kernels_ti.boundary.values.weights import Gains, Weights, attribute_weights
 from kernels_ti.boundary.way_back.blocks import Report, space_for
 from kernels_ti.boundary.way_back.keeping import Keeping
 from kernels_ti.cheapest import cheapest_cycle

@@ -17,7 +17,7 @@ from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.kernels import count as count_kernel
 from kernels_ti.boundary.kernels import optimum as optimum_kernels
 from kernels_ti.boundary.kernels import tables as kernels
-from kernels_ti.boundary.values.gains import Gains
+from kernels_ti.boundary.values.weights import Gains
 from kernels_ti.boundary.way_back import device_optimum
 from kernels_ti.boundary.way_back.blocks import planned_blocks
 from kernels_ti.boundary.way_back.keeping import Means

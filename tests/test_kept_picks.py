@@ -24,9 +24,9 @@ from program import ENVIRONMENT, command
 from kernels_ti import open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count
-from kernels_ti.boundary.values.gains import Gains
 from kernels_ti.boundary.values.saved import SavedPick
 from kernels_ti.boundary.values.states import GivenUp
+from kernels_ti.boundary.values.weights import Gains
 from kernels_ti.boundary.way_back import device_optimum
 from kernels_ti.boundary.way_back.blocks import planned_blocks
 from kernels_ti.boundary.way_back.keeping import Keeping, Means

@@ -41,8 +41,8 @@ from kernels_ti.best_by_search import longest_by_search
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count
 from kernels_ti.boundary.longest import longest_in
-from kernels_ti.boundary.values.gains import Gains
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
+from kernels_ti.boundary.values.weights import Gains
 from kernels_ti.boundary.way_back import device_optimum, optimum
 from kernels_ti.boundary.way_back.blocks import planned_blocks
 from kernels_ti.boundary.way_back.device_optimum import DeviceOptimum

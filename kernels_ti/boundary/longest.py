@@ -11,8 +11,7 @@ from typing import Any
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.in_one_call import count_along_boundary, ready_to_pick
 from kernels_ti.boundary.sample import check_fit, draws_of
-from kernels_ti.boundary.values.gains import Gains
-from kernels_ti.boundary.values.weights import Weights
+from kernels_ti.boundary.values.weights import Gains, Weights
 from kernels_ti.boundary.way_back.blocks import Report
 from kernels_ti.boundary.way_back.optimum import GivenUpWithBestError, Optimum, best_cycle
 from kernels_ti.errors import TimeIsUpError, time_is_up

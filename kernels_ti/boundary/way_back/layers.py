@@ -17,8 +17,8 @@ import numpy.typing as npt
 from kernels_ti.boundary.arrays import Indices, Places, Words
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.transitions import children_of, grouped
-from kernels_ti.boundary.values.gains import Gains
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
+from kernels_ti.boundary.values.weights import Gains
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 
 NOTHING = np.iinfo(np.int64).min

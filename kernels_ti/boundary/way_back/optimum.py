@@ -12,9 +12,9 @@ import numpy as np
 
 from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.count import is_for_kernels
-from kernels_ti.boundary.values.gains import Gains
 from kernels_ti.boundary.values.saved import SavedForward, SavedResult
 from kernels_ti.boundary.values.states import GivenUp
+from kernels_ti.boundary.values.weights import Gains
 from kernels_ti.boundary.way_back.blocks import PlannedBlock, PlannedBlocks
 from kernels_ti.boundary.way_back.device_optimum import DeviceOptimum
 from kernels_ti.boundary.way_back.history import History
