@@ -180,6 +180,14 @@ def singles(labels: npt.NDArray[np.integer], words: int) -> Rows:
     return rows
 
 
+def below(ends: IntArray, words: int) -> Rows:
+    """Return for each number the bit row of all labels less than it, shape (k, words)."""
+    bits = ends[:, None] - STATE_WORD_BITS * np.arange(words)
+    partial = (np.uint64(1) << np.clip(bits, 0, STATE_WORD_BITS - 1).astype(np.uint64)) - np.uint64(1)
+    rows: Rows = np.where(bits >= STATE_WORD_BITS, ~np.uint64(0), partial)
+    return rows
+
+
 def wide_words(rows: npt.NDArray[np.unsignedinteger]) -> Rows:
     """Return bit rows, shape (k, words) of 32 or 64 bits, in 64-bit words."""
     if rows.dtype == np.uint64:

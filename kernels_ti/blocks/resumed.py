@@ -9,8 +9,7 @@ import numpy as np
 
 from kernels_ti.blocks.block_group import BlockGroup
 from kernels_ti.errors import CheckpointError
-from kernels_ti.graph import IntArray
-from kernels_ti.state import STATE_WORD_BITS, Frames, GroupState, Rows, RunState
+from kernels_ti.state import STATE_WORD_BITS, Frames, GroupState, RunState, below
 
 
 def resumed_groups(state: RunState, groups: Sequence[BlockGroup], *, members: bool) -> list[GroupState]:
@@ -53,12 +52,5 @@ def _fit(frames: Frames, group: BlockGroup, *, members: bool) -> bool:
         return False
     block = group.first_row[frames.end % group.rows]
     sizes, size = np.unique(np.bincount(group.first_row)[block], return_inverse=True)
-    beyond = _labels_from(sizes, words)[size]
+    beyond = ~below(sizes, words)[size]
     return not any((row & beyond).any() for row in (frames.extensions, frames.members) if row is not None)
-
-
-def _labels_from(sizes: IntArray, words: int) -> Rows:
-    """Return a bit row for each size, with the labels from it on."""
-    bits = np.arange(STATE_WORD_BITS * words) >= sizes[:, None]
-    rows: Rows = np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64)
-    return rows

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kernels_ti.adjacency import spans
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.graph import IntArray
-from kernels_ti.state import STATE_WORD_BITS, Frames, Rows, populations, singles, wide_words
+from kernels_ti.state import STATE_WORD_BITS, Frames, Rows, below, populations, singles, wide_words
 
 _SEEDS_AT_ONCE = 1 << 14
 _NONE = np.zeros(0, np.int64)
@@ -43,25 +43,12 @@ def _bytes_of(rows: Rows) -> npt.NDArray[np.uint8]:
     return np.ascontiguousarray(rows).view(np.uint8)
 
 
-def below(ends: IntArray, words: int) -> Rows:
-    """Return for each number the bit row of all labels less than it, shape (k, words)."""
-    bits = ends[:, None] - STATE_WORD_BITS * np.arange(words)
-    partial = _bit(np.clip(bits, 0, STATE_WORD_BITS - 1)) - np.uint64(1)
-    rows: Rows = np.where(bits >= STATE_WORD_BITS, ~np.uint64(0), partial)
-    return rows
-
-
 def completing(required: Rows, had: Rows, labels: Rows) -> Rows:
     """Keep the labels that complete `required`, see `kernels_ti.step.required`; the others have shape (k, W)."""
     lacking = required & ~had
     count = populations(lacking)[:, None]
     kept: Rows = np.where(count == 0, labels, np.where(count == 1, labels & lacking, np.uint64(0)))
     return kept
-
-
-def _bit(shifts: IntArray) -> Rows:
-    bits: Rows = np.uint64(1) << shifts.astype(np.uint64)
-    return bits
 
 
 @dataclass(frozen=True, eq=False)
