@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.adjacency import for_entries, row_pieces, spans
+from kernels_ti.adjacency import distinct, for_entries, row_pieces, spans
 from kernels_ti.graph import Graph, IntArray
 
 LARGEST_WHOLE = 512
@@ -187,7 +187,7 @@ def _reached(graph: Graph, roots: IntArray, radius: int, most: IntArray | None) 
         if len(roots) > 1 and looked_at[~given_up].sum() > ENTRIES_AT_ONCE:
             return None
         _, found = _neighbours(graph, roots, level)
-        found = _distinct(found)
+        found = distinct(found)
         for known in levels[-2:]:
             found = found[_places(found, known, size) < 0]
         level = found
@@ -211,12 +211,6 @@ def _neighbours(graph: Graph, roots: IntArray, pairs: IntArray) -> tuple[IntArra
     keep = neighbour >= roots[root][owner]
     owner = owner[keep]
     return owner, (root << bits)[owner] | neighbour[keep]
-
-
-def _distinct(pairs: IntArray) -> IntArray:
-    """Sort pairs and merge equal ones; here sorting is many times faster than the hashing of ``np.unique``."""
-    pairs = np.sort(pairs)
-    return pairs[np.diff(pairs, prepend=-1) > 0]
 
 
 def _places(wanted: IntArray, pairs: IntArray, size: int) -> IntArray:
