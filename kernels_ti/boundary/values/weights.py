@@ -92,8 +92,6 @@ class Weights:
         for pair, given in zip(weights, weights.values(), strict=True):
             u, v = edges_called(graph, [pair])[0]
             weight = exact(given)
-            if u != v and not graph.has_edge(u, v):
-                raise OptionError(f"there is no arc {graph.names[u]} -> {graph.names[v]} in the graph")
             if found.setdefault(key_of_edge(graph, u, v), weight) != weight:
                 raise OptionError(f"the edge {graph.names[u]} - {graph.names[v]} has two weights")
         return cls.of_edges(graph, found)
