@@ -51,15 +51,15 @@ def started(
 
 
 @contextmanager
-def connected(where: str | LocalWorkers, gpus: Sequence[int] | None = None) -> Iterator[Client]:
+def connected(where: str | LocalWorkers) -> Iterator[Client]:
     """Connect to a cluster or to workers that are started already, or start a local one; it ends with the block.
 
-    An OptionError is raised if `where` names no cluster, or Dask is not installed; a DeviceError if a GPU of `gpus`
-    does not exist; an EngineError if the scheduler cannot be reached.
+    An OptionError is raised if `where` names no cluster, or Dask is not installed; an EngineError if the scheduler
+    cannot be reached.
     """
     with ExitStack() as stack:
         if isinstance(where, str):
-            reached = stack.enter_context(started(where, gpus))
+            reached = stack.enter_context(started(where))
             assert reached is not None
             where = reached
         _require_dask()
