@@ -86,7 +86,7 @@ def test_all_bytes_arrive_in_their_place(slots):
     copies.finish()
     assert np.array_equal(whole, device.memory)
     assert np.array_equal(some.reshape(-1).view(np.uint8), device.memory[1234 : 1234 + some.nbytes])
-    assert copies.pinned
+    assert copies._slots
     assert device.at_once == 0
     made = 1000 - device.left if slots == 1000 else slots
     copies.close()
@@ -109,7 +109,7 @@ def test_without_pinned_memory_copies_are_made_at_once():
     target = np.zeros(5000, np.uint8)
     copies.start(0, target)
     assert np.array_equal(target, device.memory)
-    assert not copies.pinned
+    assert not copies._slots
     assert device.at_once == 1
 
 

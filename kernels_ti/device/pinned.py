@@ -51,11 +51,6 @@ class PinnedCopies:
         self._threads = ThreadPoolExecutor(threads, "chordless copy")
         self._under_way: list[Future[None]] = []
 
-    @property
-    def pinned(self) -> bool:
-        """Whether the system has given pinned memory, once a copy was started."""
-        return bool(self._slots)
-
     def start(self, source: int, target: np.ndarray, *, widen: bool = False) -> None:
         """Begin to fill a contiguous array from an address of the device; `finish` says when it is full.
 

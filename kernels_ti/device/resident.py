@@ -53,11 +53,6 @@ def buffer(size: int, dtype: np.dtype[Any], make: Callable[[int, np.dtype[Any]],
     return made
 
 
-def idle_bytes() -> int:
-    """Return the bytes of the buffers that nobody holds."""
-    return sum(_bytes(i) for i in range(len(_buffers)) if _is_idle(i))
-
-
 def drop_idle() -> None:
     """Give the memory of the buffers back that nobody holds."""
     _buffers[:] = [_buffers[i] for i in range(len(_buffers)) if not _is_idle(i)]
@@ -71,7 +66,3 @@ def forget() -> None:
 
 def _is_idle(i: int) -> bool:
     return sys.getrefcount(_buffers[i][0]) <= _HELD_BY_US
-
-
-def _bytes(i: int) -> int:
-    return int(_buffers[i][0].shape[0]) * _buffers[i][1].itemsize
