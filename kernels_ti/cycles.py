@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,6 +105,16 @@ def canonical(cycle: list[int], *, directed: bool = False) -> list[int]:
     at = cycle.index(min(cycle))
     forward = cycle[at:] + cycle[:at]
     return forward if directed or forward[1:2] <= forward[-1:] else [forward[0], *reversed(forward[1:])]
+
+
+def in_order(vertices: Iterable[int], following: Callable[[int], Iterable[int]]) -> list[int]:
+    """Return the vertices of a chordless cycle in its order, from any of them on; each says which may follow it."""
+    left = set(vertices)
+    order = [left.pop()]
+    while left:
+        order.append(next(v for v in following(order[-1]) if v in left))
+        left.remove(order[-1])
+    return order
 
 
 def name_array(names: Sequence[Hashable]) -> ObjectArray:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import Begun, SearchSpace
-from kernels_ti.cycles import canonical
+from kernels_ti.cycles import canonical, in_order
 from kernels_ti.estimate.host_step import HostBlocks, labels_of
 from kernels_ti.graph import IntArray
 from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length, populations
@@ -205,18 +205,13 @@ class _Closed:
         for cycle, v in zip(cycle_of_label.tolist(), label.tolist(), strict=True):
             labels[cycle].append(v)
         first = group.first_row[self.vertex[path] % group.rows].tolist()
-        return [self._in_order([first_row + v for v in own]) for first_row, own in zip(first, labels, strict=True)]
 
-    def _in_order(self, rows: list[int]) -> list[int]:
-        group = self.blocks.group
-        left = set(rows)
-        order = [left.pop()]
-        while left:
-            at = order[-1]
-            near = group.neighbour[group.row_ptr[at] : group.row_ptr[at + 1]].tolist()
-            order.append(next(row for row in near if row in left))
-            left.remove(order[-1])
-        return canonical(group.vertex_of_row[order].tolist(), directed=group.roles == 2)
+        def near(row: int) -> list[int]:
+            found: list[int] = group.neighbour[group.row_ptr[row] : group.row_ptr[row + 1]].tolist()
+            return found
+
+        orders = [in_order([row + v for v in own], near) for row, own in zip(first, labels, strict=True)]
+        return [canonical(group.vertex_of_row[order].tolist(), directed=group.roles == 2) for order in orders]
 
 
 @dataclass(frozen=True, eq=False)

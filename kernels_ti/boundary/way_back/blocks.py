@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.way_back.keeping import Keeping
 from kernels_ti.choices import Parity
+from kernels_ti.cycles import canonical, in_order
 from kernels_ti.errors import SizeError
 from kernels_ti.graph import Graph
 from kernels_ti.options import Lengths, Options
@@ -72,12 +74,9 @@ class PlannedBlock(OrderedBlock):
     def cycle(self, vertices: set[int]) -> list[int]:
         """Return the vertices of a chordless cycle, given as a set of the block's, as those of the graph in its order.
 
-        It starts at the smallest vertex of the graph and goes on to the smaller one of its neighbours, in a directed
-        graph along the arc.
+        See `kernels_ti.cycles.canonical`.
         """
-        return in_cycle_order(
-            {self.vertices[v]: [self.vertices[u] for u in onward(self.graph, v) if u in vertices] for v in vertices}
-        )
+        return _cycle(self.graph, vertices, self.vertices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,28 +155,18 @@ def planned_blocks(space: SearchSpace, plan: BoundaryPlan | None = None) -> Plan
 def _rings(space: SearchSpace) -> Iterator[list[int]]:
     for labelled in space.blocks:
         for block, vertices in labelled.rings():
-            names = vertices.tolist()
-            yield in_cycle_order({names[v]: [names[u] for u in onward(block, v)] for v in range(len(names))})
+            yield _cycle(block, range(block.n), vertices.tolist())
 
 
-def onward(graph: Graph, v: int) -> list[int]:
+def _cycle(block: Graph, vertices: Iterable[int], names: Sequence[int]) -> list[int]:
+    order = in_order(vertices, partial(_onward, block))
+    return canonical([names[v] for v in order], directed=block.directed)
+
+
+def _onward(graph: Graph, v: int) -> list[int]:
     """Return the vertices to which a cycle of three or more vertices may go on from a vertex."""
     near: list[int] = graph.neighbours(v).tolist()
     if graph.ways is None:
         return near
     ways = graph.ways[graph.row_ptr[v] : graph.row_ptr[v + 1]].tolist()
     return [u for u, way in zip(near, ways, strict=True) if way & 1]
-
-
-def in_cycle_order(following: dict[int, list[int]]) -> list[int]:
-    """Return the vertices of a cycle in their order, from the smallest one to the smaller one of its neighbours.
-
-    `following` has for each vertex the two beside it, or in a directed graph only the one after it.
-    """
-    first = min(following)
-    cycle, here = [first], min(following[first])
-    while here != first:
-        before = cycle[-1]
-        cycle.append(here)
-        here = next(v for v in following[here] if v != before)
-    return cycle
