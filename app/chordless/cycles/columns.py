@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from chordless.cycles.base import CycleOutput
 from chordless.files import replaced
 from kernels_ti import EngineError, Graph, OptionError
 from kernels_ti.arrow import arrow_table, name_column, require_pyarrow
@@ -117,21 +118,19 @@ def _failures_of(path: str) -> Iterator[None]:
         raise EngineError(f"cannot write {path}: {error.strerror or error}; no part of it is kept") from error
 
 
-class ColumnOutput:
+class ColumnOutput(CycleOutput):
     """Cycles that come in pieces, gathered to row groups, see `column_output`.
 
     `path` is for messages; `add` takes a row group. No more than `limit` cycles are taken; `listed` counts them.
     """
 
-    rows = False
-
     def __init__(self, path: str, add: Callable[[Cycles], None], limit: int | None) -> None:
+        super().__init__()
         self._path = path
         self._add = add
         self._limit = limit
         self._gathered: list[Cycles] = []
         self._cycles = self._vertices = 0  # of what is gathered
-        self.listed = 0
 
     def write(self, found: Cycles, give_up: Callable[[], bool]) -> bool:
         """Take the cycles of a slice, and write those that fill a row group.
@@ -154,15 +153,11 @@ class ColumnOutput:
             self._gathered.append(found.part(start, stop))
             self._cycles += stop - start
             self._vertices += int(found.offsets[stop] - found.offsets[start])
-            self.listed += stop - start
+            self._listed += stop - start
             start = stop
             if self._cycles >= _CYCLES_AT_ONCE or self._vertices >= _VERTICES_AT_ONCE:
                 self.close()
         return wanted == len(found)
-
-    def reader_is_gone(self) -> bool:
-        """Return False: a file has no reader that could go."""
-        return False
 
     def position(self) -> dict[str, int]:
         """Raise an OptionError: the end of the file is missing until it is complete, so no run can go on with it."""

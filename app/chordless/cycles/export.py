@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from chordless.cycles.output import CycleOutput
+from chordless.cycles.base import CycleOutput
 from chordless.cycles.paths import walker_of
 from chordless.cycles.read import CycleStore, Rows, read_rows, row_words
 from chordless.graphs.load import LoadedGraph, load_graph

@@ -4,38 +4,38 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from chordless.cycles.base import CycleOutput, PassingOn
 from chordless.protocol.events import Reason
 from kernels_ti import SizeError
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import bytes_text, parameter
-
-if TYPE_CHECKING:
-    from chordless.cycles.output import CycleOutput
 
 _BYTES_OF_A_CYCLE = 16
 """Beside its vertices: its place in the order, while its length is sorted."""
 _CYCLES_AT_ONCE = 1 << 16
 
 
-class SortedOutput:
+class SortedOutput(PassingOn):
     """Keeps cycles, in up to `budget` bytes, and writes them at the end: by length, then by their vertices."""
 
-    rows = False
-
     def __init__(self, inner: CycleOutput, n: int, budget: int) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._n = n
         self._budget = budget
         # Compared as bytes, numbers in big-endian form are in their order.
         self._vertex = next(np.dtype(kind) for kind in (">u1", ">u2", ">u4") if n <= 1 << 8 * np.dtype(kind).itemsize)
         self._by_length: dict[int, list[npt.NDArray[Any]]] = defaultdict(list)
-        self._bytes = 0
-        self.listed = 0
+        self._bytes = self._kept = 0
+
+    @property
+    def listed(self) -> int:
+        """Cycles that are kept, or written."""
+        return self._kept or self._inner.listed
 
     def write(self, found: Cycles, give_up: Callable[[], bool]) -> bool:
         """Keep the cycles of a slice; a SizeError if there is no room for them."""
@@ -44,10 +44,10 @@ class SortedOutput:
             same = found.chosen(lengths == length).vertices.reshape(-1, length).astype(self._vertex)
             self._by_length[length].append(same)
             self._bytes += 2 * same.nbytes + _BYTES_OF_A_CYCLE * len(same)
-        self.listed += len(found)
+        self._kept += len(found)
         if self._bytes > self._budget:
             raise SizeError(
-                f"{self.listed:,} cycles found so far take more than {bytes_text(self._budget)} to sort, which is what "
+                f"{self._kept:,} cycles found so far take more than {bytes_text(self._budget)} to sort, which is what "
                 f"memory allows here: list them without {parameter('sorted')} and sort the file, or bound their length "
                 f"({parameter('memory')} sets another limit)"
             )
@@ -59,7 +59,7 @@ class SortedOutput:
             self._write_sorted()
         except BrokenPipeError:
             reason = "closed"
-        self.listed = self._inner.listed
+        self._kept = 0
         return reason
 
     def _write_sorted(self) -> None:
@@ -71,10 +71,6 @@ class SortedOutput:
                 offsets = np.arange(len(some) + 1, dtype=np.int64) * length
                 found = Cycles(offsets, some.reshape(-1).astype(np.int32))
                 self._inner.write(found.rows(self._n) if self._inner.rows else found, lambda: False)
-
-    def reader_is_gone(self) -> bool:
-        """Whether the reader of the output has gone."""
-        return self._inner.reader_is_gone()
 
     def position(self) -> dict[str, int]:
         """Cycles in memory have no position from which a run could go on."""

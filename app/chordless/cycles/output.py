@@ -9,8 +9,9 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
+from chordless.cycles.base import CycleOutput
 from chordless.cycles.identity import identity_of, not_own, require_own
 from chordless.cycles.lines import CycleEncoder, LineFormat
 from chordless.cycles.pipe import PipeRoom
@@ -32,30 +33,6 @@ STANDARD_OUTPUT = "-"
 _SECONDS_BETWEEN_QUESTIONS = 0.1
 # Bytes read to find the first line of a file; a foreign file may have no line end.
 _LONGEST_FIRST_LINE = 1 << 26
-
-
-class CycleOutput(Protocol):
-    """The output to which a search writes its cycles.
-
-    With `rows` it takes bit rows, uint64 (k, ceil(n / 64)); otherwise `kernels_ti.cycles.Cycles`.
-    """
-
-    @property
-    def rows(self) -> bool:
-        """Whether the output takes bit rows."""
-
-    @property
-    def listed(self) -> int:
-        """Cycles written in all sessions."""
-
-    def write(self, found: Any, give_up: Callable[[], bool]) -> bool:
-        """Write the cycles of a slice; return whether every one was written."""
-
-    def reader_is_gone(self) -> bool:
-        """Whether the reader of the output has gone."""
-
-    def position(self) -> dict[str, int]:
-        """Sync everything written to the disk and return the position from which to continue."""
 
 
 @contextlib.contextmanager
@@ -133,14 +110,13 @@ def require_listing(command: RunCommand, graph: Graph) -> None:
         raise not_own(path)
 
 
-class LineOutput:
+class LineOutput(CycleOutput):
     """Lines to a file or to standard output, at most `limit`, of which `listed` exist; `label` is for messages."""
-
-    rows = False
 
     def __init__(
         self, descriptor: int, label: str, encoder: CycleEncoder, *, limit: int | None, listed: int = 0
     ) -> None:
+        super().__init__(listed)
         self._descriptor = descriptor
         self._label = label
         self._encoder = encoder
@@ -148,7 +124,6 @@ class LineOutput:
         self._ask_at = 0.0
         self._regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
         self._room = PipeRoom(descriptor)
-        self.listed = listed
 
     @classmethod
     def to_file(
@@ -189,11 +164,6 @@ class LineOutput:
             os.close(descriptor)
             raise
         return descriptor
-
-    @property
-    def full(self) -> bool:
-        """Whether the limit is reached."""
-        return self._limit is not None and self.listed >= self._limit
 
     def write(self, found: Cycles, give_up: Callable[[], bool]) -> bool:
         """Write the cycles of a slice; return False after the limit, or once `give_up` is True.
@@ -246,7 +216,7 @@ class LineOutput:
             nonlocal known
             # To find the line ends takes as long as to make the lines: not for whole pieces.
             total = lines if sent == len(data) else data.count(b"\n", 0, sent)
-            self.listed += total - known
+            self._listed += total - known
             known = total
 
         def asked() -> bool:

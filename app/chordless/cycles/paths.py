@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chordless.cycles.base import CycleOutput, PassingOn
 from chordless.cycles.read import Rows, row_words
 from chordless.graphs.paths import path_graph_of
 from kernels_ti.found.order import CycleWalker
 
 if TYPE_CHECKING:
-    from chordless.cycles.output import CycleOutput
     from chordless.protocol.orders import RunCommand
     from kernels_ti import Graph
     from kernels_ti.cycles import Cycles
@@ -46,28 +46,14 @@ def as_paths(output: CycleOutput, command: RunCommand, graph: Graph) -> CycleOut
     return output if paths is None else PathOutput(output, paths)
 
 
-class PathOutput:
+class PathOutput(PassingOn):
     """Passes cycles through a new vertex on to another output as the paths for which they stand."""
 
-    rows = False
-
     def __init__(self, inner: CycleOutput, paths: PathGraph) -> None:
-        self._inner, self._paths = inner, paths
-
-    @property
-    def listed(self) -> int:
-        """Paths written in all sessions."""
-        return self._inner.listed
+        super().__init__(inner)
+        self._paths = paths
 
     def write(self, found: Any, give_up: Callable[[], bool]) -> bool:
         """Write the paths of a slice; return whether every one was written."""
         paths = self._paths.of_cycles(found)
         return self._inner.write(paths.rows(self._paths.given.n) if self._inner.rows else paths, give_up)
-
-    def reader_is_gone(self) -> bool:
-        """Whether the reader of the output has gone."""
-        return self._inner.reader_is_gone()
-
-    def position(self) -> dict[str, int]:
-        """Sync everything written to the disk and return the position from which to continue."""
-        return self._inner.position()

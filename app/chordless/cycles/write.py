@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from chordless.cycles.base import CycleOutput
 from chordless.cycles.identity import identity_of, require_own
 from chordless.cycles.read import Rows, part_path, parts_in, row_words
 from chordless.files import open_alone, open_own, sync_folder
@@ -141,7 +142,7 @@ def begins_like_rows(path: str, n: int) -> bool:
     return bool(rows.dtype == _WORD and rows.shape[1:] == (row_words(n),))
 
 
-class RowOutput:
+class RowOutput(CycleOutput):
     """Bit rows to a .npy file, or to a folder of parts: see `to_folder`.
 
     No more than `limit` rows are written, and a new part begins after `part_rows` of them; None stands for a single
@@ -160,6 +161,7 @@ class RowOutput:
         position: Mapping[str, int] | None = None,
         part_rows: int | None = None,
     ) -> None:
+        super().__init__(0 if position is None else position["listed"])
         check_size(n)
         self._path = path
         self._words = row_words(n)
@@ -167,7 +169,6 @@ class RowOutput:
         self._part_rows = part_rows
         self._part = 0 if position is None else position["part"]
         self._folder: int | None = None
-        self.listed = 0 if position is None else position["listed"]
         try:
             if part_rows is not None:
                 self._folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -206,11 +207,6 @@ class RowOutput:
             raise EngineError(f"cannot write {error.filename or folder}: {error.strerror}") from error
         return cls(folder, n, limit=limit, position=position, part_rows=max(part_bytes // row_bytes, 1))
 
-    @property
-    def full(self) -> bool:
-        """Whether the limit is reached."""
-        return self._limit is not None and self.listed >= self._limit
-
     def write(self, found: Rows, give_up: Callable[[], bool]) -> bool:
         """Write the rows (k, words) of a slice; return False after the limit, or once `give_up` is True.
 
@@ -232,10 +228,6 @@ class RowOutput:
             self._append(found[start:stop])
             start = stop
         return wanted == len(found)
-
-    def reader_is_gone(self) -> bool:
-        """Return False: a file has no reader that could go."""
-        return False
 
     def position(self) -> dict[str, int]:
         """Sync everything written to the disk; return the position from which to continue.
@@ -269,9 +261,9 @@ class RowOutput:
         try:
             self._file.append(rows)
         except OSError as error:
-            self.listed += self._file.rows - before
+            self._listed += self._file.rows - before
             raise self._failure(error) from error
-        self.listed += len(rows)
+        self._listed += len(rows)
 
     def _next_part(self) -> None:
         path = part_path(self._path, self._part + 1)

@@ -9,7 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from chordless.cycles.output import CycleOutput, open_output, require_listing
+from chordless.cycles.base import CycleOutput
+from chordless.cycles.output import open_output, require_listing
 from chordless.cycles.participation import shares_object
 from chordless.cycles.paths import as_paths
 from chordless.engine.boundary import count_along_boundary

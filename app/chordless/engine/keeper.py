@@ -18,7 +18,7 @@ from kernels_ti.device.memory import peak_memory
 from kernels_ti.state import Layout, RunState
 
 if TYPE_CHECKING:
-    from chordless.cycles.output import CycleOutput
+    from chordless.cycles.base import CycleOutput
     from kernels_ti import Snapshot
     from kernels_ti.boundary.values.saved import SavedCount, SavedPick
     from kernels_ti.cycles import Cycles

@@ -26,7 +26,7 @@ from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import resident_bytes
 
 if TYPE_CHECKING:
-    from chordless.cycles.output import CycleOutput
+    from chordless.cycles.base import CycleOutput
     from chordless.engine.forecast import Forecast
     from kernels_ti import Run, Snapshot
     from kernels_ti.cluster.driver import ClusterRun

@@ -22,7 +22,7 @@ from kernels_ti.device.memory import resident_bytes
 from kernels_ti.watch import Watch
 
 if TYPE_CHECKING:
-    from chordless.cycles.output import CycleOutput
+    from chordless.cycles.base import CycleOutput
     from chordless.runs.checkpoint import Checkpoint
 
 # A way forward that took less is gone again, rather than kept before the way back.

@@ -27,7 +27,7 @@ from kernels_ti.device.memory import host_budget
 from kernels_ti.state import Rows, populations
 
 if TYPE_CHECKING:
-    from chordless.cycles.output import CycleOutput
+    from chordless.cycles.base import CycleOutput
     from chordless.runs.checkpoint import Checkpoint
     from kernels_ti import BestCycle, CycleShares, Method
     from kernels_ti.boundary.values.weights import Weights

@@ -19,8 +19,8 @@ from kernels_ti import OptionError
 from kernels_ti.proof import proof_text
 
 if TYPE_CHECKING:
+    from chordless.cycles.base import CycleOutput
     from chordless.cycles.in_order import SortedOutput
-    from chordless.cycles.output import CycleOutput
     from chordless.cycles.proof import ProofOutput
     from chordless.engine.forecast import Forecast
     from chordless.engine.keeper import Place
