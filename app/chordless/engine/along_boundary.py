@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from chordless.cycles.base import CycleOutput
 from chordless.cycles.output import open_output, require_listing
-from chordless.cycles.participation import shares_object
+from chordless.cycles.participation import participation_object
 from chordless.cycles.paths import as_paths
 from chordless.engine.boundary import count_along_boundary
 from chordless.engine.channel import Channel
@@ -121,8 +121,8 @@ def go_along_boundary(
         result = finished_event(command, reason, snapshot, loaded, session.so_far(), listed, directory)
         result = replace(result, boundary=boundary, best=best)
         if shares is not None:
-            counted = shares_object(loaded.graph, shares, vertices=command.per_vertex, edges=command.per_edge)
-            result = replace(result, participation=counted)
+            wanted = {"vertices": command.per_vertex, "edges": command.per_edge}
+            result = replace(result, participation=participation_object(loaded.graph, shares, **wanted))
         channel.send(result)
 
 

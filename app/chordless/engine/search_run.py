@@ -231,8 +231,11 @@ def search(
         if on_cluster is None and space.options.participation != "none":
             from chordless.cycles.participation import participation_object
 
-            counted = participation_object(graph, cast("Run", engine).participation(), vertices=command.per_vertex)
-            finished = replace(finished, participation=counted)
+            counted, wanted = (
+                cast("Run", engine).participation(),
+                {"vertices": command.per_vertex, "edges": command.per_edge},
+            )
+            finished = replace(finished, participation=participation_object(graph, counted, **wanted))
         channel.send(replace(finished, symmetry=_symmetry_used(space)))
 
 
