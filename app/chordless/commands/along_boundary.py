@@ -79,8 +79,8 @@ def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, 
         how = ", nothing to report" if way_on is None else f"; to go on from the checkpoint: {way_on}"
         raise InterruptedRunError(number, f"{ended_by(number)}{how}")
     if finished.reason == "timeout" and finished.best is None:
-        thing = "path" if command.is_of_paths else "cycle"
-        what = f"the best {thing} was found" if command.pick == "longest" else f"the {thing}s were drawn"
+        is_best, thing = command.pick == "longest", command.thing
+        what = f"the best {thing} was found" if is_best else f"the {thing}s were drawn"
         kept = "" if way_on is None else f"; to go on from the last checkpoint: {way_on}"
         raise time_is_up(command.timeout, f"{what}{kept}")
     return finished, exit_code

@@ -122,7 +122,7 @@ def print_end(command: RunCommand, finished: Finished, *, quiet: bool) -> None:
 
     assert command.output is not None
     if not quiet:
-        _print_note(finished, command.output, "path" if command.is_of_paths else "cycle")
+        _print_note(finished, command.output, command.thing)
         print_way_on(finished)
     if finished.proof is not None:
         sys.stderr.write(f"proof {finished.proof}\n")

@@ -154,7 +154,7 @@ def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Ite
     from kernels_ti.errors import quantity, vertices_text
 
     yield on_terminal(finished.graph, sys.stdout)
-    things = "paths" if command.is_of_paths else "cycles"
+    things = f"{command.thing}s"
     cycle, boundary = best["cycle"], finished.boundary or {}
     if not cycle:
         bounds = command.min_length, command.max_length, command.parity

@@ -97,7 +97,6 @@ def answer(command: RunCommand, options: argparse.Namespace) -> int:
     finished, exit_code = along_boundary.picked(command, options)
     total = (finished.boundary or {}).get("drawn_from", 0)
     if not options.quiet and finished.complete and (total == 0 or command.output != STANDARD_OUTPUT):
-        thing = "path" if command.is_of_paths else "cycle"
-        drawn = f"{quantity(finished.listed, thing)}, drawn from {total:,}"
-        sys.stderr.write(f"{drawn if total else f'there is no chordless {thing} to draw'}\n")
+        drawn = f"{quantity(finished.listed, command.thing)}, drawn from {total:,}"
+        sys.stderr.write(f"{drawn if total else f'there is no chordless {command.thing} to draw'}\n")
     return exit_code
