@@ -48,7 +48,7 @@ _LARGE = {
 def prepared(options: Namespace, stack: ExitStack) -> Prepared:
     """Return a row for each graph, by default for some grids, on CUDA for larger ones too."""
     ways = known_ways(options.ways, tuple(WAYS))
-    process = stack.enter_context(WarmProcess(options.arch, options.threads, "chordless.bench.boundary_calls"))
+    process = stack.enter_context(WarmProcess(options.arch, options.threads))
     wanted = [(graph, tuple(ways)) for graph in options.graphs or DEFAULT_GRAPHS]
     if not options.graphs and options.arch == "cuda":
         wanted += [(graph, tuple(way for way in ways if way in large)) for graph, large in _LARGE.items()]
@@ -57,7 +57,7 @@ def prepared(options: Namespace, stack: ExitStack) -> Prepared:
 
 
 class BoundaryRow(Row):
-    """One graph, gone along in some of `WAYS`. The process is one of the module `chordless.bench.boundary_calls`."""
+    """One graph, gone along in some of `WAYS`."""
 
     keys = ("graph", "ways")
 

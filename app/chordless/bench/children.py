@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from importlib import import_module
 
 from kernels_ti import ChordlessError
 
@@ -43,17 +42,17 @@ def read(file: str) -> None:
         print(json.dumps({"error": str(error)}))
 
 
-def answer(module: str, arch: str, threads: str) -> None:
+def answer(arch: str, threads: str) -> None:
     """Answer each line of standard input, a request, with one line of JSON, until there are no more.
 
-    `module` has a function ``answer(graph, wanted, arch, threads)``, which returns the seconds, the counts by length
-    and more. The answer is what it returns, or the error. `threads` is a number, "" for all.
+    The answer is what `chordless.bench.calls.answer` returns, or the error. `threads` is a number, "" for all.
     """
-    make = import_module(module).answer
+    from chordless.bench import calls
+
     for line in sys.stdin:
         request = json.loads(line)
         try:
-            told = make(request["graph"], request["wanted"], arch, int(threads) if threads else None)
+            told = calls.answer(request["graph"], request["wanted"], arch, int(threads) if threads else None)
         except ChordlessError as error:
             told = {"error": str(error)}
         print(json.dumps(told), flush=True)

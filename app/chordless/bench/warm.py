@@ -14,10 +14,10 @@ from kernels_ti import EngineError, child
 
 
 class WarmProcess:
-    """A child process for searches, started by the first one; ``answer`` of `module` does the work there."""
+    """A child process for searches, started by the first one; `chordless.bench.calls` does the work there."""
 
-    def __init__(self, arch: str, threads: int | None, module: str = "chordless.bench.calls") -> None:
-        self._arguments = (module, arch, str(threads or ""))
+    def __init__(self, arch: str, threads: int | None) -> None:
+        self._arguments = (arch, str(threads or ""))
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> WarmProcess:
