@@ -6,7 +6,6 @@ A bit row is a whole number. It shares only the graph and the degree labelling w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,19 +15,10 @@ from kernels_ti.blocks.passable import ways_of
 from kernels_ti.cycles import canonical
 from kernels_ti.errors import SizeError, parameter, vertices_text
 from kernels_ti.graph import Graph
+from kernels_ti.state import Totals
 
 MOST_VERTICES = 1 << 16
 """Vertices of the largest graph whose bit rows are made: they take up to a GiB then."""
-
-
-@dataclass
-class Levels:
-    """Paths and cycles counted so far, by number of vertices."""
-
-    # |T_t|: chordless paths with t vertices that were put into the frontier
-    paths: dict[int, int] = field(default_factory=dict)
-    # |C_t|: chordless cycles with t vertices; 3 stands for the triangles
-    cycles: dict[int, int] = field(default_factory=dict)
 
 
 def expansions(
@@ -92,12 +82,19 @@ def rows_in_bits(graph: Graph) -> tuple[list[int], list[int], list[int]]:
     return onward, back, adjacent
 
 
-def search(graph: Graph, levels: Levels, *, max_length: int | None = None) -> Iterator[list[int] | None]:
+def labelled(graph: Graph) -> tuple[Graph, list[int], list[int]]:
+    """Return the graph without self-loops, named by the degree labelling; its old names; and the vertices in order."""
+    without_loops = graph if graph.loops is None else graph.among(graph.loops == 0)
+    by_label, vertex_of = relabelled(without_loops, degree_labelling(without_loops))
+    return by_label, vertex_of.tolist(), np.flatnonzero(by_label.degrees).tolist()
+
+
+def search(graph: Graph, totals: Totals, *, max_length: int | None = None) -> Iterator[list[int] | None]:
     """Enumerate the chordless cycles of three or more vertices of a graph; a SizeError if it is too large.
 
     Algorithm 1 of Jradi et al. A path <v1, .., vt> that started from a triplet <x, u, y> is extended at its last vertex
     by every neighbour v with l(v) > l(u) that is adjacent to no vertex of the path but vt and perhaps v1; if v is
-    adjacent to v1 the cycle is closed. The counts are added to `levels`, which may be read at any time. Yields a cycle
+    adjacent to v1 the cycle is closed. The counts are added to `totals`, which may be read at any time. Yields a cycle
     in cycle order (see `canonical`), and None after every expanded path, so that a caller can stop although the next
     cycle is far away.
     """
@@ -106,30 +103,28 @@ def search(graph: Graph, levels: Levels, *, max_length: int | None = None) -> It
             f"the search in plain Python is for at most {MOST_VERTICES:,} vertices, and this graph has "
             f"{vertices_text(graph.n)}: use another {parameter('arch')}"
         )
-    without_loops = graph if graph.loops is None else graph.among(graph.loops == 0)
-    by_label, vertex_of = relabelled(without_loops, degree_labelling(without_loops))
-    original = vertex_of.tolist()
+    by_label, original, order = labelled(graph)
     longest = graph.n if max_length is None else max_length
-    for path, closers in expansions(by_label, np.flatnonzero(by_label.degrees).tolist(), longest, two_ended=False):
+    for path, closers in expansions(by_label, order, longest, two_ended=False):
         length = len(path)
         if length > 2:
-            levels.paths[length] = levels.paths.get(length, 0) + 1
+            totals.paths[length] = totals.paths.get(length, 0) + 1
         for v in bits_of(closers):
-            levels.cycles[length + 1] = levels.cycles.get(length + 1, 0) + 1
+            totals.cycles[length + 1] = totals.cycles.get(length + 1, 0) + 1
             yield canonical([original[w] for w in (*path, v)], directed=graph.directed)
         yield None
 
 
 def chordless_cycles(graph: Graph, *, max_length: int | None = None) -> Iterator[list[int]]:
     """Enumerate the chordless cycles of a graph as lists of vertex indices in canonical cycle order."""
-    for cycle in search(graph, Levels(), max_length=max_length):
+    for cycle in search(graph, Totals(), max_length=max_length):
         if cycle is not None:
             yield cycle
 
 
-def levels_of(graph: Graph, *, max_length: int | None = None) -> Levels:
+def levels_of(graph: Graph, *, max_length: int | None = None) -> Totals:
     """Run the whole search and return its counts by length."""
-    levels = Levels()
-    for _ in search(graph, levels, max_length=max_length):
+    totals = Totals()
+    for _ in search(graph, totals, max_length=max_length):
         pass
-    return levels
+    return totals

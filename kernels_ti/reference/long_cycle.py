@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from kernels_ti.adjacency import bits_of
-from kernels_ti.blocks.degree_labelling import degree_labelling, relabelled
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.reference.algorithm import MOST_VERTICES, expansions
+from kernels_ti.reference.algorithm import MOST_VERTICES, expansions, labelled
 
 
 def long_cycle(space: SearchSpace, enough: Callable[[], bool]) -> tuple[list[int], int]:
@@ -21,14 +18,12 @@ def long_cycle(space: SearchSpace, enough: Callable[[], bool]) -> tuple[list[int
     ways = 0
     lengths = space.options.lengths
     for case in space.cases if space.graph.n <= MOST_VERTICES else ():
-        graph = case.graph if case.graph.loops is None else case.graph.among(case.graph.loops == 0)
-        by_label, vertex_of = relabelled(graph, degree_labelling(graph))
-        order = np.flatnonzero(by_label.degrees).tolist()
+        by_label, original, order = labelled(case.graph)
         for path, closers in expansions(by_label, order, space.longest, two_ended=True):
             length = len(path) + 1
             if closers and length in lengths and length >= len(best):
                 for closer in bits_of(closers):
-                    cycle = vertex_of[[*path, closer]].tolist()
+                    cycle = [original[v] for v in (*path, closer)]
                     if set(case.through) <= set(cycle):
                         ways = ways + 1 if length == len(best) else 1
                         best = cycle

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kernels_ti.cycles import Cycles
 from kernels_ti.graph import Graph
-from kernels_ti.reference.algorithm import Levels, search
+from kernels_ti.reference.algorithm import search
 from kernels_ti.state import Rows, Totals
 
 
@@ -19,13 +19,13 @@ class ReferenceSearch:
     """
 
     def __init__(self, graph: Graph, max_length: int, collect: bool, through: Sequence[int] = ()) -> None:
-        self._levels = Levels()
-        self._events = search(graph, self._levels, max_length=max_length)
+        met = Totals()
+        self._events = search(graph, met, max_length=max_length)
         self._collect = collect
         self._vertices = graph.n
         self._found: list[list[int]] = []
         self._through = frozenset(through)
-        self.totals = Totals(self._levels.paths, {} if through else self._levels.cycles)
+        self.totals = Totals(met.paths, {} if through else met.cycles)
         self.finished = self.compiling = False
         self.device_bytes = 0
 
