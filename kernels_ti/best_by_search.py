@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +10,10 @@ import numpy.typing as npt
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.longest import BestCycle
 from kernels_ti.boundary.values.weights import Gains, Weights
-from kernels_ti.choices import Arch
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import Device
 from kernels_ti.errors import time_is_up
-from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
 from kernels_ti.graph import Graph
 from kernels_ti.reference.at_once import found_at_once
@@ -44,7 +41,7 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
     if arch != "reference":
         space = SearchSpace(space.graph, replace(space.options, pruned=True))
         space = worthwhile(space) or space
-    with begun(space, arch_for(space, cast("Arch", arch), threads=threads), threads, watch) as counted:
+    with begun(space, arch, threads, watch) as counted:
         for so_far in watched_slices(counted, watch):
             counted.least_length = max(so_far.cycles_by_length, default=counted.least_length)
             if watch.seconds >= watch.timeout / 2:
@@ -106,7 +103,7 @@ def best_of_all(
         rows = weights is None and fits_in_rows(space.graph)
         pruned = weights is None and not least
         collecting = SearchSpace(space.graph, replace(space.options, collect=True, rows=rows, pruned=pruned))
-        with begun(collecting, arch_for(space, cast("Arch", arch), threads=threads), threads, watch) as run:
+        with begun(collecting, arch, threads, watch) as run:
             for _ in watched_slices(run, watch):
                 with watch.searching():
                     few.take(run.take_rows() if rows else run.take_cycles())

@@ -11,7 +11,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +20,9 @@ from kernels_ti.boundary.participation import CycleShares
 from kernels_ti.boundary.sample import ANSWER
 from kernels_ti.boundary.values.numbers import random_below
 from kernels_ti.boundary.way_back.walks import words_for
-from kernels_ti.choices import Arch
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import host_budget
 from kernels_ti.errors import SizeError, time_is_up, worded
-from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.found.cycle_order import fits_in_rows
 from kernels_ti.state import Rows, scattered
 from kernels_ti.watch import Watch
@@ -69,7 +66,7 @@ def draws_by_search(
     graph, rows = space.graph, fits_in_rows(space.graph)
     smallest, total = _Smallest(k, words_for(graph.n), seed, host_budget(space.options.memory)), 0
     collecting = SearchSpace(graph, replace(space.options, collect=True, rows=rows))
-    with begun(collecting, arch_for(space, cast("Arch", arch), threads=threads), threads, watch) as run:
+    with begun(collecting, arch, threads, watch) as run:
         for _ in watched_slices(run, watch):
             with watch.searching():
                 total += smallest.take_rows(run.take_rows()) if rows else smallest.take(run.take_cycles(), graph.n)
@@ -82,7 +79,7 @@ def draws_by_search(
 def shares_by_search(space: SearchSpace, *, arch: str, watch: Watch, threads: int | None = None) -> CycleShares:
     """Count the cycles through each vertex and each edge by a search; see `draws_by_search`."""
     counting = SearchSpace(space.graph, replace(space.options, participation="edges"))
-    with begun(counting, arch_for(space, cast("Arch", arch), threads=threads), threads, watch) as run:
+    with begun(counting, arch, threads, watch) as run:
         for _ in watched_slices(run, watch):
             pass
         if not run.finished:

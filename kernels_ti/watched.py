@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.device.device import held_device, is_open
+from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.run import Run
 from kernels_ti.watch import Watch
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 @contextmanager
 def begun(space: SearchSpace, arch: str, threads: int | None, watch: Watch) -> Iterator[Run]:
-    """Begin a run on an arch, see `arch_for`; until the block is left, no other thread can open another arch."""
+    """Begin a run on the arch that `arch_for` chooses; until the block is left, no other thread can open another."""
+    arch = arch_for(space, arch, threads=threads)
     if not is_open(arch):
         watch.tell("compiling")
     with held_device(arch, threads=threads) as device:
