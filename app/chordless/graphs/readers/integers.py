@@ -21,7 +21,7 @@ _AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _BLANKS = b" \t\r\n"
 _PLAIN = np.dtype([("u", np.int64), ("v", np.int64)])
 _WEIGHTED = np.dtype([*_PLAIN.descr, ("weight", np.float64)])
-_POINT_IN_A_NAME = re.compile(rb"\.[0-9]*[ \t]*[ \t,;][ \t]*[-.0-9]")
+_OF_WEIGHTS_IN_A_NAME = re.compile(rb"[.-][0-9]*[ \t]*[ \t,;][ \t]*[-.0-9]")
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ def pairs_of_numbers(
 
     Blank lines are allowed. The numbers are separated by blanks, by tabs, by commas or by semicolons, the same in all
     lines. `check` gets some of the first pairs before the others are read, and may raise an error. Returns the pairs,
-    shape (k, 2), and their columns. It returns None if a line is anything else, such as a comment or a word, or if a
-    weight is not written with digits, a point and a minus alone.
+    shape (k, 2), and their columns. It returns None if a line is anything else, such as a comment, a word or a negative
+    number, or if a weight is not written with digits, a point and a minus alone.
     """
     columns = _columns_of(data[start : data.find(b"\n", start) + 1 or len(data)])
     pairs = np.empty((data.count(b"\n", start) + 1, 2), np.int64)
@@ -92,7 +92,7 @@ def _pairs(text: bytes, columns: Columns) -> IntArray | None:
     # numpy would read a number that is too long, or has a point, as a float, and a CR as the end of a line.
     if strange or _TOO_LONG in text.translate(_AS_ZEROS) or text.count(b"\r") != text.count(b"\r\n"):
         return None
-    if is_weighted and _POINT_IN_A_NAME.search(text):
+    if is_weighted and _OF_WEIGHTS_IN_A_NAME.search(text):
         return None
     # Of `1 ,2` the reader of lines has a note.
     if separator and (b" " + separator in text or b"\t" + separator in text):
