@@ -84,8 +84,15 @@ def test_what_is_no_expression_is_one_line(text, words, capsys):
 
 
 def test_division_by_zero_names_the_graph():
-    with pytest.raises(OptionError, match="'m // c3' divides by zero for a graph"):
+    with pytest.raises(OptionError, match="'m // c3' divides by zero for a graph; guard it, as in c3 > 0 and"):
         value("m // c3", nx.petersen_graph())
+    assert not value("c3 > 0 and n // c3 < 2", nx.petersen_graph())
+
+
+@pytest.mark.parametrize("term", ["girth", "0 - girth", "girth // 2", "girth % 2", "girth - girth"])
+def test_a_term_without_an_end_is_one_line(term, capsys):
+    assert main(["batch", "path:4", "--bfile", term]) == 2
+    assert capsys.readouterr().err.startswith("chordless: error: the term of path:4 is infinite;")
 
 
 def test_deep_expressions_are_evaluated():

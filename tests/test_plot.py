@@ -305,7 +305,7 @@ def test_refusals(tmp_path, capfd, monkeypatch):
         (
             (path / "run.json", "-o", picture),
             2,
-            "line 1: not a line of JSON: this is not a recording made with --events",
+            "made with --events; to draw a cycle of a file of cycles, name their graph: --graph GRAPH",
         ),
         ((tmp_path / "batch.jsonl", "-o", picture), 2, "line 1: not an event with its time: this is not a recording"),
         ((tmp_path / "g.png", "-o", picture), 2, "line 1: not a line of JSON: this is not a recording"),

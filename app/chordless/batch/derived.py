@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -42,7 +41,7 @@ class TermRows:
             if self._ended:
                 return
             value = self._term.of(line, partial(_graph_of, line))
-            if value == math.inf:
+            if isinstance(value, float) and not value.is_integer():
                 raise OptionError(f"the term of {line['graph']} is infinite; a b-file has whole numbers")
             yield f"{self._next} {int(value)}\n".encode()
             self._next += 1

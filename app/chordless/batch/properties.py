@@ -67,7 +67,9 @@ class Property:
         try:
             value: Number | bool = self._value(self._tree, _Counts(line, graph))
         except ZeroDivisionError:
-            raise OptionError(f"{self._text!r} divides by zero for {line.get('graph')}") from None
+            raise OptionError(
+                f"{self._text!r} divides by zero for {line.get('graph')}; guard it, as in c3 > 0 and n // c3 < 2"
+            ) from None
         return value
 
     def _check(self, node: ast.AST) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from chordless.cycles.heat import Heat
     from chordless.graphs.load import LoadedGraph
     from chordless.pictures.cycle_drawing import DrawnCycle
+    from chordless.pictures.recorded_run import RecordedRun
 
 SUMMARY = "draw a run: paths and cycles by length, or a cycle in its graph"
 FORMATS = ("svg", "png", "pdf")
@@ -160,17 +161,30 @@ def _figure(options: argparse.Namespace) -> Any:
         return draw_cycle(_cycle(options))
     from chordless.pictures.batch_drawing import is_batch, small_multiples
     from chordless.pictures.charts import evolution_chart, length_histogram
-    from chordless.pictures.recorded_run import read_run
     from kernels_ti import OptionError
 
     if batches := [path for path in options.runs if is_batch(path)]:
         if len(options.runs) > 1:
             raise OptionError(f"{batches[0]}: a batch is drawn by itself: leave the other runs out")
         return small_multiples(batches[0], log=not options.linear)
-    runs = [read_run(path) for path in options.runs]
+    runs = [_recorded_run(path, options) for path in options.runs]
     if options.histogram:
         return length_histogram(runs, log=options.log)
     return evolution_chart(runs, log=not options.linear)
+
+
+def _recorded_run(path: str, options: argparse.Namespace) -> RecordedRun:
+    """Read a run; the error for a file that is no recording tells how a file of cycles is drawn."""
+    from chordless.pictures.recorded_run import read_run
+    from chordless.protocol.recording import NO_RECORDING
+    from kernels_ti import OptionError
+
+    try:
+        return read_run(path)
+    except OptionError as error:
+        if NO_RECORDING not in str(error) or options.histogram or len(options.runs) > 1:
+            raise
+        raise OptionError(f"{error}; to draw a cycle of a file of cycles, name their graph: --graph GRAPH") from error
 
 
 def _suffix(options: argparse.Namespace) -> str:

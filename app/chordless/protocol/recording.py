@@ -11,7 +11,8 @@ from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Event
 from kernels_ti import EngineError
 
-_NO_RECORDING = "this is not a recording made with --events"
+NO_RECORDING = "this is not a recording made with --events"
+"""The fault of a file that is none."""
 
 
 def recorded(path: Path, *, pipes: bool = False) -> Iterator[tuple[float, Event]]:
@@ -35,7 +36,7 @@ def timed_event(line: bytes) -> tuple[float, Event]:
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
-        raise EngineError(f"not a line of JSON: {_NO_RECORDING}") from None
+        raise EngineError(f"not a line of JSON: {NO_RECORDING}") from None
     if not isinstance(values, dict) or "event" not in values or not isinstance(values.get("time"), (int, float)):
-        raise EngineError(f"not an event with its time: {_NO_RECORDING}")
+        raise EngineError(f"not an event with its time: {NO_RECORDING}")
     return float(values["time"]), event_from_json(line)
