@@ -34,6 +34,9 @@ FEWEST = 2
 EXTRA_BETWEEN, EXTRA_OF_ALL = 1, 3
 """New vertices on a cycle that stands for a path: between two ends, and of all paths."""
 
+_UNBOUNDED = 3
+"""The minimum length of a search of all cycles."""
+
 
 class End(Enum):
     """No end of a path; None may be the name of a vertex."""
@@ -166,8 +169,10 @@ def path_graph(
         multigraph=not graph.is_simple,
     )
     found = PathGraph(joined, graph, tuple(graph.names[v] for v in ends), dict(others))
+    # Without directions no cycle that stands for all paths is shorter: a bound would only make the search longer.
+    is_bound = min_length > FEWEST or graph.directed
     found.options.update(
-        min_length=min_length + found.extra,
+        min_length=min_length + found.extra if is_bound else _UNBOUNDED,
         max_length=None if max_length is None else max_length + found.extra,
         through=[found.new[0], *through],
     )

@@ -75,7 +75,6 @@ def test_a_large_estimate_of_paths_holds_their_number_and_speaks_of_paths(capfd)
     told = printed(capfd, "estimate", "grid:7x7", "--between", "0,0", "6,6")
     assert "chordless paths" in told
     assert "cycles" not in told
-    assert "--total-only" not in told
 
 
 @pytest.mark.parametrize(
@@ -204,7 +203,10 @@ def test_the_progress_of_paths_speaks_of_paths(capfd):
         (["--list", "--json", "-o", "paths.txt"], "JSON lines are written to a file named .jsonl"),
         (["--checkpoint-every", "3s"], "--checkpoint-every needs --checkpoint DIR"),
         (["--method", "boundary", "--limit", "3"], "--limit is for --method search"),
-        (["--method", "boundary", "--threads", "2"], "--threads is for --method search;"),
+        (["--method", "boundary", "--threads", "2"], "--threads is for --method search and for --total-only;"),
+        (["--total-only", "--list"], "--total-only is for counts"),
+        (["--total-only", "--min-length", "3"], "--total-only counts all lengths together"),
+        (["--total-only", "--limit", "3"], "--limit is for --method search: leave it out, or --total-only"),
         (["-o", "run/", "--checkpoint", "run"], "which keeps a checkpoint anyway"),
         (["-o", "run/", "--sample", "3"], "paths are written as .txt, .jsonl or .npy"),
     ],
@@ -212,6 +214,35 @@ def test_the_progress_of_paths_speaks_of_paths(capfd):
 def test_a_run_of_paths_refuses_in_a_line(arguments, message, capfd):
     assert main(["paths", "cycle:5", "0", "2", *arguments]) == 2
     assert message in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("every", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_total_alone_is_that_of_all_lengths(kind, every, written, capfd):
+    graph = random_graph(kind, 3, 9, 0.35)
+    total = {(s, t): len(chordless_paths(graph, s, t)) for s in graph for t in graph if s != t}
+    ends = max(total, key=total.__getitem__)
+    path, *kinds = written(graph)
+    arguments = ["paths", path, *kinds, *(["--all-pairs"] if every else ends), "--total-only", "-q"]
+    if every and graph.is_directed():
+        assert main(list(map(str, arguments))) == 2
+        assert "--total-only counts all paths of a graph without directions" in capfd.readouterr().err
+        return
+    found = is_promised("paths", json.loads(printed(capfd, *arguments, "--json")))
+    expected = sum(total.values()) // 2 if every else total[ends]
+    assert expected > 0
+    assert (found["total"], found["by_length"]) == (expected, None)
+    table = printed(capfd, *arguments)
+    assert f"  total     {expected}\n" in table
+    assert "vertices" not in table
+
+
+def test_a_total_alone_goes_on_from_a_checkpoint(tmp_path, capfd):
+    run = str(tmp_path / "run")
+    arguments = ["paths", "grid:6x6", "--all-pairs", "--total-only", "--checkpoint", run, "--json", "-q"]
+    total = json.loads(printed(capfd, *arguments))["total"]
+    assert total == count_paths(nx.grid_2d_graph(6, 6)).total
+    assert json.loads(printed(capfd, "resume", run, "--json", "-q"))["total"] == total
 
 
 @pytest.mark.slow

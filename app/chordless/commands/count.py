@@ -48,17 +48,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "decomposition, which is fast on narrow graphs such as grids, road networks and molecules; auto (default): "
         "search, unless that is expected to take more than 10 s and the boundary a tenth of it",
     )
-    group.add_argument(
-        "--total-only",
-        action="store_true",
-        help="along a boundary: only the total of all lengths, in less time, and mostly in less memory",
-    )
+    add_total_only(group)
     shared.add_orders(group, "along a boundary: ")
     shared.add_symmetry(group)
     up_to_symmetry.add(group, "count the orbits of the cycles")
     shared.add_search(parser, limit_help="stop once N cycles or more were found")
     shared.add_checkpoint(parser)
     shared.add_reporting(parser)
+
+
+def add_total_only(group: Any) -> None:
+    """Add the option of a count along a boundary that tells no lengths apart."""
+    group.add_argument(
+        "--total-only",
+        action="store_true",
+        help="along a boundary: only the total of all lengths, in less time, and mostly in less memory",
+    )
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -112,9 +117,11 @@ def check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) -
     if options.arch == "vulkan":
         parser.error(shared.NOT_ON_VULKAN)
     if options.threads is not None and not options.total_only:
-        also = "" if options.command == "paths" else " and for --total-only"
-        parser.error(f"--threads is for --method search{also}; a count by length along a boundary has one thread")
-    if options.total_only and (options.max_length is not None or options.min_length > values.SHORTEST_CYCLE):
+        parser.error(
+            "--threads is for --method search and for --total-only; a count by length along a boundary has one thread"
+        )
+    shortest = values.SHORTEST_PATH if options.command == "paths" else values.SHORTEST_CYCLE
+    if options.total_only and (options.max_length is not None or options.min_length > shortest):
         parser.error("--total-only counts all lengths together: leave the bounds on the length out")
     if options.total_only and options.parity is not None:
         parser.error(f"--total-only counts all lengths together: for --{options.parity} leave it out")

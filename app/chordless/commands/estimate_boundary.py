@@ -135,7 +135,7 @@ def boundary_lines(
     else:
         yield f"  --method boundary cannot count them here: {boundary}"
     for count in counts:
-        yield from _lines_of(count, of_paths=of_paths)
+        yield from _lines_of(count)
     if not plan.is_settled:
         yield "  at most: a count looks longer for a better order of the vertices"
     possible = [count.seconds_by_length for count in counts if count.fits_by_length]
@@ -148,8 +148,8 @@ def boundary_lines(
             yield f"  chordless {command} takes this method by itself; --method search meets every {one}"
 
 
-def _lines_of(count: AlongBoundary, *, of_paths: bool) -> Iterator[str]:
-    """Yield what a count takes on one device; paths are always counted by length."""
+def _lines_of(count: AlongBoundary) -> Iterator[str]:
+    """Yield what a count takes on one device."""
     where = "in Python" if count.device == "Python" else f"--arch {count.arch} ({count.device})"
     there = "" if count.memory is None else f", {bytes_text(count.memory)} to use"
     yield f"    {where}{there}"
@@ -161,5 +161,4 @@ def _lines_of(count: AlongBoundary, *, of_paths: bool) -> Iterator[str]:
     if not count.fits:
         together = does_not_fit_text(count.bytes)
     yield f"      by length     {by_length}"
-    if not of_paths:
-        yield f"      --total-only  {together}"
+    yield f"      --total-only  {together}"

@@ -25,7 +25,7 @@ they go along the arcs. If S and T are adjacent, the edge is the only one.
 With --all-pairs instead of S and T, all chordless paths of the graph.
 """
 
-_ONLY_OF_CYCLES = {"total_only": False, "symmetry": False, "proof": False}
+_ONLY_OF_CYCLES = {"symmetry": False, "proof": False}
 """Options of a count of cycles which one of paths does not have."""
 EXAMPLES = (
     "chordless paths grid:7x7 0,0 6,6",
@@ -35,6 +35,7 @@ EXAMPLES = (
     "chordless paths web.net 3 9 -o paths.jsonl",
     "chordless paths grid:12x12 0,0 11,11 --sample 10",
     "chordless paths grid:7x7 --all-pairs",
+    "chordless paths grid:12x12 --all-pairs --total-only",
     "chordless paths city.graphml 17 203 -o paths.txt --checkpoint week/",
 )
 
@@ -86,6 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="search: every path; boundary: by dynamic programming over a path decomposition; auto (default): the one "
         "that is expected to be faster",
     )
+    count.add_total_only(parser)
     shared.add_orders(parser, "along a boundary: ")
     shared.add_search(parser, limit_help="stop after about N paths; a list has at most N", things="paths")
     shared.add_checkpoint(parser)
@@ -126,6 +128,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 def _check_kind(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Settle whether paths are listed, and where; end with a usage error for options of another question."""
     is_best, is_sample = options.shortest or options.longest, options.sample is not None
+    options.list = options.list or (options.output is not None and not is_best and not is_sample)
     of_search = {f"--{name}": getattr(options, name) for name in ("limit", "part", "cluster", "gpus")}
     of_search["--expansion"] = None if options.expansion == EXPANSIONS[0] else options.expansion
     meant_for: list[tuple[str, bool, dict[str, Any]]] = [
@@ -134,11 +137,11 @@ def _check_kind(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
         ("--sample", is_sample, {"--seed": options.seed}),
         ("lists and --sample", not is_best, {"-o": options.output}),
         ("counts and lists", not is_best and not is_sample, of_search),
+        ("counts", not is_best and not is_sample and not options.list, {"--total-only": options.total_only or None}),
     ]
     for kind, is_asked, given in meant_for:
         if unfit := [option for option, value in given.items() if value is not None and not is_asked]:
             parser.error(f"{unfit[0]} is for {kind}")
-    options.list = options.list or (options.output is not None and not is_sample)
     if options.output is None and (options.list or is_sample):
         options.output = list_.STANDARD_OUTPUT
 
@@ -197,7 +200,7 @@ def print_counts(command: RunCommand, finished: Finished, *, as_json: bool) -> N
                     **({"part": command.part} if command.part else {}),
                     **({"parity": command.parity} if command.parity else {}),
                     "total": finished.cycles,
-                    "by_length": by_length,
+                    "by_length": None if command.total_only else by_length,
                     "complete": finished.complete,
                     "seconds": round(seconds, 6),
                 }
@@ -210,8 +213,9 @@ def print_counts(command: RunCommand, finished: Finished, *, as_json: bool) -> N
             print(f"  stopped after {seconds_text(seconds)}, before a path was counted")
             return
         print("  the search was stopped: there may be more paths")
-    print("  vertices  paths")
-    for length, found in by_length.items():
-        print(f"  {length:>8,}  {found:,}")
+    if not command.total_only:
+        print("  vertices  paths")
+        for length, found in by_length.items():
+            print(f"  {length:>8,}  {found:,}")
     print(f"  total     {finished.cycles:,}")
     print(f"  time      {seconds_text(seconds)}")

@@ -42,10 +42,13 @@ def ends_of(command: RunCommand, graph: Graph) -> list[Hashable]:
 def path_graph_of(command: RunCommand, graph: Graph) -> PathGraph | None:
     """Return the graph in which the paths of an order are cycles, with the bounds of these; None for cycles.
 
-    Raise OptionError if the ends are not two vertices of the graph, or no path can have such a length.
+    Raise OptionError if the ends are not two vertices of the graph, no path can have such a length, or all paths along
+    arcs are to be counted together: the cycles of the single vertices are told from them by their length.
     """
     if not command.is_of_paths:
         return None
+    if command.total_only and command.all_pairs and graph.directed:
+        raise OptionError("--total-only counts all paths of a graph without directions: leave it out, or name S and T")
     from chordless.graphs.vertex_names import restriction_named
     from kernels_ti.path_graph import End, path_graph
 
