@@ -9,6 +9,7 @@ import sys
 import pytest
 from chordless import GraphError, OptionError
 from chordless.cli import main
+from chordless.cycles.heat import heat_of_file
 from chordless.cycles.named import named_cycles
 from chordless.graphs.load import load_graph
 from oracles import networkx_cycles
@@ -18,6 +19,10 @@ GRAPH = load_graph("grid:3x4").graph
 CYCLES = {frozenset(cycle) for cycle in networkx_cycles(GRAPH)}
 
 
+def names_of(cycle):
+    return [GRAPH.names[v] for v in cycle.vertices]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["txt", "jsonl", "npy", "parquet", "arrow"])
 def test_what_list_writes_is_read_back(suffix, tmp_path):
@@ -25,7 +30,7 @@ def test_what_list_writes_is_read_back(suffix, tmp_path):
         pytest.importorskip("pyarrow")
     path = tmp_path / f"cycles.{suffix}"
     assert main(["list", "grid:3x4", "-q", "-o", str(path), *REFERENCE]) == 0
-    read = list(named_cycles(str(path), GRAPH, "grid:3x4"))
+    read = [cycle.vertices for cycle in named_cycles(str(path), GRAPH, "grid:3x4")]
     assert len(read) == len(CYCLES)
     assert {frozenset(cycle) for cycle in read} == CYCLES
     for cycle in read:
@@ -39,7 +44,7 @@ def test_the_json_of_an_answer_is_a_cycle(command, tmp_path, capsys):
     path.write_text(capsys.readouterr().out)
     answer = json.loads(path.read_text())["cycle"]
     (cycle,) = named_cycles(str(path), GRAPH, "grid:3x4")
-    assert [GRAPH.names[v] for v in cycle] == answer
+    assert names_of(cycle) == answer
 
 
 @pytest.mark.parametrize("more", [[], ["--shortest"]])
@@ -49,12 +54,41 @@ def test_each_of_several_answers_is_a_cycle(more, tmp_path, capsys):
     path.write_text(capsys.readouterr().out)
     cycles = [each["cycle"] for each in json.loads(path.read_text())["cycles"]]
     assert len(cycles) == 4
-    assert [[GRAPH.names[v] for v in cycle] for cycle in named_cycles(str(path), GRAPH, "grid:3x4")] == cycles
+    assert list(map(names_of, named_cycles(str(path), GRAPH, "grid:3x4"))) == cycles
+
+
+@pytest.mark.parametrize("which", [["--shortest"], ["--longest", "-k", "3"], ["--longest"]])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_json_of_paths_is_drawn(which, weighted, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    from chordless.pictures.cycle_drawing import cycle_of_file, draw_cycle
+
+    weights, path = tmp_path / "weights.txt", tmp_path / "paths.json"
+    weights.write_text("".join(f"{name} {0.5 * v + 1}\n" for v, name in enumerate(GRAPH.names)))
+    more = ["--weight", str(weights)] if weighted else []
+    assert main(["paths", "grid:3x4", "0,0", "2,3", *which, *more, "--json", "-q"]) == 0
+    path.write_text(capsys.readouterr().out)
+    answer = json.loads(path.read_text())
+    read = list(named_cycles(str(path), GRAPH, "grid:3x4"))
+    assert list(map(names_of, read)) == answer.get("paths", [answer["path"]])
+    assert [found.weight for found in read] == answer.get("weights", [answer.get("weight")] * len(read))
+    assert len(read) == (3 if "-k" in which else 1)
+    assert {found.thing for found in read} == {"path"}
+    picture = tmp_path / "path.svg"
+    assert main(["plot", str(path), "--graph", "grid:3x4", "-o", str(picture)]) == 0
+    (line,) = draw_cycle(cycle_of_file(str(path), "grid:3x4", 1)).axes[0].lines
+    assert len(line.get_xdata()) == len(answer["path"])  # it does not come back to its start
+    assert sum(heat_of_file(str(path), GRAPH, "grid:3x4").counts) == sum(len(found.vertices) - 1 for found in read)
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
+        ('{"path": ["0,0"]}', "cycles.txt:2: a path has two vertices or more, each once"),
+        ('{"path": ["0,0", "0,1", "1,1", "1,0"]}', "cycles.txt:2: not a chordless path of this graph, see the vertex"),
+        ('{"path": ["0,0", "1,1"]}', "cycles.txt:2: not a chordless path of this graph, see the vertex 0,0"),
+        ('{"path": 5}', "cycles.txt:2: a line of JSON is an array of names, or has a `cycle` or a `path`"),
+        ('{"path": [], "paths": [["0,0"]], "weights": []}', "cycles.txt:2: a line of JSON is an array of names"),
         ("0,0 0,1 9,9 1,0", "cycles.txt:2: there is no vertex '9,9' in the graph"),
         ("0,0 0,1", "cycles.txt:2: a cycle has three vertices or more"),
         ("0,0 0,1 1,1 0,1", "cycles.txt:2: a cycle has three vertices or more, each once"),
@@ -102,9 +136,33 @@ def test_a_cycle_with_coordinates_becomes_a_line_on_a_map(tmp_path, capsys):
     (feature,) = json.loads(output.read_text())["features"]
     assert feature["geometry"]["coordinates"] == [[8.75, 47.25], [8.75, 47.5], [8.5, 47.5], [8.5, 47.25], [8.75, 47.25]]
     assert feature["properties"] == {"graph": str(city), "length": 4, "vertices": ["2", "3", "4", "1"]}
+    cycle.write_text('{"path": ["4", "1"], "weight": 2.5}')
+    assert main(["plot", str(cycle), "--graph", str(city), "--all", "-o", str(output)]) == 0
+    (feature,) = json.loads(output.read_text())["features"]
+    assert feature["geometry"]["coordinates"] == [[8.5, 47.5], [8.5, 47.25]]
+    assert feature["properties"] == {"graph": str(city), "length": 2, "weight": 2.5, "vertices": ["4", "1"]}
     cycle.write_text("0 1 2 3\n")
     assert main(["plot", str(cycle), "--graph", "cycle:4", "-o", str(output)]) == 2
     assert "no coordinates for these vertices" in capsys.readouterr().err
+
+
+def test_the_lightest_hole_on_a_map_has_its_weight(tmp_path, capsys):
+    city, hole, output = (tmp_path / name for name in ("city.txt", "hole.json", "hole.geojson"))
+    places = {"a": (8, 47), "b": (9, 47), "c": (9, 48), "d": (8, 48), "e": (10, 47), "f": (10, 48)}
+    edges = {"a b": 2, "b c": 1.5, "c d": 1, "d a": 1, "b e": 1, "e f": 1, "f c": 0.5}
+    city.write_text("".join(f"# xy {name} {x} {y}\n" for name, (x, y) in places.items()) + "\n".join(edges))
+    weights = tmp_path / "weights.txt"
+    weights.write_text("".join(f"{edge} {weight}\n" for edge, weight in edges.items()))
+    for more, expected in (([], [4]), (["-k", "2"], [4, 5.5])):
+        arguments = ["longest", str(city), "--shortest", "--weight", str(weights), "--json", "-q", *more]
+        assert main(arguments) == 0
+        hole.write_text(capsys.readouterr().out)
+        assert main(["plot", str(hole), "--graph", str(city), "--all", "-o", str(output)]) == 0
+        features = json.loads(output.read_text())["features"]
+        assert [feature["properties"]["weight"] for feature in features] == expected
+        assert {feature["properties"]["face"] for feature in features} == {True}
+    assert main(["plot", str(hole), "--graph", str(city), "-o", str(output)]) == 0
+    assert json.loads(output.read_text())["features"][0]["properties"]["weight"] == 4
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,10 @@ it found, of each length t. Several runs are drawn into one picture, to compare
 them. Equal runs give equal files.
 
 With --graph a cycle of a file is drawn: what list, sample, export, first, or
-longest --json wrote, or a line with the names of a cycle. With --all a map
-(.geojson) has all of them, and tells which are faces: blocks of houses, into
-which no street leads, dead ends left aside.
+longest --json wrote, or a line with the names of a cycle; or a path that paths
+--shortest --json or --longest --json wrote. A map (.geojson) has its weight.
+With --all a map has all of them, and tells which cycles are faces: blocks of
+houses, into which no street leads, dead ends left aside.
 
 With --heat each edge is as wide as its number of cycles: of a run that lists
 cycles or counts --per-edge, or with --graph of a file of cycles, or of what

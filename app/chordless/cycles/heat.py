@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from chordless.cycles.named import cycles_of_lines, named_cycles
+from chordless.cycles.named import NamedCycle, cycles_of_lines, named_cycles
 from chordless.cycles.read import Rows
 from chordless.graphs.readers.incoming import read_bytes, shown_name
 from kernels_ti import Graph, GraphError, OptionError
@@ -99,12 +99,12 @@ def _counted(data: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) and "by_length" in value else None
 
 
-def _heat_of_cycles(graph: Graph, cycles: Iterable[list[int]]) -> Heat:
+def _heat_of_cycles(graph: Graph, cycles: Iterable[NamedCycle]) -> Heat:
     pairs, passing = graph.pairs(), Counter[frozenset[int]]()
     total = 0
     for cycle in cycles:
         total += 1
-        passing.update(map(frozenset, zip(cycle, [*cycle[1:], cycle[0]], strict=True)))
+        passing.update(map(frozenset, cycle.edges()))
     return Heat(pairs, tuple(passing[frozenset(pair)] for pair in pairs.tolist()), total)
 
 

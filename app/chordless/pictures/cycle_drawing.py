@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chordless.cycles.browse import FoundCycle, RunCycles
-from chordless.cycles.named import named_cycles
+from chordless.cycles.named import NamedCycle, named_cycles
 from chordless.graphs.faces import Faces
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.graphs.readers.incoming import shown_name
@@ -29,13 +29,14 @@ _CYCLES_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class DrawnCycle:
-    """A cycle or a path of a run, or a cycle of a file, with its graph."""
+    """A cycle or a path of a run or of a file, with its graph."""
 
     loaded: LoadedGraph
     number: int  # In the order of the run or of the file, from 1 on
     vertices: IntArray  # Indices in cycle order, int64
     source: str = "the run"  # Where it comes from, for the title
     thing: str = "cycle"  # Or ``path``
+    weight: int | float | str | None = None  # If the file has one
 
     def names(self) -> list[str]:
         """Return the names of its vertices in cycle order."""
@@ -78,10 +79,10 @@ def cycle_of_file(path: str, graph: str, number: int | None, **reading: Any) -> 
     no such cycle, a GraphError if the file holds something else.
     """
     loaded = load_graph(graph, **reading)
-    chosen: tuple[int, list[int]] | None = None
+    chosen: tuple[int, NamedCycle] | None = None
     seen = 0
     for seen, cycle in enumerate(named_cycles(path, loaded.graph, graph, **reading), 1):
-        if seen == number or (number is None and (chosen is None or len(cycle) > len(chosen[1]))):
+        if seen == number or (number is None and (chosen is None or len(cycle.vertices) > len(chosen[1].vertices))):
             chosen = seen, cycle
         if seen == number:
             break
@@ -89,18 +90,25 @@ def cycle_of_file(path: str, graph: str, number: int | None, **reading: Any) -> 
     if chosen is None:
         has = f"there is no cycle {number:,}; it has {seen:,}" if seen and number else "there is no cycle"
         raise OptionError(f"{name}: {has}")
-    return DrawnCycle(loaded, chosen[0], np.array(chosen[1], np.int64), name)
+    return _of_file(loaded, *chosen, name)
 
 
 def all_cycles_of_file(path: str, graph: str, **reading: Any) -> Iterator[DrawnCycle]:
     """Yield all cycles of a file, see `cycle_of_file`."""
     loaded = load_graph(graph, **reading)
     for number, cycle in enumerate(named_cycles(path, loaded.graph, graph, **reading), 1):
-        yield DrawnCycle(loaded, number, np.array(cycle, np.int64), shown_name(path))
+        yield _of_file(loaded, number, cycle, shown_name(path))
+
+
+def _of_file(loaded: LoadedGraph, number: int, cycle: NamedCycle, source: str) -> DrawnCycle:
+    return DrawnCycle(loaded, number, np.array(cycle.vertices, np.int64), source, cycle.thing, cycle.weight)
 
 
 def cycle_geojson(cycle: DrawnCycle) -> bytes:
-    """Return a cycle as a line of GeoJSON that comes back to its start; an OptionError without coordinates."""
+    """Return a cycle as a line of GeoJSON that comes back to its start, a path as one that does not.
+
+    An OptionError is raised without coordinates.
+    """
     return features_bytes([_feature(cycle)])
 
 
@@ -109,9 +117,10 @@ def cycles_geojson(cycles: Iterable[DrawnCycle]) -> bytes:
     features: list[dict[str, Any]] = []
     faces: Faces | None = None
     for cycle in cycles:
-        faces = faces or Faces(cycle.loaded)
         feature = _feature(cycle)
-        feature["properties"]["face"] = faces.is_face(cycle.vertices.tolist())
+        if cycle.thing == "cycle":
+            faces = faces or Faces(cycle.loaded)
+            feature["properties"]["face"] = faces.is_face(cycle.vertices.tolist())
         features.append(feature)
     return features_bytes(features)
 
@@ -123,12 +132,17 @@ def features_bytes(features: list[dict[str, Any]]) -> bytes:
 
 def _feature(cycle: DrawnCycle) -> dict[str, Any]:
     places = cycle.loaded.positions or {}
-    around = [*cycle.vertices.tolist(), int(cycle.vertices[0])]
+    around = [*cycle.vertices.tolist(), *cycle.vertices[: cycle.thing == "cycle"].tolist()]
     if not all(v in places for v in around):
         raise OptionError(f"{cycle.loaded.title} has no coordinates for these vertices, which GeoJSON needs")
     return {
         "type": "Feature",
-        "properties": {"graph": cycle.loaded.title, "length": len(cycle.vertices), "vertices": cycle.names()},
+        "properties": {
+            "graph": cycle.loaded.title,
+            "length": len(cycle.vertices),
+            **({} if cycle.weight is None else {"weight": cycle.weight}),
+            "vertices": cycle.names(),
+        },
         "geometry": {"type": "LineString", "coordinates": [places[v] for v in around]},
     }
 
