@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from kernels_ti import OptionError
 
@@ -24,20 +23,12 @@ NAMES = (
 SHORTEST_HOLE = 4
 _MOST_LETTERS = 500  # a tree that Python can walk by recursion
 _LENGTH = re.compile(r"c([1-9][0-9]{0,6})")
-_OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-_SIGNS: dict[type[ast.AST], Callable[[Any], Any]] = {ast.Not: operator.not_, ast.USub: operator.neg}
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_ALLOWED = (
+    *(ast.Expression, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Compare),
+    *(ast.And, ast.Or, ast.Not, ast.USub, ast.Load),
+    *_OPERATORS,
+)
 
 
 class Property:
@@ -53,19 +44,23 @@ class Property:
     def __init__(self, text: str) -> None:
         if len(text) > _MOST_LETTERS:
             raise OptionError(f"the expression has more than {_MOST_LETTERS:,} letters")
+        self._text = text
         try:
-            self._tree = ast.parse(text.strip(), mode="eval").body
+            tree = ast.parse(text.strip(), mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise OptionError(f"{text!r} is no expression, such as odd > 0 and n < 9") from None
-        self._text = text
-        for node in ast.walk(self._tree):
+        for node in ast.walk(tree):
             self._check(node)
-        self.needs_graph = any(isinstance(node, ast.Name) and node.id == "perfect" for node in ast.walk(self._tree))
+            if isinstance(node, ast.BoolOp):
+                node.values = list(map(_truth, node.values))
+        # Nothing is in it but what was checked.
+        self._code = compile(tree, "<expression>", "eval")
+        self.needs_graph = "perfect" in self._code.co_names
 
     def of(self, line: Mapping[str, Any], graph: Callable[[], Graph]) -> Number | bool:
         """Return the value for a graph by its line; `graph` is called only where the counts do not decide."""
         try:
-            value: Number | bool = self._value(self._tree, _Counts(line, graph))
+            value: Number | bool = eval(self._code, {"__builtins__": {}}, cast("Any", _Counts(line, graph)))
         except ZeroDivisionError:
             raise OptionError(
                 f"{self._text!r} divides by zero for {line.get('graph')}; guard it, as in c3 > 0 and n // c3 < 2"
@@ -79,35 +74,13 @@ class Property:
         elif isinstance(node, ast.Constant):
             if type(node.value) not in (int, bool):
                 raise OptionError(f"{self._text!r}: {node.value!r} is no whole number")
-        elif not isinstance(node, (ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Compare, ast.And, ast.Or, ast.Load)) and (
-            type(node) not in _OPERATORS and type(node) not in _SIGNS
-        ):
+        elif not isinstance(node, _ALLOWED):
             raise OptionError(f"{self._text!r}: only numbers, names, + - * // %, comparisons, and, or, not")
 
-    def _value(self, node: ast.expr, counts: _Counts) -> Any:
-        if isinstance(node, ast.Constant):
-            return node.value
-        if isinstance(node, ast.Name):
-            return counts.named(node.id)
-        if isinstance(node, ast.BoolOp):
-            ends_with = isinstance(node.op, ast.Or)
-            return (
-                any(self._value(each, counts) for each in node.values)
-                if ends_with
-                else all(self._value(each, counts) for each in node.values)
-            )
-        if isinstance(node, ast.UnaryOp):
-            return _SIGNS[type(node.op)](self._value(node.operand, counts))
-        if isinstance(node, ast.BinOp):
-            return _OPERATORS[type(node.op)](self._value(node.left, counts), self._value(node.right, counts))
-        assert isinstance(node, ast.Compare)
-        left = self._value(node.left, counts)
-        for op, other in zip(node.ops, node.comparators, strict=True):
-            right = self._value(other, counts)
-            if not _OPERATORS[type(op)](left, right):
-                return False
-            left = right
-        return True
+
+def _truth(node: ast.expr) -> ast.expr:
+    """Return true or false for one side of ``and`` or ``or``, whose value Python gives."""
+    return ast.copy_location(ast.UnaryOp(ast.Not(), ast.copy_location(ast.UnaryOp(ast.Not(), node), node)), node)
 
 
 class _Counts:
@@ -119,7 +92,7 @@ class _Counts:
         self._cycles = {int(length): int(count) for length, count in (line["by_length"] or {}).items()}
         self._holes = {length: count for length, count in self._cycles.items() if length >= SHORTEST_HOLE and count}
 
-    def named(self, name: str) -> Number | bool:
+    def __getitem__(self, name: str) -> Number | bool:
         """Return the value of a name."""
         if (found := _LENGTH.fullmatch(name)) is not None:
             return self._cycles.get(int(found[1]), 0)
@@ -139,7 +112,7 @@ class _Counts:
         """Whether neither the graph nor its complement has an odd hole (Chudnovsky et al. 2006)."""
         from chordless.graphs.generators import complement
 
-        return not self.named("odd") and not has_odd_hole(complement(self._graph()))
+        return not self["odd"] and not has_odd_hole(complement(self._graph()))
 
 
 def has_odd_hole(graph: Graph) -> bool:
