@@ -32,18 +32,6 @@ class Columns:
     separator: int | None  # The byte between two columns; None stands for blanks
 
 
-def heading_length(data: bytes) -> int:
-    """Return the length in bytes of the blank lines and comments with which a file begins."""
-    at = 0
-    while at < len(data):
-        end = data.find(b"\n", at) + 1 or len(data)
-        line = data[at:end].lstrip()
-        if line and line[:1] not in (b"#", b"%"):
-            break
-        at = end
-    return at
-
-
 def pairs_of_numbers(
     data: bytes, start: int = 0, check: Callable[[IntArray], None] | None = None
 ) -> tuple[IntArray, Columns] | None:

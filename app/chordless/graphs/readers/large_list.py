@@ -15,7 +15,7 @@ from chordless.graphs.readers.columns import (
     note_weights,
     note_zeros,
 )
-from chordless.graphs.readers.integers import LARGE, Columns, heading_length, pairs_of_numbers
+from chordless.graphs.readers.integers import LARGE, Columns, pairs_of_numbers
 from chordless.graphs.readers.source import UTF_8, Source
 from kernels_ti.graph import IntArray
 
@@ -49,28 +49,25 @@ def read_large_list(source: Source, check: Callable[[IntArray, int | None], None
     """
     if len(source.data) < LARGE or source.encoding != UTF_8:
         return None
-    data = source.data.removeprefix(codecs.BOM_UTF8)
-    start = heading_length(data)
-    top = Source(source.name, data[:start], limits=source.limits).text.split("\n")[:-1]
-    comments = blanked_comments(top)
-    taken = _without_comments(data, start, len(top))
+    taken = _without_comments(source.data.removeprefix(codecs.BOM_UTF8))
     if taken is None:
         return None
-    data, late = taken
+    data, comments = taken
+    start = data.rfind(b"\n", 0, len(data) - len(data.lstrip())) + 1
     end = data.find(b"\n", start) + 1 or len(data)
-    heading = data[start:end]
+    number, heading = data.count(b"\n", 0, start) + 1, data[start:end]
     is_heading = _NOT_OF_NUMBERS.search(heading) is not None
-    line = len(top) + 1 if is_heading else None
+    line = number if is_heading else None
     read = pairs_of_numbers(data, end if is_heading else start, lambda pairs: check(pairs, line))
     if read is None or not len(read[0]) or (is_heading and not _is_heading(heading, read[1])):
         return None
     if is_heading:
-        note_heading(source, heading.decode(UTF_8), len(top) + 1)
+        note_heading(source, heading.decode(UTF_8), number)
     if zeros := _ZEROS.search(data, start, start + _LOOKED_AT):
-        note_zeros(source, zeros[1].decode(), len(top) + 1 + data.count(b"\n", start, zeros.start(1)))
+        note_zeros(source, zeros[1].decode(), number + data.count(b"\n", start, zeros.start(1)))
     if read[1].count == 3:
         note_weights(source)
-    return LargeList(read[0], comments + late, line)
+    return LargeList(read[0], comments, line)
 
 
 def blanked_comments(lines: list[str], first: int = 1) -> list[Comment]:
@@ -83,15 +80,13 @@ def blanked_comments(lines: list[str], first: int = 1) -> list[Comment]:
     return comments
 
 
-def _without_comments(data: bytes, start: int, lines: int) -> tuple[bytes, list[Comment]] | None:
-    """Take the comments from byte `start`, after so many lines, out of a file; None for one that is no text."""
-    if data.find(b"#", start) < 0 and data.find(b"%", start) < 0:
-        return data, []
+def _without_comments(data: bytes) -> tuple[bytes, list[Comment]] | None:
+    """Take the comments out of a file, whose lines keep their numbers; None for one that is no text."""
+    last = max(data.rfind(b"#"), data.rfind(b"%"))
     pieces, comments = [], []
-    kept, counted, number = 0, start, lines + 1
-    for found in _COMMENT.finditer(data, start):
-        number += data.count(b"\n", counted, found.start())
-        counted = found.start()
+    kept, number = 0, 1
+    for found in _COMMENT.finditer(data, 0, data.find(b"\n", last) + 1 or len(data)) if last >= 0 else ():
+        number += data.count(b"\n", kept, found.start())
         pieces.append(data[kept : found.start()])
         kept = found.end()
         try:
