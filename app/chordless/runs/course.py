@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 MOST_PIECES = 240
 
@@ -20,13 +22,7 @@ class Course:
     def after(self, seconds: float, number: int) -> Course:
         """Return the course after one more report, at this many seconds of search."""
         grown = replace(self, peak=number, peak_seconds=seconds) if number > self.peak else self
-        if self.pieces and self.reports_in_last < self.reports_in_piece:
-            last = max(self.pieces[-1], number)
-            return replace(grown, pieces=(*self.pieces[:-1], last), reports_in_last=self.reports_in_last + 1)
-        pieces, per_piece = self.pieces, self.reports_in_piece
-        if len(pieces) == MOST_PIECES:
-            pieces, per_piece = tuple(map(max, pieces[::2], pieces[1::2])), 2 * per_piece
-        return replace(grown, pieces=(*pieces, number), reports_in_piece=per_piece, reports_in_last=1)
+        return replace(grown, **_with_piece(self, number, max))
 
 
 @dataclass(frozen=True)
@@ -50,14 +46,18 @@ class PathCourse:
         before = self.totals
         new = {length: count - before.get(length, 0) for length, count in totals.items()}
         new = {length: count for length, count in new.items() if count > 0}
-        if self.pieces and self.reports_in_last < self.reports_in_piece:
-            pieces = (*self.pieces[:-1], _together(self.pieces[-1], new))
-            return replace(self, pieces=pieces, reports_in_last=self.reports_in_last + 1, totals=totals)
-        pieces, per_piece = self.pieces, self.reports_in_piece
-        if len(pieces) == MOST_PIECES:
-            pieces = tuple(map(_together, pieces[::2], pieces[1::2]))
-            per_piece = 2 * per_piece
-        return PathCourse((*pieces, new), per_piece, 1, totals)
+        return replace(self, totals=totals, **_with_piece(self, new, _together))
+
+
+def _with_piece(course: Course | PathCourse, new: Any, joined: Callable[[Any, Any], Any]) -> dict[str, Any]:
+    """Return the fields of a course after one more report, which joins the last piece unless that is full."""
+    pieces: tuple[Any, ...] = course.pieces
+    per_piece, in_last = course.reports_in_piece, course.reports_in_last
+    if pieces and in_last < per_piece:
+        return {"pieces": (*pieces[:-1], joined(pieces[-1], new)), "reports_in_last": in_last + 1}
+    if len(pieces) == MOST_PIECES:
+        pieces, per_piece = tuple(map(joined, pieces[::2], pieces[1::2])), 2 * per_piece
+    return {"pieces": (*pieces, new), "reports_in_piece": per_piece, "reports_in_last": 1}
 
 
 def _together(one: dict[int, int], other: dict[int, int]) -> dict[int, int]:

@@ -16,7 +16,7 @@ from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Paused, Progress, Started
 from chordless.protocol.orders import Pick, RunCommand
-from chordless.runs.directory import EDGE_LIST, RunDirectory
+from chordless.runs.directory import EDGE_LIST, RunDirectory, files_of_run
 from chordless.runs.mailbox import is_at_work
 from kernels_ti import EngineError
 from kernels_ti.errors import CheckpointError
@@ -27,19 +27,7 @@ RunStage = Literal["running", "paused", "complete", "stopped", "failed", "lost",
 # The checkpoint is deleted first, so that a partly deleted run cannot be resumed. run.json is deleted last, so that
 # such a run is still listed, as damaged, and can be deleted again.
 _FIRST, _LAST = "checkpoint", "run.json"
-_OF_A_RUN = frozenset(
-    {
-        _FIRST,
-        "checkpoint.new",
-        "commands",
-        "cycles",
-        "detached.log",
-        "events.jsonl",
-        "graph.json",
-        EDGE_LIST,
-        "weights",
-    }
-)
+_OF_A_RUN = {"checkpoint.new", "commands", "cycles", "detached.log", EDGE_LIST, *files_of_run("")}
 
 _PIECE_BYTES = 1 << 14
 # At most this much of a recording is read: from its end, and at its beginning.
@@ -134,6 +122,7 @@ def summarize(path: Path) -> RunSummary | None:
     start = next((event for event in events if isinstance(event, (Finished, Started))), None)
     counts = next((event for event in events if isinstance(event, (Finished, Progress, Checkpointed))), None)
     report = next((event for event in events if isinstance(event, (Finished, Progress))), None)
+    seconds = 0.0 if report is None else report.enumerate_seconds if isinstance(report, Finished) else report.seconds
     return RunSummary(
         path=path,
         graph=shown_name(start.graph if start else graph),
@@ -144,7 +133,7 @@ def summarize(path: Path) -> RunSummary | None:
         cycles=counts.cycles if counts else 0,
         listed=counts.listed if counts else 0,
         lists=lists,
-        seconds=_seconds(events),
+        seconds=seconds,
         share=report.share if report else 0.0,
         stage=stage,
         why=why,
@@ -165,7 +154,7 @@ def foreign_files(path: Path) -> list[str]:
 
 def _foreign(names: set[str]) -> set[str]:
     """Return the names in a folder that are not those of a run's files."""
-    return {name for name in names - _OF_A_RUN - {_LAST} if not is_leftover(name, _FIRST)}
+    return {name for name in names - _OF_A_RUN if not is_leftover(name, _FIRST)}
 
 
 def delete_run(path: Path) -> None:
@@ -220,15 +209,6 @@ def _stage(path: Path, events: list[Event]) -> tuple[RunStage, str]:
 def _unlisted(counts: Event | None) -> int:
     """Return how many cycles were found and not listed, as far as the last counts are those of the checkpoint."""
     return counts.cycles - counts.listed if isinstance(counts, (Finished, Checkpointed)) else 0
-
-
-def _seconds(events: list[Event]) -> float:
-    for event in events:
-        if isinstance(event, Finished):
-            return event.enumerate_seconds
-        if isinstance(event, Progress):
-            return event.seconds
-    return 0.0
 
 
 def _telling_events(path: Path) -> list[Event]:
