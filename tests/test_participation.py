@@ -6,7 +6,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from chordless.commands.participation import participation_table
+from chordless.commands.terminal import participation_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import disjoint_union, grid

@@ -165,8 +165,7 @@ def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> N
     import json
     from dataclasses import replace
 
-    from chordless.commands.participation import participation_table
-    from chordless.commands.terminal import result_table
+    from chordless.commands.terminal import participation_table, result_table
     from chordless.graphs.readers.incoming import shown_name
     from chordless.protocol.results import result_object
 

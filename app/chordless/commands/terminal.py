@@ -1,4 +1,4 @@
-"""The text output of a command: the table of a result and the progress lines."""
+"""The text output of a command: the tables of a result and the progress lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from typing import TextIO
+from typing import Any, TextIO
 
 from chordless.commands.writing import silence
 from chordless.protocol.events import BatchProgress, Event, Finished, Log, Progress
@@ -21,7 +21,7 @@ from chordless.words.numbers import (
     short_number,
     time_left_text,
 )
-from chordless.words.shown import on_terminal
+from chordless.words.shown import label_of, on_terminal
 from kernels_ti.errors import quantity, vertices_text
 
 _BOLD, _DIM, _YELLOW, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
@@ -37,6 +37,11 @@ _BAR_OF_BATCH = 16
 
 ONE_ROW_FOR_SEVERAL_LENGTHS = "a row adds up several lengths; --json has each length"
 """Stands below a table whose rows are ranges of lengths."""
+
+
+MOST_ROWS = 20
+"""Vertices, or edges, that the table has."""
+_PLURALS = {"vertex": "vertices", "edge": "edges"}
 
 
 def has_colour(stream: TextIO) -> bool:
@@ -170,6 +175,30 @@ def _bar(share: float, width: int) -> str:
 
 def _plain_bar(share: float, width: int) -> str:
     return "#" * round(share * width)
+
+
+def participation_table(entries: list[dict[str, Any]], what: str, total: int, stream: TextIO) -> Iterator[str]:
+    """Yield a table for people: the vertices or edges in the most cycles, and how many lie in none."""
+    found = [entry for entry in entries if entry["cycles"]]
+    if not found:
+        yield f"  no {what} lies in any of these cycles"
+        return
+    shown = sorted(found, key=lambda entry: -entry["cycles"])[:MOST_ROWS]
+    rows = [
+        (
+            on_terminal(label_of(entry["name"]), stream),
+            f"{entry['cycles']:,}",
+            f"{100 * entry['cycles'] / max(total, 1):.1f}%",
+        )
+        for entry in shown
+    ]
+    widths = [max(map(len, column)) for column in zip((what, "cycles", "share"), *rows, strict=True)]
+    for name, cycles, share in [(what, "cycles", "share"), *rows]:
+        yield f"  {name:<{widths[0]}}  {cycles:>{widths[1]}}  {share:>{widths[2]}}"
+    if len(found) > len(shown):
+        yield f"  and {len(found) - len(shown):,} more; --json has all of them"
+    if len(entries) > len(found):
+        yield f"  {len(entries) - len(found):,} of {len(entries):,} {_PLURALS[what]} lie in none of these cycles"
 
 
 def seconds_between(mode: str, *, live: bool) -> float:
