@@ -9,7 +9,7 @@ import math
 import oracles
 import pytest
 from chordless import generate
-from chordless.runs.saved_work import packed, unpacked
+from chordless.runs.saved import packed, unpacked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import small_graphs

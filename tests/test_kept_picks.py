@@ -16,7 +16,7 @@ from chordless.engine import process
 from chordless.engine.process import EngineProcess
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
-from chordless.runs.saved_work import packed, unpacked
+from chordless.runs.saved import packed, unpacked
 from draws import drawn
 from patience import PATIENCE
 from program import ENVIRONMENT, command

@@ -21,8 +21,7 @@ import numpy.typing as npt
 
 from chordless.files import open_to_read, replaced
 from chordless.runs.directory import program_version, resume_line
-from chordless.runs.saved_header import require_sound, typed
-from chordless.runs.saved_work import Arrays, packed, unpacked
+from chordless.runs.saved import Arrays, packed, require_sound, typed, unpacked
 from kernels_ti import EngineError
 from kernels_ti.boundary.values.saved import SavedCount, SavedPick
 from kernels_ti.cycles import Cycles
