@@ -12,6 +12,7 @@ import numpy.typing as npt
 from kernels_ti.adjacency import bits_of
 from kernels_ti.blocks.block_group import BlockGroup
 from kernels_ti.graph import Graph
+from kernels_ti.reference.algorithm import rows_in_bits
 from kernels_ti.state import STATE_WORD_BITS, Frames
 from kernels_ti.symmetry.automorphisms import Automorphisms
 
@@ -65,7 +66,7 @@ def representatives(
     required : tuple of int
         Vertices that every cycle must pass.
     """
-    near = adjacency_bits(graph)
+    _, _, near = rows_in_bits(graph)
     begins = [(root, 1)] if root is not None else group.orbits((), range(graph.n))
     everything = (1 << graph.n) - 1
     waiting: deque[tuple[tuple[int, ...], int, int]] = deque()
@@ -135,15 +136,6 @@ def frames_of(group: BlockGroup, paths: list[tuple[int, ...]], *, members: bool)
         np.array([len(path) - 1 for path in paths], np.int32),
         np.full(len(paths), 1 / max(len(paths), 1)),
     )
-
-
-def adjacency_bits(graph: Graph) -> list[int]:
-    """Return the neighbours of each vertex as the bits of a whole number."""
-    near = [0] * graph.n
-    for u, v in graph.pairs().tolist():
-        near[u] |= 1 << v
-        near[v] |= 1 << u
-    return near
 
 
 def _rows(bits: list[int], words: int) -> npt.NDArray[np.uint64]:
