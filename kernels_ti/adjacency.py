@@ -49,6 +49,13 @@ def for_entries(values: npt.NDArray[Any], row_ptr: IntArray, rows: slice) -> npt
     return np.repeat(values, np.diff(row_ptr[rows.start : rows.stop + 1]))
 
 
+def running(counts: npt.NDArray[np.integer]) -> IntArray:
+    """Return the sums before each of the counts, and that of all, shape (k + 1,)."""
+    sums = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=sums[1:])
+    return sums
+
+
 def spans(starts: IntArray, lengths: IntArray) -> IntArray:
     """Return the numbers of all ranges ``starts[i]`` to ``starts[i] + lengths[i]``, one range after another."""
     ends = np.cumsum(lengths)

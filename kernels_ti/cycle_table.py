@@ -14,7 +14,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.adjacency import spans
+from kernels_ti.adjacency import running, spans
 from kernels_ti.arrow import arrow_columns, integer_names, name_column
 from kernels_ti.cycles import CYCLES_AT_ONCE, Cycles, name_array
 from kernels_ti.device.machine import cores
@@ -113,7 +113,7 @@ class CycleTable:
             part = parts.pop()
             vertices[filled - len(part) : filled] = part
             filled -= len(part)
-        return cls(graph, _ends(np.concatenate([np.empty(0, np.int32), *lengths])), vertices, complete)
+        return cls(graph, running(np.concatenate([np.empty(0, np.int32), *lengths])), vertices, complete)
 
     @property
     def offsets(self) -> IntArray:
@@ -270,7 +270,7 @@ class CycleTable:
         else:
             numbers = np.arange(len(self))[which]
             lengths = self.lengths[numbers]
-            offsets = _ends(lengths)
+            offsets = running(lengths)
             some = Cycles(offsets, self.vertices[spans(self.offsets[numbers], lengths)])
         return CycleTable(self.graph, some.offsets, some.vertices, complete)
 
@@ -343,11 +343,4 @@ def _ends_of_rows(rows: Rows) -> IntArray:
             ends[piece] += by
 
         list(on_cores(shift, pieces[1:], before[1:]))
-    return offsets
-
-
-def _ends(lengths: npt.NDArray[np.integer]) -> IntArray:
-    """Return where each of some cycles begins, and where the last one ends."""
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
     return offsets

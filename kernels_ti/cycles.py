@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.adjacency import running
 from kernels_ti.graph import IntArray
 from kernels_ti.state import STATE_WORD_BITS, Rows
 
@@ -40,9 +41,7 @@ class Cycles:
     def chosen(self, keep: npt.NDArray[np.bool_]) -> Cycles:
         """Only the cycles for which `keep`, shape (k,), is true."""
         lengths = self.lengths
-        return Cycles(
-            np.concatenate(([0], np.cumsum(lengths[keep]))).astype(np.int64), self.vertices[np.repeat(keep, lengths)]
-        )
+        return Cycles(running(lengths[keep]), self.vertices[np.repeat(keep, lengths)])
 
     def part(self, start: int, stop: int) -> Cycles:
         """Cycles `start` to ``stop - 1``; their vertices are a view."""
@@ -52,7 +51,7 @@ class Cycles:
     @staticmethod
     def of_lists(cycles: list[list[int]]) -> Cycles:
         """Make `Cycles` from lists of vertices that are already in canonical cycle order."""
-        offsets = np.concatenate(([0], np.cumsum([len(cycle) for cycle in cycles]))).astype(np.int64)
+        offsets = running(np.array([len(cycle) for cycle in cycles], np.int64))
         return Cycles(offsets, np.array([v for cycle in cycles for v in cycle], np.int32))
 
     def rows(self, vertices: int) -> Rows:
@@ -78,10 +77,8 @@ class Cycles:
         if len(pieces) == 1:
             return pieces[0]
         lengths = np.concatenate([np.empty(0, np.int64), *(piece.lengths for piece in pieces)])
-        return Cycles(
-            np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-            np.concatenate([np.empty(0, np.int32), *(piece.vertices for piece in pieces)]),
-        )
+        vertices = np.concatenate([np.empty(0, np.int32), *(piece.vertices for piece in pieces)])
+        return Cycles(running(lengths), vertices)
 
     def named(self, names: Sequence[Hashable] | ObjectArray) -> Iterator[list[Hashable]]:
         """Yield each cycle as the list of its vertices' names.

@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from kernels_ti.adjacency import spans
+from kernels_ti.adjacency import running, spans
 from kernels_ti.choices import Parity
 from kernels_ti.device.device import Device, require_running
 from kernels_ti.graph import IntArray
-from kernels_ti.many.graphs import ManyGraphs, running
+from kernels_ti.many.graphs import ManyGraphs
 from kernels_ti.options import Options
 
 MOST_VERTICES = 128

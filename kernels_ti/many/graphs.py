@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.adjacency import spans
+from kernels_ti.adjacency import running, spans
 from kernels_ti.errors import GraphError
 from kernels_ti.graph import Graph, IntArray
 
@@ -116,10 +116,3 @@ class ManyGraphs:
         forward = starts < ends
         edges = np.column_stack((starts[forward], ends[forward])).astype(np.int32)
         return cls(running(sizes), running(counts), edges)
-
-
-def running(counts: IntArray) -> IntArray:
-    """Return the sums before each of the counts, and that of all, shape (k + 1,)."""
-    sums = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=sums[1:])
-    return sums

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from chordless.graphs.readers.library import LARGEST_LIBRARY_SIZE
 from kernels_ti import GraphError
-from kernels_ti.adjacency import spans
+from kernels_ti.adjacency import running, spans
 from kernels_ti.graph import IntArray
-from kernels_ti.many.graphs import ManyGraphs, running
+from kernels_ti.many.graphs import ManyGraphs
 
 LINES_AT_ONCE = 50_000
 BYTES_AT_ONCE = 1 << 20
