@@ -17,11 +17,11 @@ STATES = 3000
 
 
 def changing_kernel(packing):
-    from kernels_ti.boundary.kernels.children import child_functions
+    from kernels_ti.boundary.kernels.children import child_function
     from kernels_ti.boundary.kernels.tables import array
 
     words = packing.words
-    children = child_functions(words, packing.bits, words).children
+    children = child_function(words, packing.bits)
     vector = ti.types.vector(words, ti.u64)
 
     @ti.kernel

@@ -16,8 +16,7 @@ TURNS = 1 << 20
 
 
 def meeting_kernel():
-    functions = row_functions(1)
-    row_of, state_at = functions.row_of, functions.state_at
+    state_at, row_of, _rows_of = row_functions(1)
 
     @ti.kernel
     def meet(

@@ -4,7 +4,7 @@ One word more than those of the symbols tells states apart that have the same sy
 """
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernels_ti.boundary.spec.changes import AFTER, BEFORE, CLOSE, FAR, SLOT
 from kernels_ti.boundary.spec.coded import FIRST_HEAD, HEADER
@@ -12,24 +12,12 @@ from kernels_ti.boundary.spec.packing import FIRST_END
 from kernels_ti.taichi_door import ti
 
 
-class Symbols(NamedTuple):
-    """How symbols lie in a state."""
-
-    end_bits: int  # Of these one is set at least where a symbol is that of an end
-    symbol: Any
-    put: Any
-
-
-class ChildFunctions(NamedTuple):
-    """The functions that kernels call as a vertex comes."""
-
-    children: Any
-    bounded: Any
-
-
 @lru_cache
-def symbols(words: int, bits: int) -> Symbols:
-    """Return how symbols of a number of bits lie in so many words, and the functions that read and write one."""
+def symbols(words: int, bits: int) -> tuple[int, Any, Any]:
+    """Return how symbols of a number of bits lie in so many words: the functions that read and write one.
+
+    The first item has the bits of a word of which one is set at least where a symbol is that of an end.
+    """
     slots, field = 64 // bits, (1 << bits) - 1
     end_bits = sum((field & ~1) << bits * k for k in range(slots))
 
@@ -54,7 +42,7 @@ def symbols(words: int, bits: int) -> Symbols:
                 changed[w] = state[w] | ti.cast(value, ti.u64) << ti.cast(slot % slots * bits, ti.u64)
         return changed
 
-    return Symbols(end_bits, symbol, put)
+    return end_bits, symbol, put
 
 
 @lru_cache
@@ -107,11 +95,8 @@ def joining(words: int, bits: int) -> Any:
 
 
 @lru_cache
-def child_functions(words: int, bits: int, cells: int) -> ChildFunctions:
-    """Return the functions for the children of a state of so many cells: for all, and within bounds on the length.
-
-    With one cell more than the words of the symbols, that is the number of vertices on the cycle.
-    """
+def child_function(words: int, bits: int) -> Any:
+    """Return the function for the children of a state of so many words."""
     end_bits, symbol, _put = symbols(words, bits)
     put_together, entry_cells = joining(words, bits), 1 + 2 * words
 
@@ -138,6 +123,17 @@ def child_functions(words: int, bits: int, cells: int) -> ChildFunctions:
             on, flags = put_together(state, spec, base)
         return off, on, flags
 
+    return children
+
+
+@lru_cache
+def bounded_function(words: int, bits: int, cells: int) -> Any:
+    """Return the function for the children of a state of so many cells within bounds on the length.
+
+    With one cell more than the words of the symbols, that is the number of vertices on the cycle.
+    """
+    children = child_function(words, bits)
+
     @ti.func
     def bounded(state, spec: ti.template(), base, bounds: ti.template()):
         """Return both children, which of them can become a cycle within the bounds, and whether one closes."""
@@ -152,4 +148,4 @@ def child_functions(words: int, bits: int, cells: int) -> ChildFunctions:
             on[words] = ti.cast(ti.select(grown > bounds[3], grown - bounds[4], grown), ti.u64)
         return off, on, flags
 
-    return ChildFunctions(children, bounded)
+    return bounded

@@ -118,7 +118,7 @@ def first_of(vertices, first, depths: ti.template(), depth, lowest):
 
 def _neighbours(words: int, bits: int) -> Any:
     """Return the function for the neighbours of a vertex of the depth-first search."""
-    symbol = symbols(words, bits).symbol
+    _end_bits, symbol, _put = symbols(words, bits)
 
     @ti.func
     def beside(vertex, state, nodes, ends, ahead: ti.template()):
@@ -215,7 +215,7 @@ def _parted_test(words: int, bits: int) -> Any:
 def completion_kernel(words: int, bits: int) -> Any:
     """Return the kernel that drops states which cannot be completed."""
     vector = ti.types.vector(words, ti.u64)
-    symbol, parted = symbols(words, bits).symbol, _parted_test(words, bits)
+    (_end_bits, symbol, _put), parted = symbols(words, bits), _parted_test(words, bits)
 
     @ti.func
     def cannot_be_completed(state, ahead: ti.template()):

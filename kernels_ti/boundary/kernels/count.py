@@ -8,7 +8,7 @@ just below 2^48. Points are less than 2^16, so that the product of a point and a
 from functools import lru_cache
 from typing import Any
 
-from kernels_ti.boundary.kernels.children import child_functions
+from kernels_ti.boundary.kernels.children import bounded_function, child_function
 from kernels_ti.boundary.kernels.tables import add_ways, array, reduced, row_functions
 from kernels_ti.boundary.spec.cells import FOUND, FULL, TALLIES
 from kernels_ti.taichi_door import kernel, ti
@@ -19,9 +19,8 @@ _HALF = (1 << 32) - 1
 @lru_cache
 def count_kernel(words: int, bits: int, cells: int) -> Any:
     """Return the kernel that counts; states have `words` words, symbols `bits` bits, rows `cells` words."""
-    bounded = child_functions(words, bits, cells).bounded
-    functions = row_functions(cells)
-    state_at, rows_of = functions.state_at, functions.rows_of
+    bounded = bounded_function(words, bits, cells)
+    state_at, _row_of, rows_of = row_functions(cells)
 
     @kernel
     def advance(
@@ -53,9 +52,8 @@ def count_kernel(words: int, bits: int, cells: int) -> Any:
 @lru_cache
 def points_kernel(words: int, bits: int) -> Any:
     """Return the kernel that evaluates, for states of a number of words, and symbols of a number of bits."""
-    children = child_functions(words, bits, words).children
-    functions = row_functions(words)
-    state_at, rows_of = functions.state_at, functions.rows_of
+    children = child_function(words, bits)
+    state_at, _row_of, rows_of = row_functions(words)
 
     @kernel
     def evaluate(

@@ -12,7 +12,7 @@ exact numbers of several digits, or their remainders modulo a prime, of one cell
 from functools import lru_cache
 from typing import Any
 
-from kernels_ti.boundary.kernels.children import child_functions
+from kernels_ti.boundary.kernels.children import child_function
 from kernels_ti.boundary.kernels.tables import array, reduced, row_functions
 from kernels_ti.boundary.spec.cells import (
     BESIDE,
@@ -138,9 +138,8 @@ def _adding(words: int) -> Any:
 @lru_cache
 def length_kernels(words: int, bits: int) -> tuple[Any, Any]:
     """Return `link`, which makes two passes, and `add`; states have `words` words and symbols of `bits` bits."""
-    children = child_functions(words, bits, words).children
-    functions = row_functions(words)
-    state_at, rows_of = functions.state_at, functions.rows_of
+    children = child_function(words, bits)
+    state_at, _row_of, rows_of = row_functions(words)
 
     @kernel
     def link(

@@ -11,7 +11,7 @@ have these values. Neither depends on the order of the threads.
 from functools import lru_cache
 from typing import Any
 
-from kernels_ti.boundary.kernels.children import child_functions, symbols
+from kernels_ti.boundary.kernels.children import bounded_function, symbols
 from kernels_ti.boundary.kernels.tables import add_ways, array, mixing, row_functions
 from kernels_ti.boundary.spec.cells import FULL, ORIGIN, TALLIES
 from kernels_ti.boundary.spec.coded import HEADER
@@ -21,7 +21,7 @@ from kernels_ti.taichi_door import kernel, ti
 @lru_cache
 def gaining(words: int, bits: int) -> Any:
     """Return the function for the gain of a vertex that joins; states have `words` words, symbols `bits` bits."""
-    symbol = symbols(words, bits).symbol
+    _end_bits, symbol, _put = symbols(words, bits)
 
     @ti.func
     def gained(state, spec: ti.template(), base, gains: ti.template(), gain_base, of_edges):
@@ -39,7 +39,7 @@ def gaining(words: int, bits: int) -> Any:
 @lru_cache
 def optimum_kernels(words: int, bits: int, cells: int) -> tuple[Any, Any, Any]:
     """Return `improve`, `settle` and `matching`; states have `words` words, symbols `bits` bits, rows `cells` words."""
-    gained, bounded = gaining(words, bits), child_functions(words, bits, cells).bounded
+    gained, bounded = gaining(words, bits), bounded_function(words, bits, cells)
     state_at, row_of, rows_of = row_functions(cells)
     mixed = mixing(cells)
 

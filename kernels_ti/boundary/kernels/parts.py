@@ -19,7 +19,7 @@ ITERATIONS_PER_WORKER = 512
 def rearranging_kernel(words: int, bits: int) -> Any:
     """Return the kernel that moves states of a number of words, with symbols of a number of bits, to other parts."""
     vector = ti.types.vector(words, ti.u64)
-    state_at, mixed = row_functions(words).state_at, mixing(words)
+    (state_at, _row_of, _rows_of), mixed = row_functions(words), mixing(words)
 
     @ti.func
     def bucket_of(state, masks: ti.template(), buckets):

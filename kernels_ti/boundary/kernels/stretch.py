@@ -11,7 +11,7 @@ vertices from the fewest to the most, and the row has the first of these cells a
 from functools import lru_cache
 from typing import Any
 
-from kernels_ti.boundary.kernels.children import child_functions
+from kernels_ti.boundary.kernels.children import child_function
 from kernels_ti.boundary.kernels.parts import ITERATIONS_PER_WORKER
 from kernels_ti.boundary.kernels.tables import array, mixing, place_for, row_functions
 from kernels_ti.boundary.spec.cells import DEAD, DONE, NEXT, OVERFLOW, PART, ROWS, WAYS, WINDOW
@@ -178,8 +178,8 @@ def _placing(words: int) -> Any:
 @lru_cache
 def _linking(words: int, bits: int, *, by_length: bool) -> Any:
     """Return the function that makes the children of a layer, and adds the ways up or links states for that."""
-    children = child_functions(words, bits, words).children
-    state_at, place_of = row_functions(words).state_at, _placing(words)
+    children, place_of = child_function(words, bits), _placing(words)
+    state_at, _row_of, _rows_of = row_functions(words)
 
     @ti.func
     def link(

@@ -11,7 +11,7 @@ Ways have digits of `DIGIT_BITS` bits, the lowest first, with room above for sum
 """
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FULL, TAKEN, WRITTEN
 from kernels_ti.taichi_door import kernel, ti
@@ -24,14 +24,6 @@ _MOST_PROBES = 512
 _LONGEST_WAIT = 1 << 30
 
 array = ti.types.ndarray
-
-
-class RowFunctions(NamedTuple):
-    """How kernels read the states of rows, and find their rows."""
-
-    state_at: Any
-    row_of: Any
-    rows_of: Any
 
 
 @kernel
@@ -146,8 +138,8 @@ def place_for(mixed, size):
 
 
 @lru_cache
-def row_functions(cells: int) -> RowFunctions:
-    """Return the functions for rows that begin with a state of so many words."""
+def row_functions(cells: int) -> tuple[Any, Any, Any]:
+    """Return the functions that read a state of so many words, and that find its row, or those of both children."""
     vector, mixed = ti.types.vector(cells, ti.u64), mixing(cells)
 
     @ti.func
@@ -217,7 +209,7 @@ def row_functions(cells: int) -> RowFunctions:
             ti.atomic_add(tallies[mine], ti.cast(added, ti.u64))
         return rows
 
-    return RowFunctions(state_at, row_of, rows_of)
+    return state_at, row_of, rows_of
 
 
 def finding(cells: int) -> Any:

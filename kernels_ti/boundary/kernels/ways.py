@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
-from kernels_ti.boundary.kernels.children import child_functions
+from kernels_ti.boundary.kernels.children import bounded_function
 from kernels_ti.boundary.kernels.tables import array, finding, row_functions
 from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT
 from kernels_ti.taichi_door import kernel, ti
@@ -86,7 +86,7 @@ def _going_back(cells: int) -> Any:
 @lru_cache
 def ways_kernels(words: int, bits: int, cells: int) -> tuple[Any, Any, Any]:
     """Return `put_down`, `find_parents` and `go_back`; states have `words` words, symbols `bits` bits, rows `cells`."""
-    bounded = child_functions(words, bits, cells).bounded
+    bounded = bounded_function(words, bits, cells)
     state_at, row_of, _rows_of = row_functions(cells)
     found_at = finding(cells)
 
