@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from kernels_ti.blocks.restriction import order_called
@@ -37,14 +37,6 @@ _SLICE_SECONDS = 0.1
 _GAINED_BY_ANNEALING, _GAINED_BY_LUCK = 1e4, 4.0
 
 
-@dataclass(frozen=True, eq=False)
-class SetUp:
-    """How a search space is gone along a boundary."""
-
-    plan: BoundaryPlan  # The orders of the vertices, and with them the widths and the expected states
-    arch: str  # Of the executor of large blocks; ``reference`` stands for numpy alone
-
-
 def set_up(
     space: SearchSpace,
     arch: str,
@@ -56,9 +48,9 @@ def set_up(
     threads: int | None = None,
     enough: Callable[[], bool] = lambda: False,
     tell_width: Callable[[int], None] = lambda _: None,
-    before_annealing: Callable[[SetUp], None] = lambda _: None,
-) -> SetUp:
-    """Seek the orders for a count of all cycles, or by length, or for cycles; and choose the executor.
+    before_annealing: Callable[[BoundaryPlan, str], None] = lambda plan, arch: None,
+) -> tuple[BoundaryPlan, str]:
+    """Seek the orders for a count of all cycles, or by length, or for cycles; return the plan and the arch for states.
 
     An order of all vertices, or the orders of blocks, save the search; `plan` has first orders, if they have been
     sought. For the others see `plan_of` and `annealed_plan`. `before_annealing` may refuse what was found first.
@@ -73,9 +65,9 @@ def set_up(
     else:
         arch = arch_of_count(plan, arch, by_length=wanted == "lengths")
     if order is None and orders is None:
-        before_annealing(SetUp(plan, arch))
+        before_annealing(plan, arch)
         plan = annealed_plan(plan, arch, threads=threads, enough=enough, tell_width=tell_width)
-    return SetUp(plan, arch)
+    return plan, arch
 
 
 def count_along_boundary(
@@ -93,19 +85,19 @@ def count_along_boundary(
     options, vertices = space.options, order_called(space.graph, order)
     with watch.searching():
         watch.tell("seeking an order")
-        along = set_up(
+        plan, arch = set_up(
             space, arch, "lengths", order=vertices, plan=plan, enough=watch.look,
-            before_annealing=lambda first: _require_room(first, space, _GAINED_BY_ANNEALING),
+            before_annealing=partial(_require_room, space, _GAINED_BY_ANNEALING),
         )  # fmt: skip
-        _require_room(along, space, _GAINED_BY_LUCK)
+        _require_room(space, _GAINED_BY_LUCK, plan, arch)
         try:
-            count = BoundaryCount(space, memory=host_budget(options.memory), plan=along.plan)
+            count = BoundaryCount(space, memory=host_budget(options.memory), plan=plan)
         except EngineError:
             if not watch.too_late():
                 raise
             # The time-out came before the order of the vertices was known.
             return CycleCounts({}, {}, watch.seconds, options.min_length, complete=False, parity=options.parity)
-        with opened(along.arch, watch) as device:
+        with opened(arch, watch) as device:
             if device.arch != "reference":
                 count.use(device, search_budget(device, options.memory))
             while not count.finished and not watch.too_late():
@@ -116,9 +108,8 @@ def count_along_boundary(
     return CycleCounts(found, {}, watch.seconds, options.min_length, count.finished, options.parity)
 
 
-def _require_room(along: SetUp, space: SearchSpace, gain: float) -> None:
+def _require_room(space: SearchSpace, gain: float, plan: BoundaryPlan, arch: str) -> None:
     """Raise a SizeError if a count would not fit into the memory of the host even with so many times fewer states."""
-    plan, arch = along.plan, along.arch
     if not plan.is_possible or arch == "cuda":
         return
     memory = host_budget(space.options.memory)
@@ -187,18 +178,18 @@ def ready_to_pick(
                 report(0.0, 0, widths[-1])
             return too_late()
 
-        along = set_up(
+        plan, chosen = set_up(
             space, arch, "cycles", order=order, orders=keeping.orders, threads=threads, enough=enough,
             tell_width=widths.append,
         )  # fmt: skip
         if too_late():
             raise GivenUp
-        planned = planned_blocks(space, along.plan)
+        planned = planned_blocks(space, plan)
         if tell_order is not None:
-            tell_order(along.plan.order_of_graph(space.graph.n))
+            tell_order(plan.order_of_graph(space.graph.n))
         # The layers of kernels go on in kernels, also where a new search would be made in Python.
-        arch = "cpu" if keeping.in_kernels and along.arch == "reference" else along.arch
-        with opened(arch, watch, threads) as device:
+        chosen = "cpu" if keeping.in_kernels and chosen == "reference" else chosen
+        with opened(chosen, watch, threads) as device:
             is_used = device.arch != "reference"
             means = Means(
                 host_budget(memory),

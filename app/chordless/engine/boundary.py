@@ -19,7 +19,7 @@ from chordless.runs.checkpoint import Checkpoint
 from kernels_ti import CycleShares, Device, EngineError, Snapshot, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.in_one_call import SetUp, set_up
+from kernels_ti.boundary.in_one_call import set_up
 from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.participation import shares_of
@@ -61,8 +61,7 @@ def count_along_boundary(
     by_length = not command.total_only
     saved = None if checkpoint is None else checkpoint.along
     assert not isinstance(saved, SavedPick)
-    along = _planned(command, space, plan, order, tell_order, saved, watch)
-    plan, arch = along.plan, along.arch
+    plan, arch = _planned(command, space, plan, order, tell_order, saved, watch)
     if (reason := watch.look()) is not None:
         # An order that was sought for too short a time is not kept: a count that goes on seeks a better one.
         return reason, Snapshot(seconds=watch.seconds), {"width": plan.width, "states": 0}, None, None
@@ -118,18 +117,18 @@ def _planned(
     tell_order: Callable[[list[int]], None] | None,
     saved: SavedCount | None,
     watch: Watch,
-) -> SetUp:
-    """Return the set-up: that of the count that goes on, if there is one, has the same orders."""
+) -> tuple[BoundaryPlan, str]:
+    """Return the plan and the arch: a count that goes on has the same orders."""
     wanted: Literal["total", "lengths"] = "total" if command.total_only else "lengths"
     if saved is not None:
         return set_up(space, command.arch, wanted, orders=saved.orders)
-    along = set_up(
+    plan, arch = set_up(
         space, command.arch, wanted, order=order, plan=plan, threads=command.threads,
         enough=watch.says_enough_of_orders, tell_width=watch.note_width,
     )  # fmt: skip
-    if tell_order is not None and along.plan.is_possible:
-        tell_order(along.plan.order_of_graph(space.graph.n))
-    return along
+    if tell_order is not None and plan.is_possible:
+        tell_order(plan.order_of_graph(space.graph.n))
+    return plan, arch
 
 
 def _keep(keeper: Keeper, channel: Channel, command: RunCommand, count: BoundaryCount, watch: Watch) -> None:
