@@ -70,8 +70,8 @@ def test_kernels_and_numpy_change_random_states_alike(graph, spread, through, ta
     changes = ChangesOfSteps(steps, packing)
     monkeypatch.setattr("kernels_ti.boundary.spec.coded._TABLE_BITS", table_bits)
     device, random = open_device("cpu"), np.random.default_rng(1)
-    cells = coded([changes[place] for place in range(len(steps))], packing)
-    spec, bases = device.call(device.buffer, cells.cells), cells.bases
+    cells, bases = coded([changes[place] for place in range(len(steps))], packing)
+    spec = device.call(device.buffer, cells)
     change = device.call(changing_kernel, packing)
     seen = set()
     for place in range(len(steps)):

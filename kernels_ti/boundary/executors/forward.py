@@ -31,6 +31,10 @@ class Forward:
         """Take notice of the number of vertices that have come."""
         self.place = place
 
+    def _close(self, found: Iterable[int]) -> None:
+        """Take notice of the cycles that a new vertex closes, for each number of vertices before it."""
+        raise NotImplementedError
+
 
 class ForwardCount(Forward):
     """A count of one block, of cycles of `longest` vertices at most; None counts all lengths together.
@@ -50,7 +54,6 @@ class ForwardCount(Forward):
         super()._go_to(place)
 
     def _close(self, found: Iterable[int]) -> None:
-        """Add the cycles that a new vertex closes, for each number of vertices before it."""
         for vertices, ways in enumerate(found):
             length = 0 if self._longest is None else vertices + 1
             if ways and (self._longest is None or length <= self._longest):

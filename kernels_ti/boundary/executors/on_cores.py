@@ -58,7 +58,8 @@ class CoresBlock(ForwardCount):
         self._begin_count(longest)
         self._device = device
         self._completion = Completion(block)
-        self._spec, self._bases = device.buffer(block.coded.cells), block.coded.bases
+        spec, self._bases = block.coded
+        self._spec = device.buffer(spec)
         self._kernel = stretch_kernel(self._packing.words, self._packing.bits, by_length=longest is not None)
         # The pieces of a state end at its boundary: in a bipartite graph this tells whether their vertices are even.
         self._apart = 2 if block.is_bipartite else 1

@@ -51,9 +51,6 @@ class DeviceBlock(DeviceTables, ForwardCount):
         self.states_met = [self.states]
         super().take_vertex(enough)
 
-    def _note_closed(self, ways: int) -> None:
-        self._close([ways])
-
     def saved(self) -> SavedBlock:
         """Return the count between two vertices; also after a vertex was given up."""
         rows, words = self._device.call(self._gathered, self._new), self._words
@@ -206,7 +203,6 @@ class LengthsModulo(DeviceLengths):
         return 1
 
     def _close(self, found: Iterable[int]) -> None:
-        """Add the cycles that a new vertex closes; see `ForwardCount._close`."""
         self.longest = max(self.longest, self._most_held + 1)
         super()._close(found)
 

@@ -98,8 +98,9 @@ class DeviceTables(Forward):
         self._most_ways = 1
         row = np.zeros(self._shape.stride, np.uint64)
         row[: self._shape.used] = [TAKEN | WRITTEN, *[TAKEN] * (self._cells - 1), *beside, *ways]
-        self._bases = block.coded.bases.tolist()
-        for name, values in (("spec", block.coded.cells), (self._old, row), ("bounds", np.zeros(5, np.int32))):
+        spec, bases = block.coded
+        self._bases = bases.tolist()
+        for name, values in (("spec", spec), (self._old, row), ("bounds", np.zeros(5, np.int32))):
             self._buffers[name] = device.buffer(values)
 
     def take_vertex(self, enough: Callable[[], bool]) -> None:
@@ -168,12 +169,8 @@ class DeviceTables(Forward):
         if told[FULL]:
             return False
         self._measure(step, told)
-        self._note_closed(closing_ways(told[FOUND:], copies, 1, shape.digits)[0])
+        self._close(closing_ways(told[FOUND:], copies, 1, shape.digits))
         return True
-
-    def _note_closed(self, ways: int) -> None:
-        """Take notice of the ways that the vertex closes to cycles."""
-        raise NotImplementedError
 
     def _next_shape(self, step: Step) -> Shape:
         """Return a table that surely holds the ways to the new states, and probably all of these."""

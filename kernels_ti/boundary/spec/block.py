@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kernels_ti.boundary.arrays import Places, Words
 from kernels_ti.boundary.orders.order import BoundaryOrder
 from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step, most_states_from, steps_of
 from kernels_ti.boundary.spec.changes import ChangesOfSteps
-from kernels_ti.boundary.spec.coded import Coded, coded
+from kernels_ti.boundary.spec.coded import coded
 from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.graph import Graph
 
@@ -39,8 +40,8 @@ class OrderedBlock:
         return ChangesOfSteps(self.steps, self.packing)
 
     @cached_property
-    def coded(self) -> Coded:
-        """The same, as kernels read them."""
+    def coded(self) -> tuple[Words, Places]:
+        """The same in cells, as kernels read them, and where those of each vertex begin."""
         return coded([self.changes[place] for place in range(len(self.steps))], self.packing)
 
     @cached_property

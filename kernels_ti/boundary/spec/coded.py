@@ -7,7 +7,6 @@ once. Others have what each neighbour tells, and kernels put it together for eac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,16 +25,8 @@ no neighbour, and one for each neighbour and symbol: what it may be, what is kep
 has three flags (the vertex may stay off, it may join, it may close the cycle), what is kept, and what is written."""
 
 
-@dataclass(frozen=True, eq=False)
-class Coded:
-    """The changes of all vertices of a block."""
-
-    cells: Words
-    bases: Places  # Where the cells of each vertex begin
-
-
-def coded(changes: Sequence[Changes], packing: Packing) -> Coded:
-    """Return the changes of all vertices of a block as kernels read them."""
+def coded(changes: Sequence[Changes], packing: Packing) -> tuple[Words, Places]:
+    """Return the cells of all vertices of a block, and where those of each vertex begin."""
     steps = [_cells_of(each, packing) for each in changes]
     tables: dict[int, Words] = {}
     for near in range(_TABLE_BITS // packing.bits + 1):
@@ -47,7 +38,7 @@ def coded(changes: Sequence[Changes], packing: Packing) -> Coded:
     for place, table in sorted(tables.items()):
         steps[place][2] = end
         end += len(table)
-    return Coded(np.concatenate((*steps, *(tables[place] for place in sorted(tables)))), bases[:-1].astype(np.int32))
+    return np.concatenate((*steps, *(tables[place] for place in sorted(tables)))), bases[:-1].astype(np.int32)
 
 
 def _cells_of(changes: Changes, packing: Packing) -> Words:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,8 @@ class DeviceWays(DeviceLayers):
             back.begin(going, begun, closing, rows, cells, self._cells, vertex)
         back.following, back.stride, back.states = rows, cells, layer.size
 
-    def _note_closed(self, ways: int) -> None:
+    def _close(self, found: Iterable[int]) -> None:
+        (ways,) = found
         if ways:
             self._rule.closed[self.place] = ways
 
