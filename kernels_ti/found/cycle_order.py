@@ -38,7 +38,7 @@ class CycleOrder:
     """Writes the vertices of bit rows in cycle order.
 
     A chordless cycle has the same vertices as its bit row, and each has two neighbours among them. So the order follows
-    from the row and the graph, in a directed graph with the direction of the arcs, see `kernels_ti.found.direction`.
+    from the row and the graph, in a directed graph with the direction of the arcs, see `kernels_ti.found.order`.
     """
 
     def __init__(self, graph: Graph) -> None:

@@ -1,6 +1,7 @@
 """From bit rows to vertices in cycle order on the host, for many cycles at once.
 
-It does the work of `kernels_ti.found.trace` for cycles that are read back from a file.
+It does the work of `kernels_ti.found.trace` for cycles that are read back from a file. Cycles of directed graphs and
+multigraphs get the direction of their arcs.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.adjacency import spans
+from kernels_ti.blocks.passable import ways_of
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import GraphError
-from kernels_ti.found.direction import in_direction
 from kernels_ti.graph import Graph, IntArray
+from kernels_ti.short_cycles import self_loops, two_cycles
 from kernels_ti.state import STATE_WORD_BITS, Rows, populations, singles
 
 # Cycles that are traversed together, and the words of their bit rows: a step stays in the second-level cache.
@@ -83,7 +85,7 @@ class CycleWalker:
             for piece, wrong in zip(pieces, (threads.map if threads else map)(wrong_in, pieces), strict=True):
                 if wrong.any():
                     at = piece.start + int(np.argmax(wrong))
-                    raise GraphError(f"the row at {at:,} is not a chordless cycle of this graph")
+                    raise _wrong(at)
         return Cycles(offsets, vertices)
 
     def _walk(
@@ -179,3 +181,48 @@ def _adjacency_rows(graph: Graph, words: int) -> Rows:
     u = np.repeat(np.arange(graph.n), graph.degrees)
     np.bitwise_or.at(rows, (graph.col_idx >> 6, u), _ONE << (graph.col_idx & 63).astype(np.uint64))
     return rows
+
+
+def in_direction(graph: Graph, rows: Rows, lengths: IntArray, long: Cycles) -> Cycles:
+    """Return the cycles of bit rows, in their order, each in the direction of its arcs.
+
+    The graph is not simple; `lengths` are the vertices in each row. `long` are the rows of three or more vertices in
+    order, as chordless cycles of `graph.underlying()`. A GraphError says that a row is no chordless cycle of the graph.
+    """
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    vertices = np.empty(offsets[-1], np.int64)
+    is_long = lengths >= 3
+    vertices[np.repeat(is_long, lengths)] = _turned(graph, long, np.flatnonzero(is_long))
+    bits = np.unpackbits(np.ascontiguousarray(rows[~is_long]).view(np.uint8), axis=1, bitorder="little")
+    _, short = np.nonzero(bits[:, : STATE_WORD_BITS * rows.shape[1]])
+    vertices[~np.repeat(is_long, lengths)] = short
+    known = {(v,) for v in self_loops(graph).tolist()} | {(u, v) for u, v in two_cycles(graph).tolist()}
+    for at in np.flatnonzero(~is_long).tolist():
+        if tuple(vertices[offsets[at] : offsets[at + 1]].tolist()) not in known:
+            raise _wrong(at)
+    return Cycles(offsets, vertices)
+
+
+def _turned(graph: Graph, cycles: Cycles, places: IntArray) -> IntArray:
+    """Return the vertices of all cycles, those reversed that the arcs pass the other way round."""
+    if not len(cycles):
+        return cycles.vertices
+    starts, lengths = cycles.offsets[:-1], cycles.lengths
+    place_in_cycle = np.arange(len(cycles.vertices)) - np.repeat(starts, lengths)
+    here = np.repeat(starts, lengths)
+    following = cycles.vertices[here + (place_in_cycle + 1) % np.repeat(lengths, lengths)]
+    entries = graph.row_of_entry * graph.n + graph.col_idx
+    passed = ways_of(graph)[np.searchsorted(entries, cycles.vertices.astype(np.int64) * graph.n + following)]
+    if graph.loops is not None:
+        passed[graph.loops[cycles.vertices] > 0] = 0
+    way = np.bitwise_and.reduceat(passed, starts)
+    if not way.all():
+        raise _wrong(int(places[np.argmin(way > 0)]))
+    back = np.repeat((way & 1) == 0, lengths)
+    turned = np.where(back, -place_in_cycle % np.repeat(lengths, lengths), place_in_cycle)
+    vertices: IntArray = cycles.vertices[here + turned]
+    return vertices
+
+
+def _wrong(at: int) -> GraphError:
+    return GraphError(f"the row at {at:,} is not a chordless cycle of this graph")
