@@ -4,7 +4,7 @@ import numpy as np
 from chordless import generate
 
 from kernels_ti import Options, Run, open_device
-from kernels_ti.found.spare import SpareMemory
+from kernels_ti.found.stored import SpareMemory
 
 
 def test_memory_is_used_again_once_it_is_dropped():

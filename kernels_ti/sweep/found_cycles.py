@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.adjacency import spans
-from kernels_ti.found.spare import HELD_BY_US
-from kernels_ti.found.stored import ResidentBlocks, StoredCycles
+from kernels_ti.found.stored import HELD_BY_US, ResidentBlocks, StoredCycles
 from kernels_ti.state import Rows
 
 CHUNKS_PER_WORKER = 32
