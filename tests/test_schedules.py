@@ -17,8 +17,7 @@ from kernels_ti.reference.algorithm import chordless_cycles, levels_of
 from kernels_ti.state import GroupState
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1 as search_survey
-from kernels_ti.sweep.frames import frame_words
-from kernels_ti.sweep.sharing import share_frames
+from kernels_ti.sweep.frames import frame_words, share_frames
 from kernels_ti.taichi_door import ti
 from kernels_ti.wave import found_cycles
 from kernels_ti.wave import search as search_wave

@@ -1,4 +1,4 @@
-"""Frames as the sweep's stacks hold them, one row of 64-bit words to a frame, and the pool of those to begin with.
+"""Frames as the sweep's stacks hold them, one row of 64-bit words to a frame: how they are packed, pooled and shared.
 
 The words of a row: allowed, waiting, extensions, members where cycles are wanted, then the weight and, in
 the last word, the end with the length above it.
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels_ti.blocks.block_group import BlockGroup
 from kernels_ti.graph import IntArray
@@ -18,6 +19,9 @@ from kernels_ti.state import STATE_WORD_BITS, Frames, Rows, lengths_counted, pop
 
 LENGTH_SHIFT = 32
 """Bits of the last word that hold the end; the length lies above."""
+
+_INDIVISIBLE = -1.0
+"""In place of the share below a stack with too few frames to give one away."""
 
 
 def frame_words(words: int, member_words: int) -> int:
@@ -63,12 +67,6 @@ def with_labels(frames: Frames, group: BlockGroup) -> Frames:
     bits = np.unpackbits(frames.members.astype("<u8").view(np.uint8), axis=1, bitorder="little")
     labels = np.take_along_axis(bits, group.vertex_of_row[row], axis=1) * of_block
     return replace(frames, members=np.packbits(labels, axis=1, bitorder="little").view("<u8").astype(np.uint64))
-
-
-def share_of(stacked: Rows, words: int) -> float:
-    """Return the estimated share of the whole search below the rows of a stack, shape (k, frame words)."""
-    weight = stacked[:, -2].copy().view(np.float64)
-    return float(populations(stacked[:, 2 * words : 3 * words]) @ weight)
 
 
 class FramePool:
@@ -148,3 +146,26 @@ class FramePool:
             self._paths = populations(np.concatenate([piece.extensions for piece in pieces]))
             shares = self._paths * np.concatenate([piece.weight for piece in pieces])
         self._share_from = np.append(np.cumsum(shares[::-1])[::-1], 0.0)
+
+
+def share_frames(stacks: Rows, depth_of: npt.NDArray[np.int32], words: int) -> None:
+    """Give every worker without a frame each second frame of the stack with the most work below it.
+
+    A path near the bottom of a stack has far more work below it than one near the top. Each second frame is about half
+    of the work. `stacks`, shape (workers, most frames, frame words), has for each worker its `depth_of` frames, the
+    oldest first; both are changed. A bit row has `words` words.
+    """
+    left = np.full(len(depth_of), _INDIVISIBLE)
+    for worker in np.flatnonzero(depth_of > 1).tolist():
+        stacked = stacks[worker, : depth_of[worker]]
+        left[worker] = populations(stacked[:, 2 * words : 3 * words]) @ stacked[:, -2].copy().view(np.float64)
+    for taker in np.flatnonzero(depth_of == 0).tolist():
+        giver = int(left.argmax())
+        if left[giver] == _INDIVISIBLE:
+            return
+        frames = stacks[giver, : depth_of[giver]].copy()
+        half = left[giver] / 2
+        for worker, some in ((taker, frames[0::2]), (giver, frames[1::2])):
+            stacks[worker, : len(some)] = some
+            depth_of[worker] = len(some)
+            left[worker] = half if len(some) > 1 else _INDIVISIBLE

@@ -19,10 +19,9 @@ from kernels_ti.found.to_host import cycles_of, rows_of
 from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length_of
 from kernels_ti.sweep.compact import compact_words
 from kernels_ti.sweep.found_cycles import FoundCycles
-from kernels_ti.sweep.frames import FramePool, frame_words, unpacked, with_labels
+from kernels_ti.sweep.frames import FramePool, frame_words, share_frames, unpacked, with_labels
 from kernels_ti.sweep.kernel import DRY_WORKERS, ENDED, NEXT_CHUNK, NEXT_ITEM, sweep
 from kernels_ti.sweep.kernel_wide import sweep_wide
-from kernels_ti.sweep.sharing import share_frames
 from kernels_ti.sweep.tiers import Tiered
 
 FIRST_BUDGET, WIDE_FIRST_BUDGET = 500_000, 500
