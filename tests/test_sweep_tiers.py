@@ -4,9 +4,9 @@ import pytest
 from oracles import grid
 
 from kernels_ti import Run, open_device, taichi_door
+from kernels_ti.device import compilation
 from kernels_ti.reference.algorithm import levels_of
 from kernels_ti.sweep import search as search_sweep
-from kernels_ti.sweep import tiers
 
 pytestmark = pytest.mark.owner
 
@@ -74,8 +74,8 @@ def test_each_tier_of_a_kernel_is_compiled_with_its_own_setting(monkeypatch):
         def __call__(self, **arguments):
             settings_seen.append(taichi_door.settings().cfg_optimization)
 
-    monkeypatch.setattr(tiers, "kernel", Noted)
-    kernel = tiers.Tiered(lambda: None)
+    monkeypatch.setattr(compilation, "kernel", Noted)
+    kernel = compilation.Tiered(lambda: None)
     kernel.quick()
     kernel.thorough()
     assert settings_seen == [False, True]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from kernels_ti import taichi_door
+from kernels_ti.taichi_door import kernel
 
 
 @contextmanager
@@ -21,3 +23,19 @@ def compiled_quickly() -> Iterator[None]:
         yield
     finally:
         config.cfg_optimization = before
+
+
+class Tiered:
+    """A kernel that is compiled at the first launch of each of its tiers. Both compute the same.
+
+    It decorates a function in place of `kernels_ti.taichi_door.kernel`.
+    """
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        self._quick = kernel(function)
+        self.thorough = kernel(function)
+
+    def quick(self, **arguments: Any) -> None:
+        """Launch the kernel as it is compiled in a third of the time; its searches take about 6% longer."""
+        with compiled_quickly():
+            self._quick(**arguments)

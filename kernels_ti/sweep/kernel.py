@@ -12,6 +12,7 @@ Taichi hands out the iterations of a CPU loop in blocks of 512, so one worker is
 """
 
 from kernels_ti.bits import above, lowest_bit, population, without_lowest
+from kernels_ti.device.compilation import Tiered
 from kernels_ti.step.chords import first_of_block, rows_of_ends
 from kernels_ti.step.triplets import triplets_of_seed
 from kernels_ti.sweep.compact import (
@@ -30,7 +31,6 @@ from kernels_ti.sweep.compact import (
 )
 from kernels_ti.sweep.depth_first import WORD, end_and_length, end_of, length_of, put, search_depth_first, usable
 from kernels_ti.sweep.frames import frame_words
-from kernels_ti.sweep.tiers import Tiered
 from kernels_ti.taichi_door import ti
 
 ITERATIONS_PER_WORKER = 512

@@ -4,6 +4,7 @@ The same search as `kernels_ti.sweep.kernel`, frame for frame; there the words a
 """
 
 from kernels_ti.bits import lowest_bit, population, single, without_lowest
+from kernels_ti.device.compilation import Tiered
 from kernels_ti.step.certificate_wide import reachable_extensions_wide
 from kernels_ti.step.choice_of_end import choice_of_end_wide, parted
 from kernels_ti.step.chords import first_of_block, first_of_other_end, open_word, rows_of_ends
@@ -21,7 +22,6 @@ from kernels_ti.sweep.kernel import (
     put_seed,
     take_chunk,
 )
-from kernels_ti.sweep.tiers import Tiered
 from kernels_ti.taichi_door import ti
 
 

@@ -13,6 +13,7 @@ from kernels_ti.bits import LARGEST_UNROLLED, vector_of
 from kernels_ti.cycles import Cycles
 from kernels_ti.device import kernel_cache
 from kernels_ti.device.buffers import LARGEST_BUFFER
+from kernels_ti.device.compilation import Tiered
 from kernels_ti.errors import SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.found.to_host import cycles_of, rows_of
@@ -22,7 +23,6 @@ from kernels_ti.sweep.found_cycles import FoundCycles
 from kernels_ti.sweep.frames import FramePool, frame_words, share_frames, unpacked, with_labels
 from kernels_ti.sweep.kernel import DRY_WORKERS, ENDED, NEXT_CHUNK, NEXT_ITEM, sweep
 from kernels_ti.sweep.kernel_wide import sweep_wide
-from kernels_ti.sweep.tiers import Tiered
 
 FIRST_BUDGET, WIDE_FIRST_BUDGET = 500_000, 500
 """Steps of each worker in the first slice; later ones are fitted to the time asked for."""
