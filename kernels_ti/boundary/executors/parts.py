@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.boundary.arrays import Places, Words
-from kernels_ti.boundary.executors.buffers import Buffers
+from kernels_ti.boundary.executors.forward import Buffers
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import DEAD, NEXT, PART, WAYS
 from kernels_ti.boundary.values.states import require_memory

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from kernels_ti.boundary.arrays import Words
-from kernels_ti.boundary.executors.buffers import Buffers
 from kernels_ti.boundary.executors.completion import FEWEST_NUMBERS, Completion
-from kernels_ti.boundary.executors.forward import Forward, go_through, slices
+from kernels_ti.boundary.executors.forward import Buffers, Forward, go_through, slices
 from kernels_ti.boundary.orders.walk import Step, most_additions
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TAKEN, TALLIES, WRITTEN

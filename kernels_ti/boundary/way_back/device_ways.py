@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernels_ti.boundary.arrays import Places, Words
-from kernels_ti.boundary.executors.buffers import Buffers
+from kernels_ti.boundary.executors.forward import Buffers
 from kernels_ti.boundary.executors.tables import Shape
 from kernels_ti.boundary.values.numbers import Numbers, picked
 from kernels_ti.boundary.values.saved import SavedForward
