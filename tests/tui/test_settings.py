@@ -212,9 +212,9 @@ def test_keys_that_can_be_had_and_keys_that_cannot():
         assert usable_keys(good) == (good, [])
     bad = {
         "run.jump": ("j", "no such action"),
-        "run.freeze": ("S,s", "run.stop has that key"),
-        "cycles.copy": ("?", "everywhere.show_help has that key"),
-        "everywhere.show_new": ("k", "lists.up has that key"),
+        "run.freeze": ("S,s", "Stop on Run has that key"),
+        "cycles.copy": ("?", "Help on every screen has that key"),
+        "everywhere.show_new": ("k", "Up in every list has that key"),
         "runs.delete": ("sapce", "'sapce' is no key"),
         "runs.open": ("", "'' is no key"),
     }

@@ -107,7 +107,7 @@ def test_a_key_is_changed_refused_and_brought_back():
         await _picked(pilot, "run.pause")
         await pilot.press("r")
         await until(pilot, lambda: app._notifications)
-        assert [notice.message for notice in app._notifications] == ["Run.resume has that key."]
+        assert [notice.message for notice in app._notifications] == ["Resume on Run has that key."]
         assert "run.pause" not in app.keys
         await pilot.press("f9")
         await until(pilot, lambda: app.current_mode == "runs")

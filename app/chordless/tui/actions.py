@@ -24,6 +24,12 @@ _SAME_AS_ALT = {
     "alt+4": "cent_sign",
     "alt+5": "infinity",
 }
+_WHERE = {
+    EVERYWHERE: "on every screen",
+    LISTS: "in every list",
+    DIALOGS: "in a question",
+    QUESTIONS: "in a question of yes or no",
+}
 _NAMED_KEYS = frozenset(name for key in Keys for name in (key.value, format_key(key.value)))
 
 
@@ -278,8 +284,14 @@ def _fault(name: str, chosen: str, keys: dict[str, str]) -> str | None:
         shared = (_split(chosen) & _split(taken)) - (_split(_DEFAULT_KEYS[name]) & _split(_DEFAULT_KEYS[other]))
         meet = {_screen_of(name), _screen_of(other)}
         if other != name and shared and (len(meet) == 1 or meet & {EVERYWHERE, LISTS}):
-            return f"{other} has that key"
+            return f"{_action_called(other)} has that key"
     return None
+
+
+def _action_called(name: str) -> str:
+    """Return an action in words, with the screen that has it: ``Resume on Run``."""
+    (action,) = (action for action in ACTIONS if action.id == name)
+    return f"{action.title} {_WHERE.get(action.screen, f'on {action.screen.capitalize()}')}"
 
 
 def _split(keys: str) -> set[str]:

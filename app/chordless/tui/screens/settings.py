@@ -186,7 +186,8 @@ class SettingsScreen(Page):
         wanted = {**others, action.id: key} if key else others
         faults = [fault for fault in usable_keys(wanted)[1] if fault not in usable_keys(others)[1]]
         if faults:
-            self.notify(faults[0].partition("ignored: ")[2].capitalize() + ".", severity="warning", markup=False)
+            fault = faults[0].partition("ignored: ")[2]
+            self.notify(f"{fault[:1].upper()}{fault[1:]}.", severity="warning", markup=False)
             return
         app.use_keys(wanted)
         self._show_keys()
