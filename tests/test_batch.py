@@ -296,6 +296,15 @@ def test_directed_graphs_are_searched_one_by_one_among_others(tmp_path):
     assert len({line["hash"] for line in lines}) == 3
 
 
+@pytest.mark.parametrize("more", [[], ["--limit", "9"], ["--cycles", "cycles"], ["--method", "boundary"]])
+def test_a_simple_graph_has_no_cycle_of_two_vertices(more, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = ["petersen", "grid:3x3", "--min-length", "1", "--max-length", "2", *more]
+    assert main(["batch", *asked, "--arch", "cpu", "-o", "lines.jsonl", "-q"]) == 0
+    for line in lines_in(tmp_path / "lines.jsonl"):
+        assert (line["status"], line["total"], line["min_length"], line["max_length"]) == ("complete", 0, 1, 2)
+
+
 def test_help_has_examples():
     done = subprocess.run(command("batch", "--help"), capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT)
     assert "geng -q 8 | chordless batch -" in done.stdout

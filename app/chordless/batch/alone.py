@@ -14,7 +14,6 @@ from chordless.engine.channel import CallChannel, Channel
 from chordless.graphs.load import LoadedGraph
 from chordless.protocol.events import Event
 from chordless.protocol.orders import FORMATS, BatchCommand, RunCommand
-from chordless.values import SHORTEST_CYCLE
 from kernels_ti import ChordlessError
 
 
@@ -48,8 +47,7 @@ def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand, threads:
         program_start=time.time(),
         arch=job.arch,
         threads=threads,
-        # Of all graphs of a job, only those that are not simple have cycles of one or two vertices.
-        min_length=max(job.min_length, SHORTEST_CYCLE) if loaded.graph.is_simple else job.min_length,
+        min_length=job.min_length,
         max_length=job.max_length,
         parity=job.parity,
         limit=job.limit,

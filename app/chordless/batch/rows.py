@@ -27,7 +27,6 @@ def alone_line(entry: Entry, command: RunCommand, finished: Finished) -> bytes:
     values: dict[str, Any] = dict.fromkeys(FIELDS)
     values.update((key, value) for key, value in result_object(command, finished).items() if key in FIELDS)
     values.update(graph=entry.title, name=entry.name, status=finished.reason, hash=entry.key)
-    values.update(min_length=entry.chunk.job.min_length)
     values.update(interval=entry.chunk.interval)
     if command.output is not None:
         values.update(listing=command.output, listed=finished.listed)
