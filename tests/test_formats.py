@@ -79,6 +79,12 @@ def test_the_content_tells_the_format(tmp_path, monkeypatch, content, edges):
     assert named_edges(load(tmp_path / "a.dat", content).graph) == edges
 
 
+def test_words_that_are_too_short_for_graph6_are_a_list_of_edges(tmp_path):
+    assert refusal(tmp_path / "a.txt", "a|b\nb|c\n").startswith("a.txt:1: edge needs two vertices, found 1 word: 'a|b'")
+    # A damaged line among others is one of graph6.
+    assert "there are 2 graphs" in refusal(tmp_path / "a.txt", "DQ\nDQc\n")
+
+
 def test_errors_on_standard_input_say_so(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1 2\n1\n")))
     with pytest.raises(GraphError, match=r"^standard input, line 2: edge needs two vertices"):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
+from math import comb
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
@@ -55,6 +56,8 @@ _EXTENSIONS = {
     ".tntp": "table",
 }
 
+_GRAPH6_LINE = re.compile(rb"\s*[&:;]?[?-~]+\s*(?:\n|\Z)")
+
 # Formats that the first bytes identify, in the order of the tests.
 _SIGNATURES = (
     (re.compile(rb"%%MatrixMarket", re.I), "mtx"),
@@ -64,7 +67,7 @@ _SIGNATURES = (
     (re.compile(rb"(?:\s|c(?:[ \t].*)?\n)*p[ \t]+(?:edge|edges|col|sp)\b"), "dimacs"),
     (re.compile(rb"\s*\{\s*\""), "json"),
     (re.compile(rb">>(?:graph6|sparse6|digraph6)<<"), "graph6"),
-    (re.compile(rb"\s*[&:;]?[?-~]+\s*(?:\n|\Z)"), "graph6"),
+    (_GRAPH6_LINE, "graph6"),
 )
 
 ALL_FORMATS = (*FORMATS, *MOLECULE_FORMATS)
@@ -262,12 +265,20 @@ def _signed_format(start: bytes) -> str | None:
     from chordless.graphs.readers.matrix import looks_like_matrix
 
     for signature, file_format in _SIGNATURES:
-        if signature.match(start):
+        if (found := signature.match(start)) and (signature is not _GRAPH6_LINE or _has_graph6(start, found[0])):
             return file_format
     text = start.decode(errors="replace")
     if looks_like_table(text):
         return "table"
     return "matrix" if looks_like_matrix(text) else None
+
+
+def _has_graph6(start: bytes, first: bytes) -> bool:
+    """Return whether some line is as long as graph6 of its first character, which a list of ``a|b`` has not."""
+    if first.strip()[:1] in b"&:;~":
+        return True
+    sizes = ((len(word), word[0] - ord("?")) for word in start.split())
+    return any(n >= 0 and length == 1 + -(-comb(n, 2) // 6) for length, n in sizes)
 
 
 def read_arcs(path: str, source: Source) -> Graph | None:
