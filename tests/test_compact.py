@@ -101,7 +101,7 @@ def test_the_frames_are_those_of_wider_rows(budget: int, collect: bool, monkeypa
 @pytest.mark.slow
 def test_frames_of_compact_rows_are_given_away(threads: int, budget: int) -> None:
     """One seed after another has nearly all the work, and every slice takes several looks at the queue."""
-    graph = grid(5, 14)
+    graph = grid(4, 18)
     for group in groups_of(graph):
         counting, listing = (sweep_of(graph, group, collect, threads, GroupState()) for collect in (False, True))
         while not counting.finished:
