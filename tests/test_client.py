@@ -127,7 +127,7 @@ def test_a_poll_that_does_not_wait_returns_what_has_come():
 def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
     monkeypatch.setattr("chordless.engine.process._BOOT", slow_boot())
     run = tmp_path / "run"
-    command = RunCommand("grid:6x9", time.time(), arch="cpu", checkpoint=str(run), timeout=20.0)
+    command = RunCommand("grid:6x9", time.time(), arch="cpu", checkpoint=str(run), timeout=PATIENCE)
     with EngineProcess(command) as engine:
         wait_for(engine, Progress)
         engine.send(PauseCommand())
@@ -199,10 +199,10 @@ def test_a_checkpoint_that_cannot_be_is_said_on_the_log():
 @pytest.mark.slow
 def test_a_long_run_is_estimated():
     reports: list[Progress] = []
-    with EngineProcess(run_of(LONG, timeout=60)) as engine:
+    with EngineProcess(run_of(LONG, timeout=PATIENCE)) as engine:
         while not reports or reports[-1].cycles_estimate is None:
-            event = engine.poll(60)
-            assert not isinstance(event, Finished | None), "a minute without an estimate"
+            event = engine.poll(PATIENCE)
+            assert not isinstance(event, Finished | None), "minutes without an estimate"
             if isinstance(event, Progress):
                 reports.append(event)
     assert reports[0].cycles_estimate is None

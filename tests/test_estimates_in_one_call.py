@@ -145,7 +145,8 @@ def test_symmetry_probes_the_search_of_one_path_of_each_orbit():
 
 
 @pytest.mark.parametrize("function", [estimate_cycles, estimate_paths])
-def test_progress_is_told_while_it_probes(function):
+def test_progress_is_told_while_it_probes(function, monkeypatch):
+    monkeypatch.setattr("kernels_ti.watch.SECONDS_BETWEEN_REPORTS", 0.01)  # a busy machine tells fewer
     told = []
     function(generate("grid:8x9"), seconds=0.8, progress=told.append)
     assert all(isinstance(now, Progress) for now in told)

@@ -13,6 +13,7 @@ import tracemalloc
 import pytest
 from chordless.graphs.load import load_graph
 from chordless.graphs.readers.incoming import Limits, read_bytes
+from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, command, fails
 
 from kernels_ti import GraphError
@@ -127,7 +128,7 @@ def test_a_signal_ends_the_wait_for_a_pipe(tmp_path, number, subcommand):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     process = subprocess.Popen(command(subcommand, pipe), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     writer = None
     while writer is None and time.monotonic() < deadline:
         try:
@@ -137,7 +138,7 @@ def test_a_signal_ends_the_wait_for_a_pipe(tmp_path, number, subcommand):
             time.sleep(0.05)
     assert writer is not None
     process.send_signal(number)
-    said = process.communicate(timeout=30)[1]
+    said = process.communicate(timeout=PATIENCE)[1]
     os.close(writer)
     assert process.returncode == 128 + number, said
     assert ("interrupted" if number == signal.SIGINT else "ended by SIGTERM") in said

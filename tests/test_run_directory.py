@@ -145,13 +145,16 @@ def test_one_engine_at_a_time(tmp_path, monkeypatch):
 
 def test_the_lock_of_an_engine_that_is_about_to_end_is_waited_for(tmp_path):
     path = begin(tmp_path / "run").path
+    held, told = os.pipe()
     child = os.fork()
     if child == 0:
         with reopened(path):
-            os.write(1, b"")
+            os.write(told, b".")
             time.sleep(0.5)
         os._exit(0)
-    time.sleep(0.2)
+    os.close(told)
+    with open(held, "rb") as stream:
+        assert stream.read(1) == b"."
     with reopened(path):
         pass
     assert os.waitpid(child, 0)[1] == 0

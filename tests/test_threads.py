@@ -97,7 +97,7 @@ import networkx as nx
 from kernels_ti import count_cycles
 def interrupted():
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-    count_cycles(nx.grid_2d_graph(8, 8), arch="cpu", timeout=60)
+    count_cycles(nx.grid_2d_graph(12, 12), arch="cpu", method="search", timeout=600)
 try:
     interrupted()
     print("went on")
@@ -153,6 +153,7 @@ def test_another_arch_is_opened_when_nobody_holds_the_one_before(slow_arches: li
 
 def test_turns_come_in_the_order_of_asking() -> None:
     turns, order, threads = Turns(), [], []
+    until = time.monotonic() + PATIENCE
 
     def take(needed: str) -> None:
         with turns.hold(needed):
@@ -162,7 +163,9 @@ def test_turns_come_in_the_order_of_asking() -> None:
         for needed in ("b", "a"):
             threads.append(threading.Thread(target=take, args=(needed,)))
             threads[-1].start()
-            time.sleep(SHORT)
+            while len(turns._waiting) < len(threads):
+                assert time.monotonic() < until
+                time.sleep(0.001)
         assert order == []  # the second would fit, but came later
     for thread in threads:
         thread.join(PATIENCE)
