@@ -172,7 +172,7 @@ def test_vertices_without_an_edge_cost_next_to_nothing():
     space = SearchSpace(graph, Options())
     started = time.process_time()
     assert found_at_once(space, collect=False).by_length == {3: 1}
-    assert time.process_time() - started < 1  # a step for each vertex, with a bit row of all, takes ten seconds
+    assert time.process_time() - started < 3  # a step for each vertex, with a bit row of all, takes ten seconds
 
 
 def test_a_graph_with_a_probability_in_its_name_is_as_large_as_it_says():

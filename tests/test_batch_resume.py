@@ -225,11 +225,11 @@ def test_an_engine_that_dies_of_a_graph_does_not_end_the_batch(tmp_path, monkeyp
 SLOW = "import time, chordless.batch.inputs as inputs; inputs.LINES_AT_ONCE = 20; " \
     "import chordless.batch.runner as runner, chordless.batch.counting as counting; " \
     "runner.LINES_AT_ONCE = 20; count = counting.count_many; " \
-    "counting.count_many = lambda *a, **k: (time.sleep(0.1), count(*a, **k))[1]; "  # fmt: skip
+    "counting.count_many = lambda *a, **k: (time.sleep(0.3), count(*a, **k))[1]; "  # fmt: skip
 
 
 def slow_batch(*arguments):
-    """Start a batch that does twenty graphs in a tenth of a second, in a process group of its own."""
+    """Start a batch that does twenty graphs in three tenths of a second, in a process group of its own."""
     boot = process._BOOT.replace("from chordless.worker", SLOW + "from chordless.worker")
     code = (
         "import sys; from chordless.engine import process; from chordless.cli import main; "

@@ -10,6 +10,7 @@ import pytest
 from chordless.graphs.graph6 import HEADERS, Chunk, decoded, read_chunks
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import PATIENCE
 
 
 def line(graph: nx.Graph, *, sparse: bool = False) -> bytes:
@@ -164,7 +165,7 @@ def test_a_pipe_is_read_before_it_ends() -> None:
     def write() -> None:
         with os.fdopen(writing, "wb", buffering=0) as pipe:
             pipe.write(text * 3 + text[:2])
-            assert first_is_here.wait(20)
+            assert first_is_here.wait(PATIENCE)
             pipe.write(text[2:] + text)
 
     writer = threading.Thread(target=write)

@@ -89,14 +89,14 @@ def test_a_browser_sees_the_dashboard_until_ctrl_c(tmp_path):
     with served(tmp_path, port, "petersen", preexec_fn=lambda: os.sched_setaffinity(0, {core})) as (process, address):
         assert address.startswith(f"http://localhost:{port}/?token=")
         looked = seen(address, lambda: process.send_signal(signal.SIGINT))
-        page, one_too_many, drawn, close_code = asyncio.run(asyncio.wait_for(looked, 60))
+        page, one_too_many, drawn, close_code = asyncio.run(asyncio.wait_for(looked, PATIENCE))
         assert "<title>chordless</title>" in page
         assert b"A chordless cycle" in drawn
         # One core bears one dashboard.
         assert (one_too_many[0], "1 dashboard is open, as many as" in one_too_many[1]) == (503, True)
         # The server has said good-bye to a browser that would have stayed.
         assert close_code == 1000
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
         assert process.stderr.read() == ""
 
 
