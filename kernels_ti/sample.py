@@ -13,7 +13,6 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.sample import Draws, check_fit, draws_of, in_cycle_order
 from kernels_ti.boundary.way_back.blocks import Report, space_for
 from kernels_ti.boundary.way_back.keeping import Keeping
-from kernels_ti.boundary.way_back.walks import words_for
 from kernels_ti.choices import LONGEST_COUNT, Method, Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
@@ -22,6 +21,7 @@ from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
 from kernels_ti.method import may_search, seconds_of_faster_search
 from kernels_ti.options import require_arch, require_number, require_seed
 from kernels_ti.sample_by_search import SearchedDraws, draws_by_search
+from kernels_ti.state import words_for
 from kernels_ti.watch import ProgressOption, Watch
 
 

@@ -19,12 +19,11 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.participation import CycleShares
 from kernels_ti.boundary.sample import ANSWER
 from kernels_ti.boundary.values.numbers import random_below
-from kernels_ti.boundary.way_back.walks import words_for
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import host_budget
 from kernels_ti.errors import SizeError, time_is_up, worded
 from kernels_ti.found.cycle_order import fits_in_rows
-from kernels_ti.state import Rows, scattered
+from kernels_ti.state import Rows, scattered, words_for
 from kernels_ti.watch import Watch
 from kernels_ti.watched import begun, watched_slices
 

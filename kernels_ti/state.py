@@ -172,6 +172,11 @@ def populations(rows: Rows, out: IntArray | None = None) -> IntArray:
     return sums
 
 
+def words_for(vertices: int) -> int:
+    """Return the words of a bit row over so many vertices."""
+    return -(-vertices // STATE_WORD_BITS)
+
+
 def singles(labels: npt.NDArray[np.integer], words: int) -> Rows:
     """Return for each label the bit row that holds it alone, shape (k, words)."""
     rows = np.zeros((len(labels), words), np.uint64)

@@ -24,14 +24,13 @@ from kernels_ti.boundary.way_back.blocks import PlannedBlocks
 from kernels_ti.boundary.way_back.device_ways import DeviceWays
 from kernels_ti.boundary.way_back.history import History
 from kernels_ti.boundary.way_back.keeping import Means
-from kernels_ti.boundary.way_back.walks import words_for
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import host_budget
 from kernels_ti.errors import SizeError, bytes_text
 from kernels_ti.found.cycle_order import CycleOrder
 from kernels_ti.graph import Graph
-from kernels_ti.state import Rows
+from kernels_ti.state import Rows, words_for
 from kernels_ti.watch import Watch
 
 # A round of draws gets one part of so many of the memory; the states get the rest.

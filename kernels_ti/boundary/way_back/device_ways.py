@@ -14,11 +14,12 @@ from kernels_ti.boundary.values.numbers import Numbers, picked
 from kernels_ti.boundary.values.saved import SavedForward
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.device_layers import DeviceLayers, KeptLayer
+from kernels_ti.boundary.way_back.history import Walks
 from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.boundary.way_back.layers import Rule
-from kernels_ti.boundary.way_back.walks import Walks, words_for
 from kernels_ti.device.device import Device
 from kernels_ti.errors import EngineError
+from kernels_ti.state import words_for
 
 
 class DeviceWays(DeviceLayers):
@@ -35,7 +36,7 @@ class DeviceWays(DeviceLayers):
         self._go(saved, len(block.steps))
 
     def members(self, numbers: Numbers, names: Sequence[int], vertices: int) -> Words:
-        """Return the cycles for some numbers of the block by going back once; see `members_of`.
+        """Return the cycles for some numbers of the block by going back once; see `History.members`.
 
         The ways to a state are taken in an order that does not depend on the threads or on the arch.
         """

@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels_ti.boundary.arrays import Words
-from kernels_ti.boundary.values.numbers import Numbers
+from kernels_ti.boundary.arrays import Flags, Indices, Words
+from kernels_ti.boundary.values.numbers import Numbers, picked
 from kernels_ti.boundary.values.saved import SavedForward, SavedLayer
 from kernels_ti.boundary.values.states import GivenUp, require_memory
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
 from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.boundary.way_back.kept_way import Kept, KeptWay
 from kernels_ti.boundary.way_back.layers import Layer, Rule, Values, layer_of
-from kernels_ti.boundary.way_back.walks import Walks, members_of
+from kernels_ti.errors import EngineError
+from kernels_ti.state import STATE_WORD_BITS, words_for
 
 # Bytes that a step needs for a while: for each state, and for each of its words.
 _BYTES_OF_A_STATE, _BYTES_OF_A_WORD = 150, 50
@@ -80,9 +81,32 @@ class History(KeptWay[_Kept]):
         return len(self.reached[0])
 
     def members(self, numbers: Numbers, names: Sequence[int], vertices: int) -> Words:
-        """Return the cycles for some numbers of the block, by going back once; see `members_of`."""
+        """Go back once, and return the cycles for some numbers of the block, as bit rows in the order of the numbers.
+
+        `names` has the vertex of the graph for each vertex of the block, `vertices` is the number of the graph's.
+        """
         walks = Walks(numbers, self._rule.closed)
-        return members_of(walks, self.backward(walks.last + 1), names, vertices)
+        members = np.zeros((len(walks), words_for(vertices)), np.uint64)
+        at, rest = np.zeros(len(walks), np.int64), walks.rest.digits
+        for place, layer, values in self.backward(walks.last + 1):
+            ways = values.ways
+            going, begun = walks.begun(place)
+            word, bit = divmod(names[layer.step.vertex], STATE_WORD_BITS)
+            if going:
+                parents, joins, first, last = _parents(layer, at[:going])
+                picks, left = picked(ways[parents], first, last, Numbers(rest[:, :going]))
+                at[:going], rest[:, :going] = parents[picks], left.digits
+                members[:going, word] |= joins[picks].astype(np.uint64) << np.uint64(bit)
+            if begun > going:
+                new, closing = np.zeros(begun - going, np.int64), layer.closing
+                picks, left = picked(ways[closing], new, new + len(closing), Numbers(rest[:, going:begun]))
+                at[going:begun], rest[:, going:begun] = closing[picks], left.digits
+                members[going:begun, word] |= np.uint64(1) << np.uint64(bit)
+        if rest.any():
+            raise EngineError("internal error: the way back to a cycle has a rest")
+        found = np.empty_like(members)
+        found[walks.order] = members
+        return found
 
     def backward(self, end: int | None = None) -> Iterator[tuple[int, Layer, Values]]:
         """Go back, once, from a step: yield the number of each, its layer and the values of its states."""
@@ -130,3 +154,48 @@ class History(KeptWay[_Kept]):
             held + states * of_a_state, self._memory, states, self._block, self.place,
             of_a_state=of_a_state, is_count=False,
         )  # fmt: skip
+
+
+class Walks:
+    """Walks in the order in which they begin on the way back, each with a number below the sum of `closed`.
+
+    `closed` says for each step how many cycles close in it. `order` has the place of each walk among the numbers,
+    `rest` what is left of its number. The first walks begin in the step `last`.
+    """
+
+    def __init__(self, numbers: Numbers, closed: dict[int, int]) -> None:
+        places = sorted(closed)
+        ways = Numbers.of([closed[place] for place in places])
+        k = len(numbers)
+        which, rest = picked(ways, np.zeros(k, np.int64), np.full(k, len(places)), numbers)
+        begins = np.array(places)[which]
+        self.order: Indices = np.argsort(-begins, kind="stable")
+        self.rest = rest[self.order]
+        self.last = int(begins.max())
+        self._begins = -begins[self.order]
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def begun(self, place: int) -> tuple[int, int]:
+        """Return how many walks begin after a step, and how many after or in it."""
+        before, after = np.searchsorted(self._begins, (-place, -place + 1))
+        return int(before), int(after)
+
+
+def _parents(layer: Layer, children: Indices) -> tuple[Indices, Flags, Indices, Indices]:
+    """Return the parents of `children`, whether the vertex joins, and the range of the parents of each."""
+    is_wanted = np.zeros(layer.after + 1, np.bool_)  # the last entry stands for no child
+    is_wanted[children] = True
+    sides = [np.flatnonzero(is_wanted[child]) for child in (layer.off, layer.on)]
+    child = np.concatenate((layer.off[sides[0]], layer.on[sides[1]]))
+    order = np.argsort(child, kind="stable")
+    child = child[order]
+    places = np.zeros(layer.after + 1, np.int64)
+    wanted = np.flatnonzero(is_wanted)
+    places[wanted] = np.arange(len(wanted))
+    ends = np.searchsorted(child, wanted, side="right")
+    group = places[children]
+    last = ends[group]
+    first = np.concatenate(([0], ends[:-1]))[group]
+    return np.concatenate(sides)[order], order >= len(sides[0]), first, last
