@@ -64,12 +64,7 @@ def arch_of_longest(plan: BoundaryPlan, arch: str, *, threads: int | None = None
 def is_for_kernels(block: Graph, order: BoundaryOrder, *, by_length: bool = False) -> bool:
     """Say whether a block is worth kernels, and its boundary narrow enough."""
     fewest = _FEWEST_STATES / (_TIMES_BY_LENGTH if by_length or is_open() else 1)
-    return fits_kernels(block, order) and order.cost >= fewest
-
-
-def fits_kernels(block: Graph, order: BoundaryOrder) -> bool:
-    """Say whether the boundary of a block is narrow enough for kernels."""
-    return Packing(order.width, 2 if block.directed else 1).fits_kernels
+    return Packing(order.width, 2 if block.directed else 1).fits_kernels and order.cost >= fewest
 
 
 def block_in_kernels(
