@@ -43,8 +43,7 @@ class Completion:
     def __init__(self, block: OrderedBlock) -> None:
         packing = block.packing
         self._is_possible = packing.roles == 1 and packing.slots <= _MOST_SLOTS
-        self._ahead = Ahead(block)
-        self._packing = packing
+        self._neighbours, self._steps, self._packing = neighbour_lists(block.graph), block.steps, packing
         self._part = _FIRST_PART
         self._work, self._has_begun = 0, False
 
@@ -67,7 +66,7 @@ class Completion:
         from kernels_ti.boundary.kernels.completion import completion_kernel
 
         drop = completion_kernel(self._packing.words, self._packing.bits)
-        ahead, tallies = device.buffer(self._ahead.after(place)), device.buffer(np.zeros(TALLIES, np.uint64))
+        ahead, tallies = device.buffer(self._ahead(place)), device.buffer(np.zeros(TALLIES, np.uint64))
         for first, last in slices:
             drop(first, last, stride, word_stride, empty, states, ahead, tallies)
             yield
@@ -88,16 +87,9 @@ class Completion:
         self.learn(states, states - np.count_nonzero(possible))
         return possible
 
-
-class Ahead:
-    """The vertices that are still to come after each step of a block."""
-
-    def __init__(self, block: OrderedBlock) -> None:
-        self._neighbours, self._steps, self._slots = neighbour_lists(block.graph), block.steps, block.packing.slots
-
-    def after(self, place: int) -> Words:
-        """Return the tables for the states after a step, from 0 on, as the kernels read them."""
-        coming = [step.vertex for step in self._steps[place + 1 :]]
+    def _ahead(self, place: int) -> Words:
+        """Return tables of the vertices to come after a step, from 0 on, as the kernel reads them."""
+        coming, slots = [step.vertex for step in self._steps[place + 1 :]], self._packing.slots
         missing = set(coming)
         slot_of = {
             step.vertex: step.slot
@@ -106,7 +98,7 @@ class Ahead:
         }
         node_of, single = self._nodes(list(slot_of), missing)
         count = max(node_of.values(), default=-1) + 1
-        beside_nodes, beside_slots, near = [0] * MOST_NODES, [0] * MOST_NODES, [0] * self._slots
+        beside_nodes, beside_slots, near = [0] * MOST_NODES, [0] * MOST_NODES, [0] * slots
         for v in coming:
             node = node_of[v]
             for u in self._neighbours[v]:
@@ -116,7 +108,7 @@ class Ahead:
                 elif node_of[u] != node:
                     beside_nodes[node] |= 1 << node_of[u]
         nodes = (1 << count) - 1
-        return np.array([nodes, nodes >> single << single, self._slots, *beside_nodes, *beside_slots, *near], np.uint64)
+        return np.array([nodes, nodes >> single << single, slots, *beside_nodes, *beside_slots, *near], np.uint64)
 
     def _nodes(self, boundary: list[int], missing: set[int]) -> tuple[dict[int, int], int]:
         """Return the node of each vertex to come, and how many nodes stand for one vertex: these are the first."""
