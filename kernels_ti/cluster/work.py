@@ -9,16 +9,14 @@ from functools import cached_property
 
 import numpy as np
 
-from kernels_ti.state import Frames, GroupState, by_length_of, populations
+from kernels_ti.estimate.host_step import labels_of
+from kernels_ti.state import Frames, GroupState, by_length_of, populations, singles
 
 FRAMES_PER_CHUNK = 64
 """Most frames of a chunk."""
 
 FEWEST_CHUNKS = 32
 """Chunks into which a small answer is divided, so that several workers can go on with it."""
-
-_ONE = np.uint64(1)
-_WORD_BITS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +40,11 @@ class Chunk:
 
 def halves(frames: Frames) -> list[Frames]:
     """Split a single frame into two with about half of its extensions each; return it alone if it has only one."""
-    labels = np.flatnonzero(np.unpackbits(frames.extensions.view(np.uint8), bitorder="little"))
+    _, labels = labels_of(frames.extensions)
     if len(labels) < 2:
         return [frames]
-    first = np.zeros_like(frames.extensions)
-    for label in labels[::2].tolist():
-        first[0, label // _WORD_BITS] |= _ONE << np.uint64(label % _WORD_BITS)
-    rest: list[Frames] = []
-    for part in (first, frames.extensions & ~first):
-        rest.append(replace(frames, extensions=part))
-    return rest
+    first = np.bitwise_or.reduce(singles(labels[::2], frames.extensions.shape[1]), axis=0, keepdims=True)
+    return [replace(frames, extensions=part) for part in (first, frames.extensions & ~first)]
 
 
 def chunks_of(group: int, frames: Frames) -> list[Chunk]:
