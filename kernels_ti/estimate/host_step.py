@@ -34,11 +34,6 @@ def unpacked(rows: Rows) -> npt.NDArray[np.uint8]:
     return np.unpackbits(_bytes_of(rows), axis=1, bitorder="little")
 
 
-def _packed(bits: npt.NDArray[np.uint8]) -> Rows:
-    """Return bytes 0 and 1, shape (.., 64 W), as bit rows, shape (.., W)."""
-    return np.packbits(bits, axis=-1, bitorder="little").view(np.uint64)
-
-
 def _bytes_of(rows: Rows) -> npt.NDArray[np.uint8]:
     return np.ascontiguousarray(rows).view(np.uint8)
 
@@ -116,7 +111,8 @@ class HostBlocks:
 
     def survey(self, max_length: int) -> tuple[int, int]:
         """Count the triangles and the initial triplets; with a maximum length of 3 there are no triplets."""
-        pieces = [np.arange(start, min(start + _SEEDS_AT_ONCE, self._seeds)) for start in self._seed_pieces]
+        every = np.arange(len(self.group.seed_entries))
+        pieces = [every[start : start + _SEEDS_AT_ONCE] for start in range(0, len(every), _SEEDS_AT_ONCE)]
         triangles = sum(int(populations(self.triangles(seeds)).sum()) for seeds in pieces)
         if max_length <= 3:
             return triangles, 0
@@ -150,14 +146,6 @@ class HostBlocks:
         if self.group.chords is None:
             return np.zeros((len(row), self.words), np.uint64)
         return self.rows[self.group.end_rows + row]
-
-    @property
-    def _seeds(self) -> int:
-        return len(self.group.seed_entries)
-
-    @property
-    def _seed_pieces(self) -> range:
-        return range(0, self._seeds, _SEEDS_AT_ONCE)
 
     def alive(self, frames: Frames) -> npt.NDArray[np.bool_]:
         """Say which frames have an extension, and an allowed vertex next to the waiting end; shape (k,)."""
@@ -342,7 +330,7 @@ class _Lanes:
         eights = np.ascontiguousarray(turned).reshape(-1, self._size)
         rows = np.zeros((len(self._place), STATE_WORD_BITS * self._words), np.uint8)
         rows[:, : self._size] = eights[self._place // 8] >> (self._place % 8).astype(np.uint8)[:, None] & 1
-        return _packed(rows)
+        return np.packbits(rows, axis=1, bitorder="little").view(np.uint64)
 
     def neighbours_of(self, lanes: Rows) -> Rows:
         """Return for each vertex the frames in which a neighbour of it is set."""

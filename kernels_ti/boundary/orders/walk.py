@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 
 from kernels_ti.boundary.orders.order import BoundaryOrder
 from kernels_ti.graph import Graph
@@ -101,11 +100,6 @@ def _may_end(to_come: Counter[int]) -> int:
     onward, back, either = (to_come[way] for way in (1, 2, 3))
     tail, head = back + either > 0, onward + either > 0
     return TAIL * tail + HEAD * head + ALONE * (tail and head and onward + back + either >= 2)
-
-
-def most_states_from(steps: Sequence[Step]) -> list[float]:
-    """Return about how many states there are at the largest boundary from each step on."""
-    return list(accumulate((step.cost for step in reversed(steps)), max))[::-1]
 
 
 def most_additions(step: Step, states: int) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from kernels_ti.boundary.arrays import Places, Words
 from kernels_ti.boundary.orders.order import BoundaryOrder
 from kernels_ti.boundary.orders.plan import BoundaryPlan
-from kernels_ti.boundary.orders.walk import Step, most_states_from, steps_of
+from kernels_ti.boundary.orders.walk import Step, steps_of
 from kernels_ti.boundary.spec.changes import ChangesOfSteps
 from kernels_ti.boundary.spec.coded import coded
 from kernels_ti.boundary.spec.packing import Packing
@@ -47,7 +48,7 @@ class OrderedBlock:
     @cached_property
     def most_from(self) -> Sequence[float]:
         """About how many states there are at the largest boundary from each step on."""
-        return most_states_from(self.steps)
+        return list(accumulate((step.cost for step in reversed(self.steps)), max))[::-1]
 
     @cached_property
     def is_bipartite(self) -> bool:
@@ -63,10 +64,6 @@ class OrderedBlock:
                 elif colours[u] == colours[v]:
                     return False
         return True
-
-    def width_after(self, place: int) -> int:
-        """Return the vertices in the boundary when so many vertices have come."""
-        return self.steps[place - 1].width if place else 0
 
 
 def ordered_blocks(plan: BoundaryPlan) -> list[OrderedBlock]:

@@ -67,11 +67,6 @@ class Numbers:
         return Numbers(self.digits[:, which], self.bound)
 
     @property
-    def nbytes(self) -> int:
-        """Bytes of the digits."""
-        return self.digits.nbytes
-
-    @property
     def by_length(self) -> Words:
         """The digits, shape (digits, k, lengths); one length for numbers that know none."""
         return self.digits if self.digits.ndim == 3 else self.digits[:, :, None]

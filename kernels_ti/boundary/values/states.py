@@ -36,8 +36,9 @@ def require_memory(
         return
     largest = (needed / max(states, 1) if of_a_state is None else of_a_state) * block.most_from[place]
     after = f", {parameter('method', 'search')} needs next to none" if is_count else ""
+    width = block.steps[place - 1].width if place else 0
     raise StatesError(
-        f"{quantity(states, 'state')} at a boundary of {vertices_text(block.width_after(place))} may need "
+        f"{quantity(states, 'state')} at a boundary of {vertices_text(width)} may need "
         f"{bytes_text(needed)}, more than the {bytes_text(memory)} allowed, and the largest boundary about "
         f"{bytes_text(max(needed, largest))}: {parameter('memory')} allows more{after}"
     )

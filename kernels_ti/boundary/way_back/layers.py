@@ -48,10 +48,6 @@ class Layer:
         parents = np.flatnonzero(child >= 0)
         return parents, child[parents].astype(np.int64)
 
-    def parents_of(self, state: int, *, joins: bool) -> Indices:
-        """Return the states that become one of those that follow."""
-        return np.flatnonzero((self.on if joins else self.off) == state)
-
 
 def layer_of(block: PlannedBlock, place: int, words: Words) -> tuple[Layer, Words]:
     """Let the vertex of a step come in all states; return the layer, and the states that follow.
@@ -92,7 +88,7 @@ class Values:
     @property
     def nbytes(self) -> int:
         """Bytes of both."""
-        return self.ways.nbytes + (0 if self.largest is None else self.largest.nbytes)
+        return self.ways.digits.nbytes + (0 if self.largest is None else self.largest.nbytes)
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:

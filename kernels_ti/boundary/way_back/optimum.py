@@ -168,8 +168,8 @@ def _way_back(way: Iterator[tuple[int, Layer, Values]], rule: Rule, state: int, 
 
 def _parent(layer: Layer, values: Values, rule: Rule, state: int, value: int) -> tuple[int, bool]:
     """Return a state that becomes the given one with its value, and whether the vertex joins."""
-    for joins in (False, True):
-        parents = layer.parents_of(state, joins=joins)
+    for joins, child in ((False, layer.off), (True, layer.on)):
+        parents = np.flatnonzero(child == state)
         fitting = parents[rule.reached(layer, values, parents, joins=joins) == value]
         if len(fitting):
             return int(fitting[0]), joins
