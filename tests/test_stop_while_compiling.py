@@ -6,8 +6,7 @@ import time
 
 import pytest
 from chordless.engine import process
-from chordless.engine.cut_short import loses_nothing
-from chordless.engine.process import EngineProcess
+from chordless.engine.process import EngineProcess, loses_nothing
 from chordless.protocol.events import Finished, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import summarize

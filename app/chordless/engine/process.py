@@ -12,10 +12,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import IO
 
-from chordless.engine.cut_short import finished_at, loses_nothing
 from chordless.protocol.codec import command_to_json, event_from_json, event_to_json
 from chordless.protocol.events import (
     BatchFinished,
@@ -29,7 +29,7 @@ from chordless.protocol.events import (
     Progress,
     Started,
 )
-from chordless.protocol.orders import Command, StopCommand
+from chordless.protocol.orders import Command, RunCommand, StopCommand
 from kernels_ti import EngineError, child
 
 _BOOT = "from chordless.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
@@ -280,8 +280,10 @@ class EngineProcess:
             self.last_words.append(event.text)
         elif isinstance(event, Progress):
             self._newest = event
-        elif isinstance(event, Started):
-            self._started = event
+        elif isinstance(event, (Started, BatchStarted)):
+            self.search_began = True
+            if isinstance(event, Started):
+                self._started, self.directory = event, event.directory
         self._record(event)
         self._pending.append(event)
 
@@ -290,11 +292,6 @@ class EngineProcess:
         try:
             if self._recording is not None:
                 _write_line(self._recording, line)
-            if isinstance(event, Started):
-                self.search_began = True
-                self.directory = event.directory
-            elif isinstance(event, BatchStarted):
-                self.search_began = True
             self._record_in_directory(event, line)
         except OSError as error:
             raise EngineError(f"cannot record the events: {error.strerror}") from error
@@ -333,6 +330,31 @@ def record(recording: IO[str], event: Event) -> None:
         _write_line(recording, _line_of(event))
     except OSError as error:
         raise EngineError(f"cannot record the events: {error.strerror}") from error
+
+
+def loses_nothing(command: Command) -> bool:
+    """Return whether an engine that compiles may be killed: cycles on their way to a file or pipe would be lost.
+
+    Those of a run with a folder are on the disk, since such a run keeps a checkpoint before it compiles.
+    """
+    return isinstance(command, RunCommand) and (command.output is None or command.checkpoint is not None)
+
+
+def finished_at(started: Started, newest: Progress, command: Command) -> Finished:
+    """Return the last event of a stopped run whose last report is the `newest`."""
+    assert isinstance(command, RunCommand)
+    known = {item.name for item in fields(Finished)}
+    seconds = max(started.setup_seconds + newest.seconds, time.time() - command.program_start)
+    along = {"width": newest.width, "states": newest.states or 0}
+    return Finished(
+        **{name: value for name, value in {**vars(started), **vars(newest)}.items() if name in known},
+        reason="interrupted",
+        enumerate_seconds=newest.seconds,
+        total_seconds=seconds,
+        peak_memory_bytes=newest.memory_bytes,
+        checkpoint=None if started.directory is None else command.checkpoint,
+        boundary=None if newest.states is None else along,
+    )
 
 
 def _descriptors_of(command: Command) -> Iterator[int]:
