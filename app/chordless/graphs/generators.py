@@ -184,35 +184,13 @@ def _derive(spec: str, kind: str, source: str, memory: int | None) -> Graph:
     return derive(spec, generate(source, memory=memory), memory)
 
 
-_NAMED = {
-    "bull": "bull_graph",
-    "chvatal": "chvatal_graph",
-    "cubical": "cubical_graph",
+_NAMED = {name: f"{name}_graph" for name in GRAPH6} | {
     "davis_women": "davis_southern_women_graph",
-    "desargues": "desargues_graph",
-    "diamond": "diamond_graph",
-    "dodecahedral": "dodecahedral_graph",
     "florentine": "florentine_families_graph",
-    "frucht": "frucht_graph",
-    "heawood": "heawood_graph",
-    "hoffman_singleton": "hoffman_singleton_graph",
-    "house": "house_graph",
-    "house_x": "house_x_graph",
-    "icosahedral": "icosahedral_graph",
     "karate": "karate_club_graph",
-    "krackhardt_kite": "krackhardt_kite_graph",
     "les_miserables": "les_miserables_graph",
-    "moebius_kantor": "moebius_kantor_graph",
-    "octahedral": "octahedral_graph",
-    "pappus": "pappus_graph",
-    "petersen": "petersen_graph",
-    "sedgewick_maze": "sedgewick_maze_graph",
-    "tetrahedral": "tetrahedral_graph",
-    "truncated_cube": "truncated_cube_graph",
-    "truncated_tetrahedron": "truncated_tetrahedron_graph",
-    "tutte": "tutte_graph",
 }
-
+_NAMED = {name: _NAMED[name] for name in sorted(_NAMED)}
 
 _SMILES = Kind("smiles", "smiles:c1ccccc1", "the molecule of a SMILES, with its atoms and bonds")
 _KINDS = tuple(dict.fromkeys((*FAMILIES, *_PRODUCTS, *_DERIVED, *_RANDOM, _SMILES.name, *_NAMED)))
