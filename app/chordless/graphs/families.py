@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -109,7 +109,38 @@ def on_grid(edges: Sequence[IntArray], sizes: Sequence[int]) -> Graph:
     n = math.prod(sizes)
     places = np.unravel_index(np.arange(n), sizes)
     names = [",".join(map(str, place)) for place in zip(*(axis.tolist() for axis in places), strict=True)]
-    return Graph.from_edge_array(np.concatenate(edges), names=names if len(sizes) > 1 else None, n=n)
+    pairs = np.concatenate([np.empty((0, 2), np.int64), *edges])
+    return Graph.from_edge_array(pairs, names=names if len(sizes) > 1 else None, n=n)
+
+
+def in_line(sizes: Sequence[int], reach: int) -> list[IntArray]:
+    """Return the pairs of places of a grid that are in line along one dimension, at most `reach` apart."""
+    index = np.arange(math.prod(sizes)).reshape(sizes)
+    return [
+        pairs_of(index.take(range(size - step), axis), index.take(range(step, size), axis))
+        for axis, size in enumerate(sizes)
+        for step in range(1, min(reach, size - 1) + 1)
+    ]
+
+
+def aslant(sizes: Sequence[int], moves: Sequence[tuple[int, int]]) -> list[IntArray]:
+    """Return the pairs of squares of a board so many rows and columns apart, in both directions."""
+    index = np.arange(math.prod(sizes)).reshape(sizes)
+    return [pairs_of(each[:-a, :-b], each[a:, b:]) for each in (index, index[:, ::-1]) for a, b in moves]
+
+
+def diagonal(sizes: Sequence[int]) -> list[IntArray]:
+    """Return the pairs of squares of a board on one diagonal."""
+    return aslant(sizes, [(step, step) for step in range(1, min(sizes))])
+
+
+def on_words(letters: int, steps: Iterable[int], *, even: bool = False) -> Graph:
+    """Join words of 0 and 1 of that length whose difference is a step; one more letter makes the 1s `even`."""
+    word = np.arange(1 << letters)
+    below = [(word[word < word ^ step], step) for step in steps]
+    edges = [pairs_of(some, some ^ step) for some, step in below]
+    names = [f"{each:0{letters}b}{each.bit_count() % 2 if even else ''}" for each in word.tolist()]
+    return Graph.from_edge_array(np.concatenate(edges), names=names)
 
 
 def tupled(drawn: Any) -> Graph:
@@ -126,11 +157,7 @@ def _grid_size(*sizes: int) -> Size:
 
 @family("rows x columns, or more dimensions", "grid:7x10", _grid_size, None)
 def _grid(*sizes: int) -> Graph:
-    index = np.arange(math.prod(sizes)).reshape(sizes)
-    edges = [np.empty((0, 2), np.int64)]
-    for axis, size in enumerate(sizes):
-        edges.append(pairs_of(index.take(range(size - 1), axis), index.take(range(1, size), axis)))
-    return on_grid(edges, sizes)
+    return on_grid(in_line(sizes, 1), sizes)
 
 
 def _torus_size(*sizes: int) -> Size:
@@ -144,21 +171,6 @@ def _torus(*sizes: int) -> Graph:
     return on_grid([pairs_of(index, np.roll(index, -1, axis)) for axis in range(len(sizes))], sizes)
 
 
-def board(sizes: Sequence[int], reach: int, *, straight: bool = True, diagonal: bool = True) -> Graph:
-    """Join squares of a board if a piece can move between them that goes at most `reach` squares."""
-    rows, columns = sizes
-    index = np.arange(rows * columns).reshape(rows, columns)
-    edges = [np.empty((0, 2), np.int64)]
-    for d in range(1, reach + 1):
-        if straight:
-            edges.append(pairs_of(index[:, :-d], index[:, d:]))
-            edges.append(pairs_of(index[:-d, :], index[d:, :]))
-        if diagonal:
-            edges.append(pairs_of(index[:-d, :-d], index[d:, d:]))
-            edges.append(pairs_of(index[:-d, d:], index[d:, :-d]))
-    return on_grid(edges, sizes)
-
-
 def _king_size(rows: int, columns: int) -> Size:
     m = rows * (columns - 1) + columns * (rows - 1) + 2 * (rows - 1) * (columns - 1)
     return Size(rows * columns, m, min(3, rows) * min(3, columns) - 1)
@@ -166,7 +178,7 @@ def _king_size(rows: int, columns: int) -> Size:
 
 @family("squares of a board, joined by the moves of a king", "king:6x6", _king_size, 2)
 def _king(*sizes: int) -> Graph:
-    return board(sizes, reach=1)
+    return on_grid([*in_line(sizes, 1), *aslant(sizes, [(1, 1)])], sizes)
 
 
 def rook_size(a: int, b: int) -> Size:
@@ -188,7 +200,7 @@ def _queens_size(a: int, b: int) -> Size:
 
 @family("squares, joined by the moves of a queen", "queens:5x5", _queens_size, 2)
 def _queens(*sizes: int) -> Graph:
-    return board(sizes, reach=max(sizes) - 1)
+    return on_grid([*in_line(sizes, max(sizes)), *diagonal(sizes)], sizes)
 
 
 @family("one cycle", "cycle:100", lambda n: Size(n, n, 2), least=3)
@@ -226,10 +238,7 @@ def _hypercube_size(d: int) -> Size:
 
 @family("corners of a cube of that dimension", "hypercube:5", _hypercube_size)
 def _hypercube(d: int) -> Graph:
-    n = 2**d
-    v = np.arange(n)
-    edges = [np.column_stack((v, v | 1 << bit))[v & 1 << bit == 0] for bit in range(d)]
-    return Graph.from_edge_array(np.concatenate(edges), names=[f"{u:0{d}b}" for u in range(n)])
+    return on_words(d, [1 << letter for letter in range(d)])
 
 
 @family("two paths and their rungs", "ladder:30", lambda n: Size(2 * n, 3 * n - 2, min(3, n)))

@@ -11,12 +11,15 @@ from chordless.graphs.families import (
     LARGEST_NETWORKX_SIZE,
     LARGEST_SIZE,
     Size,
+    aslant,
     bishop_size,
-    board,
+    diagonal,
     edge_array,
     family,
+    in_line,
     joined,
     on_grid,
+    on_words,
     pairs_of,
     rook_size,
     subsets_of_things,
@@ -34,20 +37,17 @@ def _knight_size(a: int, b: int) -> Size:
 
 @family("squares, joined by the moves of a knight", "knight:6x6", _knight_size, 2)
 def _knight(*sizes: int) -> Graph:
-    index = np.arange(sizes[0] * sizes[1]).reshape(sizes)
-    edges = [pairs_of(index[:-a, :-b], index[a:, b:]) for a, b in ((1, 2), (2, 1))]
-    edges += [pairs_of(index[:-a, b:], index[a:, :-b]) for a, b in ((1, 2), (2, 1))]
-    return on_grid(edges, sizes)
+    return on_grid(aslant(sizes, [(1, 2), (2, 1)]), sizes)
 
 
 @family("squares, joined by the moves of a rook", "rook:4x4", rook_size, 2)
 def _rook(*sizes: int) -> Graph:
-    return board(sizes, max(sizes) - 1, diagonal=False)
+    return on_grid(in_line(sizes, max(sizes)), sizes)
 
 
 @family("squares, joined by the moves of a bishop", "bishop:5x5", bishop_size, 2)
 def _bishop(*sizes: int) -> Graph:
-    return board(sizes, min(sizes) - 1, straight=False)
+    return on_grid(diagonal(sizes), sizes)
 
 
 def _triangular_size(a: int, b: int) -> Size:
@@ -57,8 +57,7 @@ def _triangular_size(a: int, b: int) -> Size:
 @family("a grid with the same diagonal in each square", "triangular:6x6", _triangular_size, 2)
 def _triangular(*sizes: int) -> Graph:
     index = np.arange(sizes[0] * sizes[1]).reshape(sizes)
-    ends = ((index[:, :-1], index[:, 1:]), (index[:-1], index[1:]), (index[:-1, :-1], index[1:, 1:]))
-    return on_grid([pairs_of(*each) for each in ends], sizes)
+    return on_grid([*in_line(sizes, 1), pairs_of(index[:-1, :-1], index[1:, 1:])], sizes)
 
 
 def _hexagonal_size(a: int, b: int) -> Size:
@@ -147,13 +146,8 @@ def _hamming_size(letters: int, alphabet: int) -> Size:
     largest=LARGEST_NETWORKX_SIZE,
 )
 def _hamming(letters: int, alphabet: int) -> Graph:
-    index = np.arange(alphabet**letters).reshape([alphabet] * letters)
-    edges = [
-        pairs_of(np.moveaxis(index, axis, 0)[:-step], np.moveaxis(index, axis, 0)[step:])
-        for axis in range(letters)
-        for step in range(1, alphabet)
-    ]
-    return on_grid(edges, [alphabet] * letters)
+    sizes = [alphabet] * letters
+    return on_grid(in_line(sizes, alphabet), sizes)
 
 
 def _fibonacci_size(letters: int) -> Size:
@@ -191,11 +185,7 @@ def _fibonacci(letters: int) -> Graph:
 )
 def _halved(letters: int) -> Graph:
     bits = [*(1 << letter for letter in range(letters - 1)), 0]  # The last letter makes the number of 1s even
-    word = np.arange(1 << letters - 1)
-    steps = [pairs_of(word, word ^ one ^ other) for one, other in itertools.combinations(bits, 2)]
-    names = [f"{each:0{letters - 1}b}{each.bit_count() % 2}" for each in word.tolist()]
-    edges = np.concatenate(steps)
-    return Graph.from_edge_array(edges[edges[:, 0] < edges[:, 1]], names=names)
+    return on_words(letters - 1, [one ^ other for one, other in itertools.combinations(bits, 2)], even=True)
 
 
 @family(
@@ -205,11 +195,8 @@ def _halved(letters: int) -> Graph:
     least=3,
 )
 def _folded(letters: int) -> Graph:
-    word = np.arange(1 << letters - 1)
-    steps = [*(1 << letter for letter in range(letters - 1)), len(word) - 1]
-    edges = np.concatenate([pairs_of(word, word ^ step) for step in steps])
-    names = [f"{each:0{letters - 1}b}" for each in word.tolist()]
-    return Graph.from_edge_array(edges[edges[:, 0] < edges[:, 1]], names=names)
+    every = (1 << letters - 1) - 1
+    return on_words(letters - 1, [*(1 << letter for letter in range(letters - 1)), every])
 
 
 @family(
