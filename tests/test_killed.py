@@ -65,7 +65,7 @@ def kill_again_and_again(directory, times, *first):
 
 
 # A session finds ten thousand cycles in its first slice: the more sessions, the larger the graph must be.
-TIMES, LARGER = 12, "grid:6x10"
+TIMES, LARGER = 20, "grid:6x10"
 
 
 @pytest.mark.slow
