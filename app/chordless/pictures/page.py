@@ -15,8 +15,7 @@ from chordless.pictures.recorded_run import RecordedRun
 from chordless.pictures.style import PALETTE, page_svg, printable
 from chordless.protocol.results import hole_count, triangle_count
 from chordless.runs.command_words import command_line
-from chordless.words.numbers import bytes_text, seconds_text, share_text
-from chordless.words.paths import paths_text
+from chordless.words.numbers import bytes_text, paths_text, seconds_text, share_text
 from kernels_ti.errors import quantity, vertices_text
 
 _DARK = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, Literal
@@ -11,7 +11,6 @@ from typing import Any, Literal
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Log, Paused, Progress, Reason, Started
 from chordless.runs.course import Course, PathCourse
-from chordless.words.paths import thing_of
 from kernels_ti.errors import quantity
 
 RATES_KEPT = 120
@@ -300,3 +299,8 @@ class _Fold:
 
     def _say(self, time: float, text: str) -> None:
         self._log.append(LogLine(time, text))
+
+
+def thing_of(asked: Mapping[str, Any]) -> str:
+    """Return ``path`` if a run asks for paths, otherwise ``cycle``; `asked` has fields of `RunCommand`."""
+    return "path" if asked.get("between") or asked.get("all_pairs") else "cycle"

@@ -13,8 +13,7 @@ from chordless.runs.history import RunStage, RunSummary
 from chordless.tui.marks import Mark
 from chordless.tui.run_words import level_words, search_words, waiting_words
 from chordless.values import SHORTEST_CYCLE
-from chordless.words.numbers import bytes_text, seconds_text, share_text, size_text
-from chordless.words.paths import paths_text
+from chordless.words.numbers import bytes_text, paths_text, seconds_text, share_text, size_text
 from kernels_ti.errors import quantity
 from kernels_ti.folders import home
 

@@ -14,12 +14,12 @@ from chordless.words.numbers import (
     bytes_text,
     duration_text,
     large_number,
+    paths_text,
     seconds_text,
     share_text,
     short_number,
     size_text,
 )
-from chordless.words.paths import paths_text
 from kernels_ti.errors import quantity, vertices_text
 
 # Earlier, too little is known to estimate the time left.

@@ -1,4 +1,4 @@
-"""Numbers as text for people: durations, memory, rates, estimates, shares, bounds on the length."""
+"""Numbers as text for people: durations, memory, rates, estimates, shares, and what a run asks for."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from kernels_ti.errors import bytes_text as bytes_text
 from kernels_ti.errors import quantity, vertices_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
 _UNITS = "kMGTP"
@@ -109,6 +110,11 @@ def seeking_text(width: int) -> str:
 def size_text(n: int, m: int) -> str:
     """Return the size of a graph: ``10 vertices, 15 edges``."""
     return f"{vertices_text(n)}, {quantity(m, 'edge')}"
+
+
+def paths_text(between: Sequence[str], *, all_pairs: bool) -> str:
+    """Return which chordless paths a run asks for; "" if it asks for cycles."""
+    return f"paths from {between[0]} to {between[1]}" if between else "all paths" if all_pairs else ""
 
 
 def lengths_text(min_length: int, max_length: int | None, parity: str | None = None, *, of_paths: bool = False) -> str:
