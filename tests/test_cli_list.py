@@ -8,7 +8,8 @@ import subprocess
 import pytest
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Progress
-from program import ENVIRONMENT, LONG, REFERENCE, chordless, command
+from patience import PATIENCE
+from program import ENVIRONMENT, LONG, REFERENCE, chordless, command, without_progress
 
 
 def test_list_prints_names_in_cycle_order():
@@ -60,8 +61,8 @@ def test_a_reader_that_has_enough_is_no_error():
         first = listing.stdout.readline()
         listing.stdout.close()
         assert first
-        assert listing.wait(60) == 4
-        assert listing.stderr.read() == ""
+        assert listing.wait(PATIENCE) == 4
+        assert without_progress(listing.stderr.read()) == ""
 
 
 def test_a_sleeping_reader_holds_up_neither_progress_nor_the_timeout(tmp_path):
@@ -74,7 +75,7 @@ def test_a_sleeping_reader_holds_up_neither_progress_nor_the_timeout(tmp_path):
         env=ENVIRONMENT,
     )
     with listing:
-        assert listing.wait(60) == 4
+        assert listing.wait(PATIENCE) == 4
         lines = len(listing.stdout.read().splitlines())
         errors = listing.stderr.read()
     assert "stopped by --timeout after" in errors
