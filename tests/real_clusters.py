@@ -24,15 +24,18 @@ from kernels_ti.cluster.driver import ClusterRun
 from kernels_ti.cluster.leases import Pace
 from kernels_ti.cluster.workers import DaskWorkers
 
-BRISK = Pace(shortest=0.1, longest=0.1, patience=3.0, scheduler_patience=5.0)
+BRISK = Pace(shortest=0.1, longest=0.1, patience=3.0)
 
 
 @contextmanager
 def running(graph: Graph, where: str, **more: Any) -> Iterator[tuple[ClusterRun, Any]]:
+    """Begin a search on a cluster, and wait until all workers are ready that its name tells of."""
     with connected(where) as client:
+        if where.startswith("local:"):
+            client.wait_for_workers(int(where.removeprefix("local:")), timeout=PATIENCE)
         run = ClusterRun(graph, DaskWorkers(client), arch="cpu", **more)
         try:
-            run.wait_for_workers()
+            run.wait_for_workers(others_seconds=PATIENCE)
             yield run, client
         finally:
             run.close()
