@@ -240,7 +240,7 @@ async def _batch(pilot, home):
 
 async def _help(pilot, home):
     await pilot.press("f1")
-    await until(pilot, lambda: "How to read the chart" in text_of(pilot.app))
+    await until(pilot, lambda: "Begin a count anew along a boundary" in text_of(pilot.app))
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,9 @@ class Session:
         self.can_control = self.is_at_work = self.owns_engine = True
         self.directory = directory
 
+    def known_command(self):
+        return self.command
+
     def __getattr__(self, name):
         if name not in ("pause", "go_on", "stop", "checkpoint", "kill"):
             raise AttributeError(name)

@@ -15,7 +15,6 @@ from chordless.tui.app import ChordlessApp
 from chordless.tui.outlook import Outlook, outlooks_of
 from chordless.tui.screens.new import NewScreen
 from chordless.tui.settings import LastChoices, Settings
-from chordless.tui.widgets import graph_preview
 from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.tui.widgets.graph_view import GraphView
@@ -94,7 +93,7 @@ def test_a_path_is_drawn_open_from_end_to_end_and_estimated():
 def test_the_estimate_is_that_of_the_paths(command, number, monkeypatch):
     monkeypatch.setattr(outlook_module, "_SECONDS", PATIENCE)
     graph = load_graph(command.graph).graph
-    *_, last = outlooks_of(*graph_preview._search_of(command, graph), lambda: False)
+    *_, last = outlooks_of(*outlook_module.search_of(command, graph), lambda: False)
     assert replace(last, thing=command.thing).lines()[0] == f"{number} chordless paths, exactly."
 
 
@@ -283,6 +282,11 @@ def test_an_estimate_in_words(outlook, words):
         (Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, Expected(5.0, 1e6, True), 2), "count", ""),
         (Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, Expected(0.2, 1e15, False), 2), "count", ""),
         (Outlook(CycleRange(1e39, 1e37, 1e41), 1e31, Expected(1e6, 1e6, True), 1), "count", ""),
+        (
+            Outlook(CycleRange(1e21, 9e20, 2e21), 1e14, Expected(1e6, 1e6, True), 1),
+            "count",
+            "A search: about 3.2 million years. Along a boundary: about 12 days.",
+        ),
         (Outlook(CycleRange(1e9, 9e8, 1.1e9), 42.0, None, 2), "count", ""),
         (Outlook(CycleRange(1e9, 9e8, 1.1e9), 9.0, QUICK, 2), "count", ""),
         (
@@ -299,6 +303,20 @@ def test_an_estimate_in_words(outlook, words):
 )
 def test_both_times_are_told_where_the_boundary_is_much_sooner(outlook, find, words):
     assert outlook.both_times(find) == words
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        (1e14, "A search: about 3.2 million years. Along a boundary: about 200 ms."),
+        (None, "A search: how long cannot be said. Along a boundary: about 200 ms."),
+        (299.0, ""),
+    ],
+)
+def test_both_times_are_told_of_a_search_at_work_that_takes_very_long(left, words):
+    planned = Outlook(CycleRange(0, 0, math.inf), math.inf, QUICK, 2)
+    assert planned.times_if_long(left) == words
+    assert replace(planned, along=Expected(0.2, 1e15, False)).times_if_long(left) == ""
 
 
 @pytest.mark.slow

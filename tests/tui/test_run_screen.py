@@ -238,6 +238,10 @@ def test_the_footer_has_what_can_be_done():
         app.tell(PAUSED)
         # The search grew at both ends: its wave is a key away.
         await footer_is("space", "Go", "on", "s", "Stop", "B", "Breadth", "first", "f", "Freeze", "w", "Checkpoint")
+        # On the narrowest screen it comes before what is used less.
+        await pilot.resize_terminal(60, 20)
+        await footer_is("space", "Go", "on", "s", "Stop", "B", "Breadth", "first")
+        await pilot.resize_terminal(*SMALL)
         app.tell(replace(PAUSED, options={"expansion": "paper"}))
         await footer_is("space", "Go", "on", "s", "Stop", "f", "Freeze", "w", "Checkpoint")
         await pilot.resize_terminal(40, 24)

@@ -1,4 +1,4 @@
-"""The wave of the paper, one key away from the form and from a run."""
+"""A run begun anew by one key: as the wave of the paper, or along a boundary."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from chordless.protocol.orders import RunCommand
 from chordless.tui.app import ChordlessApp
 from chordless.tui.run_form import wave_of
 from chordless.tui.screens.run_wave import AskWave
+from chordless.tui.screens.run_way import AskWay
 from chordless.tui.settings import Settings
 
 from tui.new_form import fill
 from tui.pilots import SMALL, drive, text_of, until
-from tui.slow_runs import begin
+from tui.slow_runs import at_full_speed, begin
+from tui.stage import notices
 
 
 def test_the_form_begins_a_search_breadth_first():
@@ -50,6 +52,35 @@ def test_a_run_is_begun_anew_breadth_first_after_a_question(tmp_path, slow):
         assert first.state.can_resume
         app.session.feed.stop()
         await until(pilot, lambda: not app.session.is_at_work)
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+@pytest.mark.slow
+def test_a_search_that_takes_years_names_the_boundary_and_one_key_takes_it(tmp_path, slow, monkeypatch):
+    monkeypatch.setattr("chordless.tui.screens.run_way._SECONDS_OF_SEARCH", 0.0)
+    monkeypatch.setattr("chordless.tui.screens.run_way.time_left", lambda state: 1e14)
+
+    async def steps(pilot):
+        app = pilot.app
+        await begin(pilot, tmp_path / "run", halt=True)
+        first = app.session
+        await until(pilot, lambda: "A search: about 3.2 million years. Along a boundary:" in text_of(app))
+        assert "f2 takes the boundary." in " ".join(text_of(app).split())
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(app.screen, AskWay))
+        await pilot.press("n")
+        await until(pilot, lambda: not isinstance(app.screen, AskWay))
+        assert first.is_at_work
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(app.screen, AskWay))
+        at_full_speed(monkeypatch)
+        await pilot.press("y")
+        await until(pilot, lambda: app.session is not first and app.run_state.reason == "complete")
+        assert app.session.command.method == "boundary"
+        assert first.state.can_resume
+        await pilot.press("f2")
+        await until(pilot, lambda: any("can go along a boundary" in said for said in notices(app)))
 
     drive(ChordlessApp(Settings()), SMALL, steps)
 

@@ -150,6 +150,7 @@ ACTIONS = (
             "Breadth first",
             "Begin the run anew, level by level as in the paper: watch the wave.",
         ),
+        ("other_way", "f2", "Other way", "Begin a count anew along a boundary, where the search takes very long."),
         ("freeze", "f", "Freeze", "Freeze the screen; the search goes on.", SHOWN),
         ("checkpoint", "w", "Checkpoint", "Write a checkpoint now."),
         ("rewind", "left", "Back", "Go back in a replay, by a twentieth of it."),

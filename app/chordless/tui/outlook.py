@@ -5,18 +5,23 @@ This module does not use Textual.
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chordless.graphs.paths import path_graph_of
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import RunDirectory
 from chordless.tui.cycle_words import list_bytes
 from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import bytes_text, does_not_fit_text, duration_text
 from kernels_ti import EngineError, Graph, Options
+from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.choices import LONGEST_COUNT, SHORT_SEARCH, TIMES_FASTER
 
 if TYPE_CHECKING:
@@ -35,6 +40,7 @@ _LONG_SEARCH = 300.0
 _LONG_COUNT = 10.0
 _LARGEST_LIST = 1 << 60  # Bytes; a larger number says no more
 _OTHERWISE = " Stop after some, or bound the length."
+_UNKNOWN = CycleRange(0, 0, math.inf)
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,12 @@ class Outlook:
         if breadth_first:
             return (self._how_many(), "Breadth first, a search takes far longer than with two ends.")
         return (self._how_many(), self._how_long(), self._which_method())
+
+    def times_if_long(self, left: float | None) -> str:
+        """Return both times where a search at work takes very long, "" otherwise; `left` is None if nobody can say."""
+        cycles = _UNKNOWN if left is None else CycleRange(0, 0, 0, exact=True)
+        at_work = replace(self, cycles=cycles, seconds=math.inf if left is None else left)
+        return at_work.both_times("count") if at_work._is_long else ""
 
     def both_times(self, find: str) -> str:
         """Return the times of a search and of a count along a boundary, where the chosen way, `find`, is not the best.
@@ -80,17 +92,22 @@ class Outlook:
     @property
     def begins_along_boundary(self) -> bool:
         """Whether a count shall begin along a boundary unless the user says otherwise: a search takes very long."""
-        return self._boundary_is_sooner and (self.cycles.is_vague or self.seconds > _LONG_SEARCH)
+        along = self.along
+        return self._is_long and self._boundary_is_sooner and along is not None and along.seconds <= LONGEST_COUNT
+
+    @property
+    def _is_long(self) -> bool:
+        return self.cycles.is_vague or self.seconds > _LONG_SEARCH
 
     @property
     def _boundary_is_sooner(self) -> bool:
         """Whether a count along a boundary is done much sooner than a search."""
         along = self.along
-        if along is None or not along.fits or along.seconds > LONGEST_COUNT:
+        if along is None or not along.fits:
             return False
         if self.cycles.is_vague:
             # In some seconds more may be known.
-            return self.is_last
+            return self.is_last and along.seconds <= LONGEST_COUNT
         return self.seconds >= max(SHORT_SEARCH, TIMES_FASTER * along.seconds)
 
     def _how_many(self) -> str:
@@ -180,6 +197,28 @@ def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) ->
         yield Outlook(_range_of(estimate), search, along, threads, is_settled, is_last)
         if is_last:
             return
+
+
+def search_of(command: RunCommand, graph: Graph) -> tuple[Graph, Options]:
+    """Return the graph in which a run searches for cycles, and the bounds on these."""
+    paths = path_graph_of(command, graph)
+    if paths is None:
+        return graph, Options(min_length=command.min_length, max_length=command.max_length)
+    return paths.graph, Options(**{**paths.options, "through": vertices_called(paths.graph, paths.options["through"])})
+
+
+def outlook_along(run: RunDirectory, command: RunCommand, given_up: Callable[[], bool]) -> Outlook | None:
+    """Return the outlook on a run at work, with the cost of a count along a boundary; nothing of its search is known.
+
+    Return None if the graph is too large for a quick plan.
+    """
+    from kernels_ti.blocks.search_space import SearchSpace
+
+    graph, options = search_of(command, run.graph().graph)
+    if graph.n > _MOST_VERTICES or graph.m > _MOST_SEED_WORDS:
+        return None
+    along, is_settled = _boundary_plan(SearchSpace(graph, options), given_up)
+    return Outlook(_UNKNOWN, math.inf, along, os.cpu_count() or 1, is_settled)
 
 
 def _range_of(estimate: Estimate) -> CycleRange:

@@ -285,6 +285,18 @@ def wave_of(command: RunCommand, directory: Path) -> RunCommand:
     )
 
 
+def boundary_of(command: RunCommand, directory: Path) -> RunCommand:
+    """Turn the command of a count by a search into one along a boundary, in a new run directory."""
+    return replace(
+        command,
+        program_start=time.time(),
+        expansion=EXPANSIONS[0],
+        checkpoint=str(directory),
+        resume=False,
+        method="boundary",
+    )
+
+
 def sample_of(command: RunCommand, directory: Path) -> RunCommand:
     """Turn the command of a count into one that draws some of the same cycles, in a new run directory."""
     seed = time.time_ns() // 1_000_000 % _SEEDS

@@ -22,7 +22,7 @@ from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import ReplayRun, RunChanged, ShowLength
 from chordless.tui.screens.ask_stop import AskStop, AskStopNow
 from chordless.tui.screens.run_offers import OfferedKeys, offers_of
-from chordless.tui.screens.run_wave import WaveAction
+from chordless.tui.screens.run_way import WayAction
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, series_of
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.frontier_view import FrontierView
@@ -54,7 +54,7 @@ _TILES: dict[str, tuple[str, Callable[[RunState], run_words.TileWords], bool]] =
 }
 
 
-class RunScreen(WaveAction, OfferedKeys):
+class RunScreen(WayAction, OfferedKeys):
     """One run: live, ended, or replayed."""
 
     TAB = "run"
@@ -322,6 +322,7 @@ class RunScreen(WaveAction, OfferedKeys):
             newest = replace(newest, seconds=newest.seconds + quiet)
         self._write("#run-phase", self._phase_line(newest))
         trouble = run_words.trouble_words(newest, key_of(self, "run.resume"), key_of(self, "everywhere.show_new"))
+        trouble = trouble or self.way_words(newest)
         self._write("#run-trouble", Content(trouble), layout=True)
         self._reveal("#run-trouble", bool(trouble))
         notes = run_words.note_words(newest)

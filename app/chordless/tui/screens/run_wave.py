@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import work
@@ -49,17 +51,24 @@ class WaveAction(Page):
             self.notify("There is no run here that could be begun anew.", severity="warning")
         elif command.expansion == "paper":
             self.notify("This run is breadth first already.", severity="warning")
-        elif own is None:
-            self._begin_wave(command, None)
         else:
-            question = AskWave(shown_name(command.graph), keeps=own.directory is not None)
-            self.ask(question, partial(self._begin_wave, command, own))
+            begin = partial(self.begin_anew, command, own, wave_of, f"{shown_name(command.graph)}-wave")
+            if own is None:
+                begin()
+            else:
+                self.ask(AskWave(shown_name(command.graph), keeps=own.directory is not None), begin)
 
-    @work(exclusive=True, group="wave")
-    async def _begin_wave(self, command: RunCommand, at_work: RunSession | None) -> None:
-        """Stop the run at work, and begin the other one once it has ended."""
+    @work(exclusive=True, group="anew")
+    async def begin_anew(
+        self,
+        command: RunCommand,
+        at_work: RunSession | None,
+        make: Callable[[RunCommand, Path], RunCommand],
+        name: str,
+    ) -> None:
+        """Stop the run at work, and begin the other one once it has ended; see `begin_again`."""
         if at_work is not None and at_work.is_at_work:
             at_work.feed.stop()
         while at_work is not None and at_work.owns_engine:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-        self.begin_again(command, wave_of, name=f"{shown_name(command.graph)}-wave")
+        self.begin_again(command, make, name=name)

@@ -20,10 +20,9 @@ from chordless.graphs.drawing import can_be_drawn, layout_of
 from chordless.graphs.load import LoadedGraph
 from chordless.graphs.paths import path_graph_of
 from chordless.protocol.orders import RunCommand
-from chordless.tui.outlook import Outlook, outlooks_of
+from chordless.tui.outlook import Outlook, outlooks_of, search_of
 from chordless.tui.widgets.graph_view import GraphView
-from kernels_ti import Graph, Options
-from kernels_ti.blocks.restriction import vertices_called
+from kernels_ti import Graph
 from kernels_ti.cycles import Cycles
 from kernels_ti.estimate.random_cycle import CycleSampler
 from kernels_ti.graph import IntArray
@@ -157,7 +156,7 @@ class GraphPreview(Vertical):
     @work(exclusive=True, group="estimate")
     async def _estimate_run(self, command: RunCommand, graph: Graph) -> None:
         worker = get_current_worker()
-        search = await asyncio.to_thread(_search_of, command, graph)
+        search = await asyncio.to_thread(search_of, command, graph)
         outlooks = iter(outlooks_of(*search, lambda: worker.is_cancelled))
         while not self._is_whole:
             outlook = await asyncio.to_thread(next, outlooks, None)
@@ -187,14 +186,6 @@ class GraphPreview(Vertical):
 
     def _light(self) -> None:
         self._view.light(self._found[self._lit] if self._found else np.empty(0, np.int64))
-
-
-def _search_of(command: RunCommand, graph: Graph) -> tuple[Graph, Options]:
-    """Return the graph in which a run searches for cycles, and the bounds on these."""
-    paths = path_graph_of(command, graph)
-    if paths is None:
-        return graph, Options(min_length=command.min_length, max_length=command.max_length)
-    return paths.graph, Options(**{**paths.options, "through": vertices_called(paths.graph, paths.options["through"])})
 
 
 def _some_of(command: RunCommand, graph: Graph, given_up: Callable[[], bool]) -> list[IntArray]:
