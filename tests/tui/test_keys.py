@@ -8,6 +8,7 @@ import pytest
 from chordless.tui.actions import ACTIONS
 from chordless.tui.app import ChordlessApp
 from chordless.tui.settings import Settings
+from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.form_row import FormRow
 from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.tui.widgets.pick_list import PickList
@@ -174,3 +175,18 @@ def test_all_other_lists_obey_the_keys_of_lists(finished):
         assert seen == [0, 1, 2, 1, examples.option_count - 1]
 
     drive(ChordlessApp(Settings(), directory=finished), SMALL, steps)
+
+
+def test_an_arrow_right_after_tab_chooses_in_the_new_field():
+    async def steps(pilot):
+        choice = pilot.app.screen.query_one("#what", Choice)
+        pilot.app.screen.set_focus(choice)
+        # It has not learned of the focus yet.
+        choice.action_next_button()
+        choice.action_next_button()
+        assert choice.chosen == "list"
+        await until(pilot, lambda: choice.has_focus)
+        await pilot.press("up")
+        await until(pilot, lambda: choice.chosen == "boundary")
+
+    drive(ChordlessApp(Settings()), SMALL, steps)

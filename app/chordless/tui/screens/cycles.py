@@ -308,7 +308,9 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
 
     def action_go_to(self) -> None:
         """Ask for the number of a cycle, and go there."""
-        if self._run is not None and len(self._run):
+        if self._run is None or not len(self._run):
+            self.notify("Nothing is listed yet.", severity="warning")
+        else:
             self.app.push_screen(GoToQuestion(len(self._run), self._run.thing), self._go_to)
 
     def _go_to(self, position: int | None) -> None:

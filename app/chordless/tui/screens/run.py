@@ -326,7 +326,7 @@ class RunScreen(WayAction, OfferedKeys):
         self._write("#run-trouble", Content(trouble), layout=True)
         self._reveal("#run-trouble", bool(trouble))
         notes = run_words.note_words(newest)
-        self._write("#run-notes", Content(notes))
+        self._write("#run-notes", Content(notes), layout=True)
         self._reveal("#run-notes", bool(notes))
         if not self._frozen or self._shown is None:
             self._shown = newest

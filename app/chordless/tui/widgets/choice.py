@@ -54,18 +54,25 @@ class Choice(RadioSet):
 
     def action_next_button(self) -> None:
         """Select the next option, as radio buttons do elsewhere. One that was merely lit would look selected."""
+        self._begin_at_selected()
         super().action_next_button()
         self._select_lit()
 
     def action_previous_button(self) -> None:
         """Select the option before."""
+        self._begin_at_selected()
         super().action_previous_button()
         self._select_lit()
 
+    def _begin_at_selected(self) -> None:
+        # A key that follows Tab at once is obeyed before this widget learns that it has the focus.
+        if not self.has_focus:
+            self._selected = self.pressed_index
+
     def _select_lit(self) -> None:
         # `RadioSet` lights the first option when it is mounted.
-        if self.has_focus:
-            self.action_toggle_button()
+        if self.screen.focused is self and self._selected is not None:
+            self.choose(self._names[self._selected])
 
     def choose(self, name: str) -> None:
         """Select another option; `chosen` tells it at once."""

@@ -75,8 +75,8 @@ class GraphSource(Vertical):
             "types",
             "Types",
             "",
-            empty="the .clu beside it",
-            help="which vertices are living",
+            empty="beside it",
+            help="a .clu: what is living",
             suggester=GraphSuggester(specs=False),
         )
         yield GraphPanel(self._recent, self._folder)
