@@ -167,8 +167,8 @@ def test_rows_hold_the_members(arch: str) -> None:
 
 def test_a_state_cannot_be_had_before_the_cycles_are_taken() -> None:
     run = Run(grid(3, 3), open_device("cpu"), Options(collect=True))
-    run.advance()
-    run.advance()
+    while not run.snapshot().cycles:
+        run.advance()
     with pytest.raises(EngineError, match="have not been taken"):
         run.state()
 
