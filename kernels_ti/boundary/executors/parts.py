@@ -90,7 +90,9 @@ class Parts:
     def buffer(self, name: str, cells: int, dtype: npt.DTypeLike = np.uint64, *, is_tight: bool = False) -> Any:
         """Return a buffer of so many cells or more, which loses its content to grow; a SizeError if it does not fit."""
         beside, size = self.buffers.nbytes_beside(name), np.dtype(dtype).itemsize
-        require_memory(beside + cells * size, self._memory, self.states, self._block, self._place, cells=cells)
+        require_memory(
+            beside + cells * size, self._memory, self.states, self._block, self._place, cells=cells, most=LARGEST_BUFFER
+        )
         room = LARGEST_BUFFER if self._memory is None else (self._memory - beside) // size
         return self.buffers.grown(name, cells, dtype, room=cells if is_tight else min(room, LARGEST_BUFFER))
 
