@@ -121,9 +121,11 @@ async def counted(folder, address):
         await page.ask("Page.navigate", url="data:text/html,<title>foreign</title>")
         foreign = await page.value(answer)
         await page.ask("Page.navigate", url=address)
-        await page.until_drawn(b"chordless cycles in grid:7x10")
-        # The terminal has the focus without a click. What is typed replaces the example.
-        await page.ask("Input.insertText", text="grid:5x6")
+        # The terminal has the focus without a click. What is typed before the dashboard is drawn replaces the example.
+        while not await page.value("document.body.classList.contains('-loaded')"):
+            await asyncio.sleep(0.05)
+        for letter in "grid:5x6":
+            await page.ask("Input.insertText", text=letter)
         await page.until_drawn(b"chordless cycles in grid:5x6")
         await page.press("r", 82, control=True)
         await page.until_drawn(b"749")

@@ -23,7 +23,8 @@ class TextField(Input):
     def offer(self) -> None:
         """Take the focus without a wish of the user: until something is typed, digits still lead to the screens."""
         self._is_offered = True
-        self.focus()
+        # `focus` would come after the keys that wait already.
+        self.screen.set_focus(self)
 
     def on_blur(self) -> None:
         """Take digits as text the next time."""
