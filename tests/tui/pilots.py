@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import ExitStack
+from unittest.mock import patch
 
 import pytest
 from patience import PATIENCE
-from textual.pilot import WaitForScreenTimeout
+from textual._context import active_app
+from textual.app import ScreenStackError
+from textual.pilot import Pilot
 
 SMALL, LARGE = (80, 24), (160, 50)
 SIZES = pytest.mark.parametrize(
@@ -20,9 +24,20 @@ def drive(app, size, steps):
     async def run():
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
-            return await asyncio.wait_for(steps(pilot), PATIENCE)
+            try:
+                return await asyncio.wait_for(steps(pilot), PATIENCE)
+            except BaseException:
+                # Beside the report of the failure.
+                print(f"The screen {app.screen}:\n{text_of(app)}" if app.screen_stack else "No screen is left.")
+                raise
 
-    return asyncio.run(run())
+    # On a busy machine a notice would be gone before a test looks at it.
+    app.NOTIFICATION_TIMEOUT = PATIENCE
+    with ExitStack() as stack:
+        for place in ("textual.app.wait_for_idle", "textual.pilot.wait_for_idle"):
+            stack.enter_context(patch(place, _at_rest))
+        stack.enter_context(patch.object(Pilot, "_wait_for_screen", _answered))
+        return asyncio.run(run())
 
 
 async def until(pilot, condition):
@@ -40,9 +55,46 @@ async def _settled(pilot):
         return
     try:
         await pilot.pause()
-    except WaitForScreenTimeout:
+    except ScreenStackError:
         if not pilot.app._exit:
             raise
+
+
+async def _at_rest(least=0.0, most=0.0):
+    """Wait until nothing is left to do but what a thread, a late timer or a user begins, and draw what has changed.
+
+    Textual asks how much of the processor was taken, which is nothing where other processes have it.
+    """
+    loop, app = asyncio.get_running_loop(), active_app.get()
+    for _ in range(2):
+        await _without_callbacks(loop)
+        now = loop.time()
+        # A change of the size is told to the screen a hundredth of a second later.
+        soon = [timer.when() - now for timer in loop._scheduled if not timer.cancelled() and timer.when() < now + 0.02]
+        await asyncio.sleep(max(soon, default=0.0))
+        await _without_callbacks(loop)
+        if app.screen_stack and not app._exit:
+            app.screen._on_timer_update()
+
+
+async def _without_callbacks(loop):
+    """Wait until no callback is ready to be called."""
+    while loop._ready:
+        await asyncio.sleep(0)
+
+
+_wait_for_screen = Pilot._wait_for_screen
+
+
+async def _answered(pilot):
+    """Wait as long as a busy machine takes, and for no answer of an app that is leaving."""
+    answer = asyncio.ensure_future(_wait_for_screen(pilot, PATIENCE))
+    try:
+        while not answer.done() and not pilot.app._exit:
+            await asyncio.wait({answer}, timeout=0.05)
+    finally:
+        answer.cancel()
+    return answer.done() and answer.result()
 
 
 def text_of(app):

@@ -13,7 +13,6 @@ from chordless.tui.app import ChordlessApp
 from chordless.tui.messages import RunChanged, StartRun
 from chordless.tui.screens.run import RunScreen
 from chordless.tui.widgets.glyphs import AsciiFilter
-from patience import PATIENCE
 from textual.app import App
 
 from tui.pilots import drive, until
@@ -63,8 +62,6 @@ class Session:
 class Stage(App[None]):
     CSS_PATH = app_module.__file__.replace("app.py", "chordless.tcss")
     BINDINGS = bindings_of(EVERYWHERE)
-    # On a busy machine a notice would be gone before a test looks at it.
-    NOTIFICATION_TIMEOUT = PATIENCE
     HORIZONTAL_BREAKPOINTS = ChordlessApp.HORIZONTAL_BREAKPOINTS
     VERTICAL_BREAKPOINTS = ChordlessApp.VERTICAL_BREAKPOINTS
     shows = RunScreen
@@ -98,7 +95,7 @@ def play(app, size, steps):
     async def when_ready(pilot):
         await until(pilot, lambda: app.screen.query("KeyBar"))
         # What is asked of a screen that has not met its run yet is not asked of the run.
-        await until(pilot, lambda: app.run_state is None or app.screen._newest is not None)
+        await until(pilot, lambda: app.run_state is None or app.screen._shown is not None)
         await pilot.pause()
         return await steps(pilot)
 

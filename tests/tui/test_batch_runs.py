@@ -155,6 +155,7 @@ def test_an_engine_that_does_not_come_up_is_an_error_of_the_batch(folder, monkey
     async def steps(pilot, screen):
         await fill(pilot, graphs="grid:9x10", output="x.jsonl")
         await pilot.press("ctrl+r")
+        await until(pilot, lambda: pids)
         assert os.getpriority(os.PRIO_PROCESS, pids[0].pid) > os.getpriority(os.PRIO_PROCESS, 0)
         os.kill(pids[0].pid, signal.SIGKILL)
         await until(pilot, lambda: "failed" in shown(screen, "#batch-phase"))

@@ -67,7 +67,7 @@ class Watched:
 
     def __exit__(self, *_):
         self.feed.close()
-        self.feed.join(30)
+        self.feed.join(PATIENCE)
         assert not self.feed._thread.is_alive()
 
 
@@ -215,7 +215,7 @@ def test_closing_ends_the_engine_and_stopping_before_the_search_does(tmp_path):
 @pytest.mark.usefixtures("slow")
 def test_ending_a_session_keeps_what_was_found(tmp_path):
     own = Watched(EngineFeed(command(tmp_path / "run")))
-    own.wait_for_event(Progress)
+    own.wait_for(lambda: own.session.state.cycles)
     own.session.end()
     assert is_gone(own.feed.pid)
     state = own.session.state
@@ -323,13 +323,14 @@ def recording(path, times):
 def test_a_replay_keeps_to_the_recorded_times(tmp_path, monkeypatch):
     monkeypatch.setattr("chordless.tui.feeds.replay._LONGEST_WAIT", 0.5)
     path = recording(tmp_path / "events", [100.0, 100.0, 102.0, 103.0, 99999.0, 99998.0])
+    began = time.monotonic()
     with Watched(ReplayFeed(path, speed=4)) as played:
         played.wait_for(lambda: not played.feed.at_work and len(played.events) == 6)
     at = {event.text: when for when, batch in played.batches for _, event in batch}
-    # Each may be handed over a tenth of a second late.
-    assert at["2"] - at["0"] > 0.5 - 0.11
-    assert at["3"] - at["0"] > 0.75 - 0.11
-    assert at["4"] - at["0"] > 1.25 - 0.11
+    # None comes early. On a busy machine each may come late.
+    assert at["2"] - began > 0.5
+    assert at["3"] - began > 0.75
+    assert at["4"] - began > 1.25
     assert [when for _, batch in played.batches for when, _ in batch][:3] == [100.0, 100.0, 102.0]
     assert not played.session.can_control
     with pytest.raises(EngineError, match="no engine here"):

@@ -105,14 +105,12 @@ def test_only_what_has_changed_is_drawn(monkeypatch):
                 widget, "refresh", lambda *args, widget=widget, **kw: refreshed.append(widget.id) or widget
             )
         app.tell(replace(RUNNING, frontier=RUNNING.frontier + 1))
-        await pilot.pause(0.3)
+        words = f"{RUNNING.frontier + 1} starts and paths wait now"
+        view = app.screen.query_one(FrontierView)
+        await until(pilot, lambda: words in view.render_line(0).text)
         chart = app.screen.query_one(EvolutionChart)
         assert chart.id not in refreshed
         assert "run-histogram" not in refreshed
-        assert (
-            f"{RUNNING.frontier + 1} starts and paths wait now"
-            in app.screen.query_one(FrontierView).render_line(0).text
-        )
         return set(refreshed)
 
     # The line about the frontier; the load of the machine is looked at once a second.

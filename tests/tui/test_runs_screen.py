@@ -84,8 +84,8 @@ def watch(size, folder, steps, **more):
     app = Recorder(Settings(runs_folder=folder), **more)
 
     async def show_and_go(pilot):
-        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.query_one("#run-details").content)
-        await pilot.pause()
+        # Its timer runs as soon as the folder has been read once.
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen._timer is not None)
         await steps(pilot)
 
     drive(app, size, show_and_go)
@@ -156,8 +156,7 @@ def test_the_newest_is_first_and_a_line_says_what_it_is(size, runs):
         await pilot.press("down")
         assert "It cannot be used: it has no checkpoint." in details(app)
         await pilot.resize_terminal(*(SMALL if size == LARGE else LARGE))
-        await pilot.pause()
-        assert ("On disk" in text_of(app)) == (size == SMALL)
+        await until(pilot, lambda: ("On disk" in text_of(app)) == (size == SMALL))
         assert "no checkpoint" in details(app)
 
     watch(size, runs, steps)

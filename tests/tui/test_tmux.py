@@ -40,8 +40,8 @@ class Terminal:
     def screen(self):
         return self._do("capture-pane", "-p")
 
-    def wait_for(self, *words, seconds=60):
-        deadline = time.monotonic() + seconds
+    def wait_for(self, *words):
+        deadline = time.monotonic() + PATIENCE
         while not all(word in self.screen() for word in words):
             assert time.monotonic() < deadline, self.screen()
             time.sleep(0.1)
