@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any, TypeVar
 
 from chordless import values
@@ -45,6 +44,8 @@ def fields_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
 
 def order_of(kind: type[_Order], options: argparse.Namespace, **more: Any) -> _Order:
     """Make an order to the engine: `more` has some of its fields, the options of their names give the others."""
+    from dataclasses import fields
+
     names = {item.name for item in fields(kind)}  # type: ignore[arg-type]
     given = {
         name: tuple(value) if isinstance(value, list) else value
