@@ -29,13 +29,13 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("distributed", reason="needs Dask (pip install distributed)")
 
 
-def test_ten_random_kills_change_nothing() -> None:
+def test_twenty_random_kills_change_nothing() -> None:
     graph, drawn, killed = grid(8, 10), random.Random(2), set[int]()
     with running(graph, "local:2", pace=BRISK) as (run, client):
-        while len(killed) < 10:
+        while len(killed) < 20:
             before = leases(run)
             advanced(run, lambda before=before: leases(run) >= before + 2)
-            assert not run.finished, "the search is too short for ten kills"
+            assert not run.finished, "the search is too short for twenty kills"
             victims = [pid for pid in worker_processes(client) if pid not in killed and psutil.pid_exists(pid)]
             if victims:
                 victim = drawn.choice(victims)
@@ -202,8 +202,8 @@ def test_first_on_a_cluster_prints_a_cycle() -> None:
 def test_a_driver_that_is_killed_leaves_no_worker_and_can_be_gone_on_with(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     arguments = command(
-        "count", "grid:7x12", "--cluster", "local:2", "--arch", "cpu", "--checkpoint", folder,
-        "--checkpoint-every", "0.2", "--progress", "none",
+        "count", "grid:9x10", "--cluster", "local:2", "--arch", "cpu", "--checkpoint", folder,
+        "--checkpoint-every", "0.5", "--progress", "none",
     )  # fmt: skip
     (tmp_path / "temporary").mkdir()
     environment = {**ENVIRONMENT, "TMPDIR": str(tmp_path / "temporary")}
@@ -213,7 +213,7 @@ def test_a_driver_that_is_killed_leaves_no_worker_and_can_be_gone_on_with(tmp_pa
         while not (events.exists() and events.read_text().count('"checkpointed"') >= 3):
             assert client.poll() is None
             assert time.monotonic() - began < PATIENCE
-            time.sleep(0.05)
+            time.sleep(0.2)
         family = psutil.Process(client.pid).children(recursive=True)
         engine = family[0]
         engine.kill()
@@ -222,7 +222,7 @@ def test_a_driver_that_is_killed_leaves_no_worker_and_can_be_gone_on_with(tmp_pa
         assert not list((tmp_path / "temporary").glob("chordless-workers-*"))
     done = chordless("resume", folder, "--json")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["total"] == 228_834_188
+    assert json.loads(done.stdout)["total"] == 668_179_142
 
 
 def test_the_python_api_takes_a_client_and_the_name_of_a_cluster() -> None:
