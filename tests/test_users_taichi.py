@@ -193,34 +193,12 @@ assert kept.to_numpy().tolist() == [7] * 4
 
 
 @pytest.mark.slow
-def test_vertices_that_are_equal_only_to_themselves_come_back(tmp_path: Path) -> None:
-    code = f"""{TI}{GRAPHS}
-import threading
-from kernels_ti import Graph, collect_cycles, enumerate_paths, longest_cycle
-ti.init(arch=ti.cpu)
-towns = {{v: object() for v in grid}} | {{0: float("nan"), 1: threading.Lock()}}
-named = nx.relabel_nodes(grid, towns)
-cycle = longest_cycle(named, arch="cpu", through=[towns[0]]).cycle
-assert towns[0] in cycle and set(cycle) <= set(named)
-table = collect_cycles(named, arch="cpu", max_length=6)
-assert len(table) > 0 and all(set(cycle) <= set(named) for cycle in table)
-path = Graph.from_edges(3, [(0, 1), (1, 2)], names=list(towns.values())[:3])
-assert list(enumerate_paths(path, towns[0], towns[2], arch="cpu")) == [list(path.names)]
-{COUNT}
-"""
-    done = run_script(tmp_path, code)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.slow
 def test_names_that_cannot_be_sent_are_refused_with_a_way_out(tmp_path: Path) -> None:
     code = f"""{TI}{GRAPHS}
-from dataclasses import dataclass
-@dataclass(frozen=True)
 class Town:
-    number: int
+    pass
 try:
-    count_cycles(nx.relabel_nodes(grid, {{v: Town(v) for v in grid}}))
+    count_cycles(nx.relabel_nodes(grid, {{v: Town() for v in grid}}))
 except kernels_ti.DeviceError as error:
     print(error)
 {COUNT}

@@ -8,7 +8,6 @@ call afterwards. A graph that is searched in Python needs no device, and is sear
 from __future__ import annotations
 
 import atexit
-import io
 import os
 import pickle
 import queue
@@ -17,10 +16,9 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar, cast
@@ -28,12 +26,9 @@ from typing import Any, ParamSpec, TypeVar, cast
 from kernels_ti import taichi_door
 from kernels_ti.child import start
 from kernels_ti.errors import ChordlessError, DeviceError, EngineError
-from kernels_ti.graph import Graph
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_NOT_PICKLED = (pickle.PicklingError, AttributeError, TypeError)
 
 _RESULT, _ERROR, _STREAM, _PIECE, _CALL = "result", "error", "stream", "piece", "call"
 
@@ -53,9 +48,8 @@ def require_here() -> None:
 def apart_if_needed(function: Callable[P, T]) -> Callable[P, T]:
     """Let a function of the library make its search in a process of its own where Taichi is used for something else.
 
-    Arguments and result are pickled. Vertices whose copies are not equal to them stay here. A callable among the
-    arguments is called in this process, and its result is dropped. An iterator of cycles takes them from the child as
-    they are found.
+    Arguments and result are pickled. A callable among the arguments is called in this process, and its result is
+    dropped. An iterator of cycles takes them from the child as they are found.
     """
 
     @wraps(function)
@@ -77,47 +71,10 @@ def apart_if_needed(function: Callable[P, T]) -> Callable[P, T]:
     return called
 
 
-@dataclass(frozen=True)
-class _StandIn:
-    """Stands in the child for a vertex of its parent whose copy would not be equal to it."""
-
-    number: int
-    text: str
-
-    def __repr__(self) -> str:
-        return self.text
-
-
-class _Pickler(pickle.Pickler):
-    """Pickles a call or an answer; vertices that stay with the parent are sent as their numbers."""
-
-    def __init__(self, file: Any, stay: Sequence[Any] = ()) -> None:
-        super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self._numbers = {id(vertex): number for number, vertex in enumerate(stay)}
-
-    def persistent_id(self, value: Any) -> tuple[int, str] | None:
-        if type(value) is _StandIn:
-            return value.number, value.text
-        number = self._numbers.get(id(value))
-        return None if number is None else (number, repr(value))
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads them back: in the parent as the vertices that stayed there, in the child as their stand-ins."""
-
-    def __init__(self, file: Any, stay: Sequence[Any] | None = None) -> None:
-        super().__init__(file)
-        self._stay = stay
-
-    def persistent_load(self, sent: tuple[int, str]) -> Any:
-        return _StandIn(*sent) if self._stay is None else self._stay[sent[0]]
-
-
 class _Child:
     """A process that makes one call of the library after another."""
 
     def __init__(self) -> None:
-        self._stay: Sequence[Any] = ()
         if not sys.executable:
             raise DeviceError(
                 f"this process uses {taichi_door.library().title} itself, and Python does not say how to start another "
@@ -130,9 +87,8 @@ class _Child:
         self._requests, self._answers = self._process.stdin, self._process.stdout
         _children.add(self)
 
-    def begin(self, request: bytes, stay: Sequence[Any]) -> None:
-        """Send a call, without the vertices that stay here."""
-        self._stay = stay
+    def begin(self, request: bytes) -> None:
+        """Send a call."""
         with suppress(BrokenPipeError):  # `next_answer` says what became of the process
             pickle.dump(request, self._requests)
             self._requests.flush()
@@ -140,7 +96,7 @@ class _Child:
     def next_answer(self) -> tuple[str, Any]:
         """Wait for what the process says next."""
         try:
-            return cast("tuple[str, Any]", _Unpickler(self._answers, self._stay).load())
+            return cast("tuple[str, Any]", pickle.load(self._answers))
         except (EOFError, pickle.UnpicklingError):
             status = self._process.wait()
             raise EngineError(f"the process of the search ended with status {status} before it had an answer") from None
@@ -175,18 +131,16 @@ def _called_apart(module: str, name: str, args: list[Any], kwargs: dict[str, Any
         return _Callback(len(functions) - 1)
 
     arguments = [sent(value) for value in args], {key: sent(value) for key, value in kwargs.items()}
-    stay = _vertices_that_stay(args[0] if args else kwargs.get("graph"))
-    request = io.BytesIO()
     try:
-        _Pickler(request, stay).dump((module, name, *arguments))
-    except _NOT_PICKLED as error:
+        request = pickle.dumps((module, name, *arguments))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise _not_sent(error) from error
     try:
         child = _idle.pop()
     except IndexError:
         child = _Child()
     try:
-        child.begin(request.getvalue(), stay)
+        child.begin(request)
         kind, value = child.next_answer()
         while kind == _CALL:
             number, values = value
@@ -202,20 +156,6 @@ def _called_apart(module: str, name: str, args: list[Any], kwargs: dict[str, Any
     if kind == _ERROR:
         raise value
     return value
-
-
-def _vertices_that_stay(graph: Any) -> list[Any]:
-    """Return the vertices of a graph, of this library or networkx, that have no copy equal to them: NaN, say."""
-    names = graph.vertex_names or () if isinstance(graph, Graph) else graph if hasattr(graph, "adj") else ()
-    return [name for name in names if type(name) not in (int, str) and not _has_equal_copy(name)]
-
-
-def _has_equal_copy(name: Any) -> bool:
-    try:
-        copy = pickle.loads(pickle.dumps(name))
-    except _NOT_PICKLED:
-        return False
-    return copy is name or bool(copy == name)
 
 
 def _pieces_of(child: _Child) -> Iterator[Any]:
@@ -299,7 +239,7 @@ def _take_requests(requests: queue.SimpleQueue[bytes]) -> None:
 def _make(request: bytes) -> None:
     """Make one call and answer it."""
     try:
-        module, name, args, kwargs = _Unpickler(io.BytesIO(request)).load()
+        module, name, args, kwargs = pickle.loads(request)
     except Exception as error:  # the classes of a script are not here
         _answer(_ERROR, _not_sent(error))
         return
@@ -319,5 +259,5 @@ def _make(request: bytes) -> None:
 
 
 def _answer(kind: str, value: Any) -> None:
-    _Pickler(_answers).dump((kind, value))
+    pickle.dump((kind, value), _answers, protocol=pickle.HIGHEST_PROTOCOL)
     _answers.flush()
