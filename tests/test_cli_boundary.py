@@ -113,6 +113,7 @@ def test_too_wide_a_boundary_is_one_clear_line():
         ({"checkpoint": "kept"}, False),
         ({"between": ("0", "7")}, False),
         ({"all_pairs": True}, False),
+        ({"per_vertex": True}, False),
     ],
 )
 def test_a_total_alone_is_told_of_where_it_may_be_asked_for(more, is_told, monkeypatch, tmp_path):

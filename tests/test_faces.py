@@ -63,6 +63,10 @@ def test_a_map_of_all_cycles_tells_faces(tmp_path, capsys):
     assert [(cycle["length"], cycle["face"]) for cycle in told] == [(4, True), (4, True)]
     cycles.write_text("0 1 2 3\n")
     assert main(["plot", str(cycles), "--graph", "cycle:4", "--all", "-o", str(output)]) == 2
+    assert "no coordinates for these vertices, which GeoJSON needs" in capsys.readouterr().err
+    city.write_text(city.read_text() + "21 30\n")
+    cycles.write_text("0 1 11 10\n")
+    assert main(["plot", str(cycles), "--graph", str(city), "--all", "-o", str(output)]) == 2
     assert "no coordinates for all vertices, which faces need" in capsys.readouterr().err
     assert main(["plot", str(cycles), "--graph", "cycle:4", "--all", "-o", "all.svg"]) == 2
     assert main(["plot", str(cycles), "--all", "-o", "all.geojson"]) == 2

@@ -153,7 +153,6 @@ def test_limit_is_exact(tmp_path, limit):
         output = output_to(stream, limit=limit)
         assert output.write(Cycles.of_lists(CYCLES), never) == (limit >= 3)
         assert output.listed == min(limit, 3)
-        assert output.full == (limit <= 3)
     assert path.read_text() == "".join(["0 1 2\n", "3 4 5 6\n", "7 8 9\n"][:limit])
 
 

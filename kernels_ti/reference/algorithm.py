@@ -1,6 +1,6 @@
 """The search in plain Python: slow, clear, and the oracle for everything else.
 
-A bit row is a whole number. It shares only the graph and the degree labelling with the code for devices.
+A bit row is a whole number. Only the graph, its degree labelling and the totals are shared with the code for devices.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def test_what_a_run_shows(size, ascii_only):
     play(app, size, steps)
 
 
-def test_the_notes_of_the_reader_take_one_line():
+def test_the_notes_of_the_reader_take_three_lines_at_most():
     app = Stage()
     note = "a.csv:1: taken for a heading, not for an edge: " + "from,to " * 30
 
@@ -82,7 +82,7 @@ def test_the_notes_of_the_reader_take_one_line():
         assert app.screen.query_one("#run-notes").size.height == 0
         app.tell(replace(RUNNING, graph="a.csv", notes=(note,)))
         await until(pilot, lambda: "line 1: taken for a heading, not for an edge: from,to" in text_of(app))
-        assert app.screen.query_one("#run-notes").size.height == 1
+        assert app.screen.query_one("#run-notes").size.height == 3
 
     play(app, SMALL, steps)
 

@@ -133,7 +133,8 @@ def _telling_of_totals(command: RunCommand) -> Iterator[None]:
         yield
     except StatesError as error:
         bounds = (command.min_length, command.max_length, command.parity)
-        if command.total_only or command.is_of_paths or command.checkpoint or bounds != (SHORTEST_CYCLE, None, None):
+        asks_more = command.is_of_paths or command.checkpoint or command.per_vertex or command.per_edge
+        if command.total_only or asks_more or bounds != (SHORTEST_CYCLE, None, None):
             raise
         raise StatesError(f"{error}; count --total-only may need less") from error
 
