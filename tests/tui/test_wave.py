@@ -9,8 +9,7 @@ import pytest
 from chordless.protocol.orders import RunCommand
 from chordless.tui.app import ChordlessApp
 from chordless.tui.run_form import wave_of
-from chordless.tui.screens.run_wave import AskWave
-from chordless.tui.screens.run_way import AskWay
+from chordless.tui.screens.run_wave import AskAnew
 from chordless.tui.settings import Settings
 
 from tui.new_form import fill
@@ -40,12 +39,12 @@ def test_a_run_is_begun_anew_breadth_first_after_a_question(tmp_path, slow):
         await begin(pilot, tmp_path / "run", halt=True)
         first = app.session
         await pilot.press("B")
-        await until(pilot, lambda: isinstance(app.screen, AskWave))
+        await until(pilot, lambda: isinstance(app.screen, AskAnew))
         await pilot.press("n")
-        await until(pilot, lambda: not isinstance(app.screen, AskWave))
+        await until(pilot, lambda: not isinstance(app.screen, AskAnew))
         assert first.is_at_work
         await pilot.press("B")
-        await until(pilot, lambda: isinstance(app.screen, AskWave))
+        await until(pilot, lambda: isinstance(app.screen, AskAnew))
         await pilot.press("y")
         await until(pilot, lambda: app.session is not first and app.run_state.phase == "running")
         assert app.session.command.expansion == "paper"
@@ -68,12 +67,12 @@ def test_a_search_that_takes_years_names_the_boundary_and_one_key_takes_it(tmp_p
         await until(pilot, lambda: "A search: about 3.2 million years. Along a boundary:" in text_of(app))
         assert "f2 takes the boundary." in " ".join(text_of(app).split())
         await pilot.press("f2")
-        await until(pilot, lambda: isinstance(app.screen, AskWay))
+        await until(pilot, lambda: isinstance(app.screen, AskAnew))
         await pilot.press("n")
-        await until(pilot, lambda: not isinstance(app.screen, AskWay))
+        await until(pilot, lambda: not isinstance(app.screen, AskAnew))
         assert first.is_at_work
         await pilot.press("f2")
-        await until(pilot, lambda: isinstance(app.screen, AskWay))
+        await until(pilot, lambda: isinstance(app.screen, AskAnew))
         at_full_speed(monkeypatch)
         await pilot.press("y")
         await until(pilot, lambda: app.session is not first and app.run_state.reason == "complete")

@@ -171,7 +171,7 @@ def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) ->
     from kernels_ti.estimate.estimate import Estimator
     from kernels_ti.estimate.usual_rate import usual_rate
 
-    if graph.n > _MOST_VERTICES or graph.m > _MOST_SEED_WORDS:
+    if not can_be_planned(graph.n, graph.m):
         return
     space = SearchSpace(graph, options)
     if space.batches().seed_words > _MOST_SEED_WORDS:
@@ -207,16 +207,16 @@ def search_of(command: RunCommand, graph: Graph) -> tuple[Graph, Options]:
     return paths.graph, Options(**{**paths.options, "through": vertices_called(paths.graph, paths.options["through"])})
 
 
-def outlook_along(run: RunDirectory, command: RunCommand, given_up: Callable[[], bool]) -> Outlook | None:
-    """Return the outlook on a run at work, with the cost of a count along a boundary; nothing of its search is known.
+def can_be_planned(n: int, m: int) -> bool:
+    """Return whether a graph of n vertices and m edges is small enough for a quick plan."""
+    return n <= _MOST_VERTICES and m <= _MOST_SEED_WORDS
 
-    Return None if the graph is too large for a quick plan.
-    """
+
+def outlook_along(run: RunDirectory, command: RunCommand, given_up: Callable[[], bool]) -> Outlook:
+    """Return the outlook on a run at work: the cost of a count along a boundary. Of its search nothing is known."""
     from kernels_ti.blocks.search_space import SearchSpace
 
     graph, options = search_of(command, run.graph().graph)
-    if graph.n > _MOST_VERTICES or graph.m > _MOST_SEED_WORDS:
-        return None
     along, is_settled = _boundary_plan(SearchSpace(graph, options), given_up)
     return Outlook(_UNKNOWN, math.inf, along, os.cpu_count() or 1, is_settled)
 

@@ -23,16 +23,12 @@ if TYPE_CHECKING:
 _SECONDS_BETWEEN_LOOKS = 0.05
 
 
-class AskWave(Question):
-    """Asks whether to begin the run anew, breadth first; `keeps` says that the run at work can be resumed later."""
+class AskAnew(Question):
+    """Asks whether to begin a run anew in another way; `keeps` says that the run at work can be resumed later."""
 
-    def __init__(self, graph: str, *, keeps: bool) -> None:
+    def __init__(self, what: str, *, keeps: bool) -> None:
         kept = "stops with a checkpoint and can be resumed" if keeps else "stops, and nothing of it is kept"
-        super().__init__(
-            f"Begin {graph} anew, breadth first?\n\nPaths then grow at one end and level by level, as in the paper: "
-            f"the frontier is a wave. It is slower and takes more memory. The run at work {kept}.\n",
-            "Yes, begin anew",
-        )
+        super().__init__(f"{what} The run at work {kept}.\n", "Yes, begin anew")
 
 
 class WaveAction(Page):
@@ -52,11 +48,20 @@ class WaveAction(Page):
         elif command.expansion == "paper":
             self.notify("This run is breadth first already.", severity="warning")
         else:
-            begin = partial(self.begin_anew, command, own, wave_of, f"{shown_name(command.graph)}-wave")
-            if own is None:
-                begin()
-            else:
-                self.ask(AskWave(shown_name(command.graph), keeps=own.directory is not None), begin)
+            graph = shown_name(command.graph)
+            self.ask_anew(
+                f"Begin {graph} anew, breadth first?\n\nPaths then grow at one end and level by level, as in the "
+                "paper: the frontier is a wave. It is slower and takes more memory.",
+                own,
+                partial(self.begin_anew, command, own, wave_of, f"{graph}-wave"),
+            )
+
+    def ask_anew(self, what: str, own: RunSession | None, begin: Callable[[], object]) -> None:
+        """Begin a run anew; ask first if that ends the run at work."""
+        if own is None:
+            begin()
+        else:
+            self.ask(AskAnew(what, keeps=own.directory is not None), begin)
 
     @work(exclusive=True, group="anew")
     async def begin_anew(

@@ -15,10 +15,9 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
 from chordless.tui.actions import key_of
 from chordless.tui.messages import RunChanged
-from chordless.tui.outlook import Outlook, outlook_along
+from chordless.tui.outlook import Outlook, can_be_planned, outlook_along
 from chordless.tui.run_form import boundary_of
 from chordless.tui.run_words import time_left
-from chordless.tui.screens.question import Question
 from chordless.tui.screens.run_wave import WaveAction
 from kernels_ti import ChordlessError
 
@@ -33,17 +32,6 @@ _KEPT = frozenset({
 })  # fmt: skip
 
 
-class AskWay(Question):
-    """Asks whether to begin the run anew along a boundary."""
-
-    def __init__(self, graph: str) -> None:
-        super().__init__(
-            f"Count {graph} anew, along a boundary?\n\nThat counts by length, and looks at no cycle by itself. "
-            "The run at work stops with a checkpoint and can be resumed.\n",
-            "Yes, begin anew",
-        )
-
-
 class WayAction(WaveAction):
     """The part of the Run screen that names and takes the count along a boundary."""
 
@@ -52,6 +40,9 @@ class WayAction(WaveAction):
 
     def way_words(self, state: RunState) -> str:
         """Return the times of a search that takes very long and of a count along a boundary that is much sooner."""
+        session = self.dashboard.session
+        if session is None or not session.is_at_work or session.replay is not None:
+            return ""
         if state.phase not in ("running", "paused") or state.seconds < _SECONDS_OF_SEARCH:
             return ""
         if self._planned != state.began:
@@ -67,11 +58,12 @@ class WayAction(WaveAction):
         if command is None:
             self.notify("Only a count of all cycles by a search can go along a boundary instead.", severity="warning")
         else:
-            begin = partial(self.begin_anew, command, own, boundary_of, shown_name(command.graph))
-            if own is None:
-                begin()
-            else:
-                self.ask(AskWay(shown_name(command.graph)), begin)
+            graph = shown_name(command.graph)
+            self.ask_anew(
+                f"Count {graph} anew, along a boundary?\n\nThat counts by length, and looks at no cycle by itself.",
+                own,
+                partial(self.begin_anew, command, own, boundary_of, graph),
+            )
 
     def _command_of_search(self) -> RunCommand | None:
         """Return the command of the shown run if that is a count in a folder which can go along a boundary as well."""
@@ -93,11 +85,16 @@ class WayAction(WaveAction):
         worker, session, command = get_current_worker(), self.dashboard.session, self._command_of_search()
         if session is None or session.directory is None or command is None or command.expansion == "paper":
             return
+        # The graph of a run is read in this process: a large one would stop the screen.
+        if not can_be_planned(session.state.n, session.state.m):
+            return
         run = RunDirectory(session.directory)
         try:
-            self._outlook = await asyncio.to_thread(outlook_along, run, command, lambda: worker.is_cancelled)
+            outlook = await asyncio.to_thread(outlook_along, run, command, lambda: worker.is_cancelled)
         except ChordlessError as error:
             self.notify(str(error), severity="warning", markup=False)
-        else:
+            return
+        if self.dashboard.session is session:
+            self._outlook = outlook
             # A run that is paused tells nothing more.
             self.post_message(RunChanged(session.state))
