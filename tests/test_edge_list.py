@@ -232,6 +232,11 @@ def test_quotation_marks_and_a_heading_of_weights_tell_the_separator(tmp_path, t
     assert sorted(" - ".join(sorted(edge)) for edge in named_edges(graph)) == sorted(edges)
 
 
+def test_names_in_quotation_marks_between_blanks_are_not_divided_at_a_comma(tmp_path):
+    text = '"Smith, J." "Doe, K."\n"Doe, K." "Roe, L."\n'
+    assert "edge needs two vertices, found 4 words" in refusal(tmp_path / "a.txt", text)
+
+
 @pytest.mark.parametrize("columns", ["{};{}", "{} {}", "{}\t{}", "{}; {}"])
 @pytest.mark.parametrize("heading", ["", "Proie;Pr\u00e9dateur;Poids\n"])
 def test_weights_with_decimal_commas(tmp_path, columns, heading):

@@ -81,6 +81,9 @@ def test_the_content_tells_the_format(tmp_path, monkeypatch, content, edges):
 
 def test_words_that_are_too_short_for_graph6_are_a_list_of_edges(tmp_path):
     assert refusal(tmp_path / "a.txt", "a|b\nb|c\n").startswith("a.txt:1: edge needs two vertices, found 1 word: 'a|b'")
+    for line in ("network", "friends"):
+        text = f"{line}\nDan Eve\nAl Bo\n"
+        assert refusal(tmp_path / "a.txt", text).startswith(f"a.txt:1: edge needs two vertices, found 1 word: '{line}'")
     # A damaged line among others is one of graph6.
     assert "there are 2 graphs" in refusal(tmp_path / "a.txt", "DQ\nDQc\n")
 

@@ -277,7 +277,7 @@ def _has_graph6(start: bytes, first: bytes) -> bool:
     """Return whether some line is as long as graph6 of its first character, which a list of ``a|b`` has not."""
     if first.strip()[:1] in b"&:;~":
         return True
-    sizes = ((len(word), word[0] - ord("?")) for word in start.split())
+    sizes = ((len(line), line[0] - ord("?")) for line in map(bytes.strip, start.split(b"\n")) if line)
     return any(n >= 0 and length == 1 + -(-comb(n, 2) // 6) for length, n in sizes)
 
 

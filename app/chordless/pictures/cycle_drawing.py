@@ -88,7 +88,7 @@ def cycle_of_file(path: str, graph: str, number: int | None, **reading: Any) -> 
             break
     name = shown_name(path)
     if chosen is None:
-        has = f"there is no cycle {number:,}; it has {seen:,}" if seen and number else "there is no cycle"
+        has = f"there is no cycle {number:,}; it has {seen:,}" if seen and number else "there is no cycle, and no path"
         raise OptionError(f"{name}: {has}")
     return _of_file(loaded, *chosen, name)
 

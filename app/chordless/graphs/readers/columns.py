@@ -147,7 +147,7 @@ def _separator(source: Source, lines: list[str]) -> str | None:
     rows = [cells_of(line, separator) for line in lines]
     for other in order:
         others = [cells_of(line, other) for line in lines]
-        if others != rows and all(_is_edge(cells, other) for cells in others):
+        if others != rows and all(_fits(line, other, _is_edge) for line in lines):
             source.note(f"the columns are divided at {_CALLED[separator]}, not at {_CALLED[other]}")
     return separator
 
@@ -159,19 +159,25 @@ def best_separator(
 ) -> str | None:
     """Return the separator for which the cells of the most lines fit, a heading above weights among them.
 
-    Of several it is the one that divides the fewest lines inside quotation marks, then the first in `order`; without
-    any, blanks.
+    A line does not fit where it is divided inside quotation marks. Of several it is the first in `order`; without any,
+    blanks.
     """
 
-    def score(separator: str | None) -> tuple[int, int]:
-        rows = [cells_of(line, separator) for line in lines]
-        fitting = sum(fits(cells, separator) for cells in rows)
-        fitting += len(rows) > 1 and is_heading_of_weights(rows[0], len(rows[1])) and not fits(rows[0], separator)
-        return fitting, -sum(_divides_quoted(line, separator) for line in lines if '"' in line)
+    def score(separator: str | None) -> int:
+        fitting = sum(_fits(line, separator, fits) for line in lines)
+        head = [cells_of(line, separator) for line in lines[:2]]
+        return fitting + (
+            len(head) == 2 and is_heading_of_weights(head[0], len(head[1])) and not fits(head[0], separator)
+        )
 
     scores = [score(separator) for separator in order]
     best = max(scores)
-    return order[scores.index(best)] if best[0] else None
+    return order[scores.index(best)] if best else None
+
+
+def _fits(line: str, separator: str | None, fits: Callable[[list[str], str | None], bool]) -> bool:
+    """Return whether the cells of a line fit, and the separator stands outside quotation marks."""
+    return fits(cells_of(line, separator), separator) and not ('"' in line and _divides_quoted(line, separator))
 
 
 def _divides_quoted(line: str, separator: str | None) -> bool:
