@@ -140,6 +140,8 @@ def test_a_count_in_kernels_is_told_with_their_rate_and_the_memory_of_the_device
     assert lines[2].startswith("      by length     4 s, ")
     assert lines[3].startswith("      --total-only  3 s, ")
     assert lines[4].startswith("    in Python, ")
+    without = [line for line in lines if "--total-only" not in line]
+    assert list(boundary_lines(plan, cheap, None, totals=False)) == without
     assert list(boundary_lines(plan, cheap, 1.0)) == []
     assert "out of reach" in next(boundary_lines(plan, [replace(kernels, seconds=1e9)], None))
     assert max(map(len, lines)) <= 80

@@ -8,6 +8,7 @@ import operator
 import os
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from chordless import values
@@ -178,10 +179,14 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
         tried.complete or (search is not None and search[0] < min(plan.seconds, _SHORT_RUN))
     )
     search_seconds = None if search is None else search[0]
+    bounds = (options.min_length, options.max_length, options.parity)
+    shortest = values.SHORTEST_PATH if of_paths else values.SHORTEST_CYCLE
+    totals = bounds == (shortest, None, None) and not (options.all_pairs and loaded.graph.directed)
+    lines_along = partial(boundary_lines, plan, search_seconds=search_seconds, of_paths=of_paths, totals=totals)
 
     def tell_first(in_python: list[AlongBoundary]) -> None:
         if not options.json:
-            for line in boundary_lines(plan, in_python, search_seconds, of_paths=of_paths):
+            for line in lines_along(in_python):
                 print(line, flush=True)
 
     if not options.json:
@@ -196,7 +201,7 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
 
         print(json.dumps({**result_object(estimate, tried, search), "boundary": boundary_object(plan, counts)}))
     else:
-        for line in boundary_lines(plan, counts, search_seconds, of_paths=of_paths) if is_asked else ():
+        for line in lines_along(counts) if is_asked else ():
             print(line)
     if exit_code:
         sys.stderr.write("chordless: interrupted: this is what the probes up to now tell\n")

@@ -120,9 +120,17 @@ def boundary_object(plan: BoundaryPlan, counts: Sequence[AlongBoundary]) -> dict
 
 
 def boundary_lines(
-    plan: BoundaryPlan, counts: Sequence[AlongBoundary], search_seconds: float | None, *, of_paths: bool = False
+    plan: BoundaryPlan,
+    counts: Sequence[AlongBoundary],
+    search_seconds: float | None,
+    *,
+    of_paths: bool = False,
+    totals: bool = True,
 ) -> Iterator[str]:
-    """Yield the lines for people where the boundary method is the better one, or the time of a search is None."""
+    """Yield the lines for people where the boundary method is the better one, or the time of a search is None.
+
+    `totals` says that all lengths may be counted together.
+    """
     if not counts or min(count.seconds for count in counts) > LONGEST_COUNT:
         width = vertices_text(plan.width) if counts else "hundreds of vertices"
         yield f"  --method boundary is out of reach too: the graph has a boundary of {width}"
@@ -135,7 +143,7 @@ def boundary_lines(
     else:
         yield f"  --method boundary cannot count them here: {boundary}"
     for count in counts:
-        yield from _lines_of(count)
+        yield from _lines_of(count, totals=totals)
     if not plan.is_settled:
         yield "  at most: a count looks longer for a better order of the vertices"
     possible = [count.seconds_by_length for count in counts if count.fits_by_length]
@@ -148,7 +156,7 @@ def boundary_lines(
             yield f"  chordless {command} takes this method by itself; --method search meets every {one}"
 
 
-def _lines_of(count: AlongBoundary) -> Iterator[str]:
+def _lines_of(count: AlongBoundary, *, totals: bool) -> Iterator[str]:
     """Yield what a count takes on one device."""
     where = "in Python" if count.device == "Python" else f"--arch {count.arch} ({count.device})"
     there = "" if count.memory is None else f", {bytes_text(count.memory)} to use"
@@ -161,4 +169,5 @@ def _lines_of(count: AlongBoundary) -> Iterator[str]:
     if not count.fits:
         together = does_not_fit_text(count.bytes)
     yield f"      by length     {by_length}"
-    yield f"      --total-only  {together}"
+    if totals:
+        yield f"      --total-only  {together}"
