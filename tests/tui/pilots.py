@@ -73,6 +73,9 @@ async def _at_rest(least=0.0, most=0.0):
         soon = [timer.when() - now for timer in loop._scheduled if not timer.cancelled() and timer.when() < now + 0.02]
         await asyncio.sleep(max(soon, default=0.0))
         await _without_callbacks(loop)
+        # A button takes no click while it shows the one before.
+        while app.screen_stack and not app._exit and app.screen.query("Button.-active"):
+            await asyncio.sleep(0.02)
         if app.screen_stack and not app._exit:
             app.screen._on_timer_update()
 

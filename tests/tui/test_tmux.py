@@ -93,7 +93,7 @@ def test_a_newcomer_counts_the_cycles_of_a_grid(terminal):
     terminal.press("C-r")
     terminal.wait_for("800,139", "complete")
     terminal.press("F1")
-    terminal.wait_for("How to read the chart")
+    terminal.wait_for("level by level as in the")
     terminal.press("C-q")
     terminal.wait_for("code 0")
     assert is_restored(terminal)
