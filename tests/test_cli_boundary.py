@@ -108,6 +108,7 @@ def test_too_wide_a_boundary_is_one_clear_line():
     ("more", "is_told"),
     [
         ({}, True),
+        ({"min_length": 2}, True),
         ({"max_length": 9}, False),
         ({"total_only": True}, False),
         ({"checkpoint": "kept"}, False),

@@ -124,3 +124,8 @@ def gpu_numbers(text: str) -> tuple[int, ...]:
     if not all(name.strip().isdecimal() for name in names):
         raise argparse.ArgumentTypeError(f"numbers of GPUs separated by commas are wanted, such as 0,2, not {text!r}")
     return tuple(map(int, names))
+
+
+def takes_all_lengths(min_length: int, max_length: int | None, parity: str | None, *, of_paths: bool) -> bool:
+    """Return whether these bounds allow every length of a cycle, or path: only then can all be counted together."""
+    return min_length <= (SHORTEST_PATH if of_paths else SHORTEST_CYCLE) and max_length is None and parity is None

@@ -120,8 +120,8 @@ def check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) -
         parser.error(
             "--threads is for --method search and for --total-only; a count by length along a boundary has one thread"
         )
-    shortest = values.SHORTEST_PATH if options.command == "paths" else values.SHORTEST_CYCLE
-    if options.total_only and (options.max_length is not None or options.min_length > shortest):
+    bounds, of_paths = (options.min_length, options.max_length), options.command == "paths"
+    if options.total_only and not values.takes_all_lengths(*bounds, None, of_paths=of_paths):
         parser.error("--total-only counts all lengths together: leave the bounds on the length out")
     if options.total_only and options.parity is not None:
         parser.error(f"--total-only counts all lengths together: for --{options.parity} leave it out")

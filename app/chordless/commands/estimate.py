@@ -180,8 +180,7 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
     )
     search_seconds = None if search is None else search[0]
     bounds = (options.min_length, options.max_length, options.parity)
-    shortest = values.SHORTEST_PATH if of_paths else values.SHORTEST_CYCLE
-    totals = bounds == (shortest, None, None) and not (options.all_pairs and loaded.graph.directed)
+    totals = values.takes_all_lengths(*bounds, of_paths=of_paths) and not (options.all_pairs and loaded.graph.directed)
     lines_along = partial(boundary_lines, plan, search_seconds=search_seconds, of_paths=of_paths, totals=totals)
 
     def tell_first(in_python: list[AlongBoundary]) -> None:

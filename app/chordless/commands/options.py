@@ -38,7 +38,7 @@ def add_graph(parser: Any) -> None:
 
 
 def fields_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """Return the options of these names, which a function calls so, too."""
+    """Return the options of these names as arguments of a function, which have the same names."""
     return {name: getattr(options, name) for name in names}
 
 

@@ -27,7 +27,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint
 from chordless.runs.directory import RunDirectory, created, graph_hash
 from chordless.runs.mailbox import Mailbox
-from chordless.values import SHORTEST_CYCLE
+from chordless.values import takes_all_lengths
 from kernels_ti import Snapshot
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.values.saved import SavedCount
@@ -134,7 +134,7 @@ def _telling_of_totals(command: RunCommand) -> Iterator[None]:
     except StatesError as error:
         bounds = (command.min_length, command.max_length, command.parity)
         asks_more = command.is_of_paths or command.checkpoint or command.per_vertex or command.per_edge
-        if command.total_only or asks_more or bounds != (SHORTEST_CYCLE, None, None):
+        if command.total_only or asks_more or not takes_all_lengths(*bounds, of_paths=False):
             raise
         raise StatesError(f"{error}; count --total-only may need less") from error
 

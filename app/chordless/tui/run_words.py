@@ -139,7 +139,7 @@ def without_name(message: str, name: str) -> str:
 
 
 def note_words(state: RunState) -> str:
-    """Return the notes of the reader about the file of the graph, one behind the other; "" if it noted nothing."""
+    """Return the notes of the reader about the file of the graph, one after the other; "" if it noted nothing."""
     return "; ".join(without_name(note, state.graph) for note in state.notes)
 
 

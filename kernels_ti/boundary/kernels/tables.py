@@ -55,9 +55,9 @@ def reduced(cell, below):
 
 @kernel
 def carry(rows: ti.i32, stride: ti.i32, before: ti.i32, digits: ti.i32, below: ti.u64, cells: array(ti.u64, 1)):
-    """Make the digits small that begin `before` cells after a row; one row for each work item.
+    """Carry the digits of a row, which begin `before` cells after its start; one row for each work item.
 
-    Where the cells are remainders modulo a prime, replace them by smaller ones: `below` is how much less than 2^48 the
+    Where the cells are sums of remainders modulo a prime, reduce each of them. `below` is how much less than 2^48 the
     prime is, 0 for exact numbers.
     """
     for i in range(rows):
