@@ -72,7 +72,14 @@ def test_about_as_many_passes_are_made_as_were_expected(monkeypatch):
     assert made > 2
 
 
-@pytest.mark.parametrize(("arch", "memory"), [("cuda", 1 << 24), ("cpu", 1 << 20)])
+def test_a_total_that_does_not_fit_in_one_pass_goes_in_several():
+    needs = needs_of(GRID, "cuda", 1 << 24)
+    assert needs.fits
+    assert needs.bytes <= 1 << 24
+    assert needs.passes == 2
+
+
+@pytest.mark.parametrize(("arch", "memory"), [("cuda", 1 << 22), ("cpu", 1 << 20)])
 def test_a_total_that_does_not_fit_is_told(arch, memory):
     needs = needs_of(GRID, arch, memory)
     assert not needs.fits

@@ -9,12 +9,15 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.executors.in_passes import MOST_VERTICES, BlockInPasses
 from kernels_ti.boundary.executors.in_python import PythonBlock
 from kernels_ti.boundary.executors.on_cores import CoresBlock
 from kernels_ti.boundary.executors.on_device import DeviceBlock, block_on_device
+from kernels_ti.boundary.executors.remainders import TotalInPasses, may_have_remainders
+from kernels_ti.boundary.needs import fits_in_one_pass, is_beyond_one_table, needs_of
 from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
 from kernels_ti.boundary.orders.plan import BoundaryPlan, likely_states, plan_of, share_done
 from kernels_ti.boundary.spec.block import OrderedBlock, ordered_blocks
@@ -117,6 +120,9 @@ class BoundaryCount:
         self.most_states = 0
         self.states_by_step: list[int] = []
         self._saved_block: SavedBlock | None = None
+        # The first of several passes over the block, and whether exact numbers may fit all the same.
+        self._first_pass: SavedPasses | None = None
+        self._may_fit = False
         if saved is not None:
             self._blocks_done = saved.blocks_done
             self._counts, self._triangles = Counter(saved.cycles), saved.triangles
@@ -212,7 +218,7 @@ class BoundaryCount:
             if self._block.finished:
                 self._counts.update(self._block.cycles)
                 self._triangles += self._block.triangles
-                self._block = None
+                self._block, self._first_pass = None, None
                 self._blocks_done += 1
             done = self.finished or time.perf_counter() - began >= seconds
         self.seconds += time.perf_counter() - began
@@ -252,6 +258,8 @@ class BoundaryCount:
             # Taichi runs on one arch at a time: the kernel that drops states must not end those of a GPU.
             drops = device is None or device.arch == "cpu"
             begun = PythonBlock(block, self._longest, self._memory, drops=drops)
+        elif self._is_doubtful(device, block):
+            begun, self._may_fit = self._in_passes(block), self._longest is not None
         else:
             begun = block_in_kernels(device, block, self._longest, self._memory)
         if saved is not None and not isinstance(begun, BlockInPasses):
@@ -259,27 +267,58 @@ class BoundaryCount:
         self._saved_block = None
         return begun
 
+    def _is_doubtful(self, device: Device, block: OrderedBlock) -> bool:
+        """Say whether exact numbers of a block's states hardly fit, so that the first of several passes is made first.
+
+        By length it tells whether they do. All cycles together have a number for each pass, and begin no other way.
+        """
+        if device.arch != "cuda" or not self._may_have_passes(block):
+            return False
+        plan = replace(self.plan, blocks=(block.graph,), orders=(block.order,))
+        if self._longest is None:
+            return is_beyond_one_table(plan, self._memory)
+        return self._memory is not None and needs_of(plan, "cuda", self._memory, longest=self._longest).passes > 1
+
+    def _may_have_passes(self, block: OrderedBlock) -> bool:
+        """Say whether a block can be counted in several passes."""
+        if not block.packing.fits_kernels:
+            return False
+        return may_have_remainders(block) if self._longest is None else block.graph.n <= MOST_VERTICES
+
     def _take_vertex(self, enough: Callable[[], bool]) -> None:
         """Let a vertex come; where that does not fit, begin the block anew in several passes."""
         assert self._block is not None
-        block = self._blocks[self._blocks_done]
+        block, in_passes = self._blocks[self._blocks_done], isinstance(self._block, BlockInPasses)
         try:
-            with self._kernels() if isinstance(self._block, BlockInPasses) else nullcontext():
+            with self._kernels() if in_passes else nullcontext():
                 self._block.take_vertex(enough)
-                return
         except SizeError:
-            fits = block.packing.fits_kernels and block.graph.n <= MOST_VERTICES
-            if self._longest is None or isinstance(self._block, BlockInPasses) or not fits:
+            if in_passes or not self._may_have_passes(block):
                 raise
-        # The tables are given back first.
-        self._block = None
-        self._block = self._in_passes(block)
+            # The tables are given back first.
+            self._block = None
+            self._block = self._in_passes(block, self._first_pass)
+        else:
+            if self._may_fit and isinstance(self._block, BlockInPasses) and self._block.known is not None:
+                self._try_one_pass(block, self._block.known)
+
+    def _try_one_pass(self, block: OrderedBlock, known: SavedPasses) -> None:
+        """Go on by length with exact numbers if the states of the first pass say that these may fit."""
+        assert self._device is not None
+        assert self._memory is not None
+        assert self._longest is not None
+        self._may_fit = False
+        plan = replace(self.plan, blocks=(block.graph,), orders=(block.order,))
+        if fits_in_one_pass(plan, self._device.arch, self._memory, self._longest, known.most_states):
+            self._first_pass, self._block = known, None
+            self._block = block_in_kernels(self._device, block, self._longest, self._memory)
 
     def _in_passes(self, block: OrderedBlock, saved: SavedPasses | None = None) -> BlockInPasses:
-        """Begin a block by length in several passes."""
-        assert self._longest is not None
-        self._share_before_passes = self._share if saved is None else 0.0
+        """Begin a block in several passes, or go on after some."""
+        self._share_before_passes = self._share if self._saved_block is None else 0.0
         with self._kernels() as device:
+            if self._longest is None:
+                return TotalInPasses(device, block, self._memory, saved)
             return BlockInPasses(device, block, self._longest, self._memory, saved)
 
     def _kernels(self) -> AbstractContextManager[Device]:

@@ -1,6 +1,6 @@
 """The expected needs of a count along a boundary: memory, passes, and how much longer passes take.
 
-A count by length that does not fit goes in several passes, see `kernels_ti.boundary.executors`. All numbers here follow
+A count that does not fit goes in several passes, see `kernels_ti.boundary.executors`. All numbers here follow
 from the expected states of a plan. They are rough: counts of two grids, a king graph and two road networks met 1.0 to
 2.3 times the states at the largest boundary that were expected.
 """
@@ -17,8 +17,9 @@ from kernels_ti.boundary.executors.in_passes import (
     ROWS_TO_A_STATE,
     SHORTEST,
 )
-from kernels_ti.boundary.executors.tables import ROOM_FOR_TWO, cells_of_two_tables
-from kernels_ti.boundary.orders.plan import BoundaryPlan
+from kernels_ti.boundary.executors.remainders import MOST_NUMBERS, MOST_WORDS
+from kernels_ti.boundary.executors.tables import MOST_CELLS, ROOM_FOR_TWO, cells_of_two_tables
+from kernels_ti.boundary.orders.plan import BoundaryPlan, likely_states
 from kernels_ti.boundary.spec.cells import BESIDE
 from kernels_ti.boundary.spec.packing import Packing
 
@@ -37,6 +38,12 @@ _ROWS_IN_TABLES = 6
 _PART_OF_LENGTHS, _WAYS_BESIDE_TABLES = 0.23, 0.8
 # Symbols in a word, bits of the number of cycles for each vertex (grids 0.35, road networks 0.2), bits of a digit.
 _SLOTS_OF_A_WORD, _BITS_OF_A_VERTEX, _BITS_OF_A_DIGIT = 14, 0.3, 48
+# A count by length is tried up to so many times the memory.
+_DOUBT = 1.5
+# Where a table is expected to be so full, some are too small: king graphs met 1.8 times the states that are likely.
+_PART_OF_ROOM = 0.6
+# A total in remainders: bits of one, and how many times as long a pass takes (Grid 18x18 on an H200: 1.9 s and 0.87).
+_BITS_OF_A_REMAINDER, _COLUMNS = 54, 2.0
 # The longest cycle has about this part of the vertices.
 _PART_OF_LONGEST = 0.6
 # Tables take so many times as long as parts on two cores: 3.8 times on grid 14x14, 2.9 times on Berlin Tiergarten.
@@ -66,7 +73,19 @@ def needs_of(plan: BoundaryPlan, arch: str, memory: float, *, longest: int | Non
         return Needs(whole)
     if longest is not None:
         return _in_passes(plan, arch, memory, longest, states, whole)
-    return Needs(whole, fits=False)
+    return _total_in_passes(plan, arch, memory, states, whole)
+
+
+def fits_in_one_pass(plan: BoundaryPlan, arch: str, memory: float, longest: int, states: int) -> bool:
+    """Say whether a count by length may fit with exact numbers, once its states at the largest boundary are known."""
+    return states * _bytes_of_a_state(plan, arch, longest) <= _DOUBT * memory
+
+
+def is_beyond_one_table(plan: BoundaryPlan, memory: float | None) -> bool:
+    """Say whether a table of a device has hardly enough cells, or bytes, for exact numbers of all cycles together."""
+    cells = float(likely_states(plan).max(initial=0)) * _cells_of_a_total(plan)
+    room = MOST_CELLS if memory is None else min(MOST_CELLS, memory / (ROOM_FOR_TWO * _BYTES_OF_A_CELL))
+    return cells > _PART_OF_ROOM * room
 
 
 def _in_passes(plan: BoundaryPlan, arch: str, memory: float, longest: int, states: float, whole: float) -> Needs:
@@ -93,6 +112,20 @@ def _in_passes(plan: BoundaryPlan, arch: str, memory: float, longest: int, state
     totals = slower * (passes + primes * lengths / NUMBERS_OF_A_ROW)
     bytes_of_numbers = ROOM_FOR_TWO * _BYTES_OF_A_CELL * rows * (beside + at_once)
     return Needs(max(least, bytes_of_numbers), passes=passes, totals=totals)
+
+
+def _total_in_passes(plan: BoundaryPlan, arch: str, memory: float, states: float, whole: float) -> Needs:
+    """Return the needs of a count of all lengths together, see `kernels_ti.boundary.executors.remainders`."""
+    words, room = _words(plan), memory / (ROOM_FOR_TWO * _BYTES_OF_A_CELL * states)
+    numbers = min(int(room) - words, MOST_NUMBERS)
+    if arch == "reference" or words > MOST_WORDS or numbers < 1:
+        return Needs(whole, fits=False)
+    bound_and_primes = 1 + math.ceil(max(_BITS_OF_A_VERTEX * _largest_block(plan), 1.0) / _BITS_OF_A_REMAINDER)
+    numbers = min(numbers, bound_and_primes)
+    passes = math.ceil(bound_and_primes / numbers)
+    slower = _TABLES_ON_CORES if arch == "cpu" else 1.0
+    bytes_of_tables = ROOM_FOR_TWO * _BYTES_OF_A_CELL * states * (words + numbers)
+    return Needs(bytes_of_tables, passes=passes, totals=slower * _COLUMNS * passes)
 
 
 def _bytes_of_a_state(plan: BoundaryPlan, arch: str, longest: int | None) -> float:

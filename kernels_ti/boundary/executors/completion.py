@@ -8,7 +8,8 @@ part of the rest. A state leaves a part of this graph free, which is tested in s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -61,15 +62,42 @@ class Completion:
     def drop(
         self, device: Device, place: int, states: Words, slices: Iterable[tuple[int, int]], stride: int, *,
         word_stride: int = 1, empty: int = DEAD,
-    ) -> Generator[None, None, int]:  # fmt: skip
-        """Drop states as they are after a step, from 0 on; see `completion_kernel`. Return how many these are."""
-        from kernels_ti.boundary.kernels.completion import completion_kernel
+    ) -> Generator[bool, None, int]:  # fmt: skip
+        """Drop states as they are after a step, from 0 on; see `completion_kernels`. Return how many these are."""
+        from kernels_ti.boundary.kernels.completion import completion_kernels
 
-        drop = completion_kernel(self._packing.words, self._packing.bits)
+        drop, _ = completion_kernels(self._packing.words, self._packing.bits)
+
+        def launch(first: int, last: int, ahead: Any, tallies: Any) -> None:
+            drop(first, last, stride, word_stride, empty, states, ahead, tallies)
+
+        return (yield from self._dropped(device, place, slices, launch))
+
+    def drop_in_columns(
+        self, device: Device, place: int, columns: Sequence[Any], slices: Iterable[tuple[int, int]]
+    ) -> Generator[bool, None, int]:
+        """Drop states of a table in columns, as `drop` does."""
+        from kernels_ti.boundary.kernels.completion import completion_kernels
+
+        _, drop = completion_kernels(self._packing.words, self._packing.bits)
+
+        def launch(first: int, last: int, ahead: Any, tallies: Any) -> None:
+            drop(first, last, *columns, ahead, tallies)
+
+        return (yield from self._dropped(device, place, slices, launch))
+
+    def _dropped(
+        self,
+        device: Device,
+        place: int,
+        slices: Iterable[tuple[int, int]],
+        launch: Callable[[int, int, Any, Any], None],
+    ) -> Generator[bool, None, int]:
+        """Launch a kernel for each slice, and return how many states it dropped."""
         ahead, tallies = device.buffer(self._ahead(place)), device.buffer(np.zeros(TALLIES, np.uint64))
         for first, last in slices:
-            drop(first, last, stride, word_stride, empty, states, ahead, tallies)
-            yield
+            launch(first, last, ahead, tallies)
+            yield True
         return int(device.download(tallies).sum())
 
     def learn(self, tested: int, dropped: int) -> None:

@@ -98,7 +98,7 @@ class BlockInPasses:
         self,
         device: Device,
         block: OrderedBlock,
-        longest: int,
+        longest: int | None,
         memory: int | None,
         saved: SavedPasses | None = None,
     ) -> None:
@@ -112,11 +112,16 @@ class BlockInPasses:
         self._points_that_fit = self._most_states = 1
         self._takes_all_lengths = True
         self.finished = False
-        self._pass: DeviceBlock | LengthsModulo | BlockAtPoints | None = None
+        self._pass: DeviceTables | None = None
         # Of the pass that is under way, and of the first one, if that was made here.
         self._seconds, self._first_seconds = 0.0, math.inf
         if saved is not None:
             self._first_pass_is_made(saved)
+
+    @property
+    def known(self) -> SavedPasses | None:
+        """What the passes that are made have found; None before the first one is."""
+        return self._known
 
     @property
     def states(self) -> int:
@@ -210,7 +215,7 @@ class BlockInPasses:
         under_way = 0 if self._pass is None else min(self._at_once, self._lengths)
         return min((done + passed * (row + under_way)) / whole, 1.0)
 
-    def _next_pass(self) -> DeviceBlock | LengthsModulo | BlockAtPoints:
+    def _next_pass(self) -> DeviceTables:
         if self._known is None:
             return DeviceBlock(self._device, self._block, None, self._memory)
         known = self._known
@@ -223,7 +228,7 @@ class BlockInPasses:
         points = range(made + 1, made + 1 + math.ceil(left / math.ceil(left / self._at_once)))
         return BlockAtPoints(self._device, self._block, self._memory, points, prime)
 
-    def _end_pass(self, made: DeviceBlock | LengthsModulo | BlockAtPoints) -> None:
+    def _end_pass(self, made: DeviceTables) -> None:
         known = self._known
         if known is None:
             assert isinstance(made, DeviceBlock)
@@ -256,6 +261,7 @@ class BlockInPasses:
         self.finished = True
         if not known.total:
             return
+        longest = self._block.graph.n if self._longest is None else self._longest
         # Each cycle has three vertices or more, so the values are divided by z^3.
         parts = []
         for prime in self._primes:
@@ -266,5 +272,5 @@ class BlockInPasses:
         if sum(counts) != known.total:
             raise EngineError("internal error: the counts by length do not add up to the total")
         self.cycles = {
-            length: count for length, count in enumerate(counts, start=SHORTEST) if count and length <= self._longest
+            length: count for length, count in enumerate(counts, start=SHORTEST) if count and length <= longest
         }

@@ -102,7 +102,7 @@ class CoresBlock(ForwardCount):
             self._cells = len(ways)
         self._parts.begin(rows)
 
-    def _take(self) -> Generator[None, None, None]:
+    def _take(self) -> Generator[object, None, None]:
         """Let a stretch of vertices come; yield between launches."""
         parts, states = self._parts, self.states
         yield from self._drop()
@@ -199,7 +199,7 @@ class CoresBlock(ForwardCount):
         digits = low.astype(object) + (high.astype(object) << _HALF)
         self._close(sum(digit << 64 * k for k, digit in enumerate(number)) for number in digits.tolist())
 
-    def _drop(self) -> Iterator[None]:
+    def _drop(self) -> Iterator[object]:
         """Drop states that cannot be completed, where that is expected to save time, or the room is short."""
         parts, states = self._parts, self.states
         if self.place == 0 or states == 0:

@@ -49,11 +49,12 @@ class Shape:
     rows: int  # The empty ones too
     words: int  # The cells before the ways: the state, and what else belongs to it
     digits: int = 1  # Of the ways
+    in_columns: bool = False  # Each cell of a row in an array of its own
 
     @property
     def stride(self) -> int:
         """Cells from one row to the next: few cells are rounded up, so that fewer rows cross a line of the cache."""
-        return self.used + self.used % 2 if self.used <= _EVEN_UP_TO else self.used
+        return self.used + self.used % 2 if self.used <= _EVEN_UP_TO and not self.in_columns else self.used
 
     @property
     def used(self) -> int:
@@ -75,6 +76,8 @@ class DeviceTables(Forward):
 
     _is_count = True
     """Whether states that lead to no cycle may be dropped, and a search could give the same answer."""
+    _columns, _most_cells = 1, MOST_CELLS
+    """Arrays of a table, and the cells that it has at most."""
     _below = 0
     """How much less than 2^48 the prime is of which the numbers are remainders; 0 for exact numbers."""
 
@@ -130,21 +133,28 @@ class DeviceTables(Forward):
         """Say whether the other table is expected to take more memory than there is."""
         return 8 * shape.cells > self._room()
 
-    def _dropping(self, completion: Completion) -> Generator[None, None, None]:
+    def _dropping(self, completion: Completion) -> Generator[bool, None, None]:
         table, stride = self._buffers[self._old], self._shape.stride
         dropped = yield from completion.drop(self._device, self.place - 1, table, self._launches(), stride, empty=0)
         completion.learn(self.states, dropped)
         self.states -= dropped
 
     def _take(self, step: Step) -> Generator[bool, None, None]:
-        """Let a vertex come; yield between launches."""
+        """Let a vertex come; yield between launches. States are dropped once the largest table is full."""
         shape = self._next_shape(step)
         # Where there is less room, the table is fuller and the step slower.
         most = self._room() // (8 * shape.stride)
         if shape.rows > most >= self.states:
             shape = replace(shape, rows=most)
+        may_drop = self._completion
         while not (yield from self._advanced(step, shape)):
-            shape = replace(shape, rows=2 * shape.rows)
+            if shape.rows < most:
+                shape = replace(shape, rows=min(2 * shape.rows, most))
+            elif may_drop is not None and may_drop.is_due(self.states, self._numbers, is_short=True):
+                yield from self._dropping(may_drop)
+                may_drop = None
+            else:
+                shape = replace(shape, rows=2 * shape.rows)
         self._shape = shape
         self._old, self._new = self._new, self._old
 
@@ -190,8 +200,10 @@ class DeviceTables(Forward):
         self._require_room(shape)
         # All of them are copied to the host after each step.
         tallies = self._buffers.grown("tallies", FOUND + found, fewest=_FEWEST_TALLIES)
-        table = self._grown(self._new, shape.cells, self._room())
-        clear(shape.cells, table, FOUND + found, tallies)
+        cells, room = shape.cells // self._columns, self._room() // self._columns
+        for name in self._names(self._new):
+            table = self._grown(name, cells, room)
+            clear(cells, table, FOUND + found, tallies)
         return table, tallies
 
     def _measure(self, step: Step, told: np.ndarray) -> None:
@@ -250,24 +262,28 @@ class DeviceTables(Forward):
         self.states, self._most_ways, self._is_resumed = len(rows), most_ways, True
         self._go_to(place)
 
+    def _names(self, table: str) -> list[str]:
+        """Return the names of the buffers of a table."""
+        return [table] if self._columns == 1 else [f"{table}, {k}" for k in range(self._columns)]
+
     def _room(self) -> int:
         """Return the bytes that the other table may take."""
         if self._memory is None:
-            return 8 * MOST_CELLS
-        return min(self._memory - self._beside_other_table(), 8 * MOST_CELLS)
+            return 8 * self._most_cells
+        return min(self._memory - self._beside_other_table(), 8 * self._most_cells)
 
     def _beside_other_table(self) -> int:
         """Return the bytes of all buffers but the other table."""
-        return self._buffers.nbytes_beside(self._new)
+        return self._buffers.nbytes_beside(*self._names(self._new))
 
     def _other_table(self, shape: Shape) -> int:
         """Return the bytes of the other table, which may be larger than it needs to be."""
-        return max(8 * shape.cells, self._buffers.nbytes(self._new))
+        return max(8 * shape.cells, sum(self._buffers.nbytes(name) for name in self._names(self._new)))
 
     def _require_room(self, shape: Shape) -> None:
         """Refuse a step whose table does not fit into the memory allowed, or into a buffer."""
         needed = self._beside_other_table() + self._other_table(shape)
-        self._require(needed, 2 * 8 * shape.stride * _ROWS_TO_A_STATE, shape.cells)
+        self._require(needed, 2 * 8 * shape.stride * _ROWS_TO_A_STATE, shape.cells, most=self._most_cells)
 
     def _require(self, needed: int, of_a_state: float, cells: int, *, most: int = MOST_CELLS) -> None:
         """Refuse what does not fit into the memory, or `most` cells; a state takes `of_a_state` bytes at most."""

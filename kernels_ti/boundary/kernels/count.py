@@ -10,7 +10,7 @@ from typing import Any
 
 from kernels_ti.boundary.kernels.children import bounded_function, child_function
 from kernels_ti.boundary.kernels.tables import add_ways, array, reduced, row_functions
-from kernels_ti.boundary.spec.cells import FOUND, FULL, TALLIES
+from kernels_ti.boundary.spec.cells import DIGIT_BITS, FOUND, FULL, TALLIES
 from kernels_ti.taichi_door import kernel, ti
 
 _HALF = (1 << 32) - 1
@@ -80,8 +80,8 @@ def points_kernel(words: int, bits: int) -> Any:
                 if closing == 1 and most > tallies[2 * TALLIES + mine]:
                     ti.atomic_max(tallies[2 * TALLIES + mine], most)
                 for k in range(values):
-                    value = reduced(old[begin + words + 1 + k], below)
-                    raised = reduced(value * ti.cast(first_point + k, ti.u64), below)
+                    value = reduced(old[begin + words + 1 + k], below, DIGIT_BITS)
+                    raised = reduced(value * ti.cast(first_point + k, ti.u64), below, DIGIT_BITS)
                     if rows[0] >= 0:
                         ti.atomic_add(new[rows[0] + words + 1 + k], value)
                     if rows[1] >= 0:

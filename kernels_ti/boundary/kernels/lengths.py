@@ -115,7 +115,7 @@ def _adding(words: int) -> Any:
                             over = number >> ti.u64(DIGIT_BITS)
                             number &= ti.u64(DIGIT_LIMIT - 1)
                         else:
-                            number = reduced(number, below)
+                            number = reduced(number, below, DIGIT_BITS)
                         if number != ti.u64(0):
                             largest = ti.max(largest, ti.cast(digit, ti.u64) << ti.u64(DIGIT_BITS) | number)
                             # A state that Python has left may hold sets that are too large.

@@ -11,7 +11,7 @@ Ways have digits of `DIGIT_BITS` bits, the lowest first, with room above for sum
 """
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FULL, TAKEN, WRITTEN
 from kernels_ti.taichi_door import kernel, ti
@@ -46,11 +46,11 @@ def carried(table: ti.template(), at, digits):
 
 
 @ti.func
-def reduced(cell, below):
-    """Return the remainder of a cell modulo the prime that is `below` less than 2^48; `below` is at most 2^16."""
-    folded = (cell >> ti.u64(DIGIT_BITS)) * below + (cell & ti.u64(DIGIT_LIMIT - 1))
-    prime = ti.u64(DIGIT_LIMIT) - below
-    return ti.select(folded >= prime, folded - prime, folded)
+def reduced(cell, below, bits):
+    """Return the remainder of a cell modulo the prime that is `below`, at most 2^16, less than 2^bits, 2^48 or more."""
+    limit = ti.u64(1) << ti.cast(bits, ti.u64)
+    folded = (cell >> ti.cast(bits, ti.u64)) * below + (cell & (limit - ti.u64(1)))
+    return ti.select(folded >= limit - below, folded + below - limit, folded)
 
 
 @kernel
@@ -66,7 +66,7 @@ def carry(rows: ti.i32, stride: ti.i32, before: ti.i32, digits: ti.i32, below: t
             carried(cells, begin, digits)
         else:
             for cell in range(begin, begin + digits):
-                cells[cell] = reduced(cells[cell], below)
+                cells[cell] = reduced(cells[cell], below, DIGIT_BITS)
 
 
 @kernel
@@ -137,18 +137,69 @@ def place_for(mixed, size):
     return ti.cast((mixed >> ti.u64(32)) * ti.cast(size, ti.u64) >> ti.u64(32), ti.i32)
 
 
+@ti.func
+def word_in_row(table: ti.template(), at, w: ti.template()):
+    """Return word `w` of the row that begins at a cell of one array."""
+    return table[at + w]
+
+
+@ti.func
+def put_in_row(table: ti.template(), at, w: ti.template(), word):
+    """Write word `w` of the row that begins at a cell of one array."""
+    table[at + w] = word
+
+
+@ti.func
+def marked_in_row(table: ti.template(), at, w: ti.template(), marks):
+    """Set bits of word `w` of the row that begins at a cell of one array; return what the word was."""
+    return ti.atomic_or(table[at + w], marks)
+
+
+@ti.func
+def word_in_column(table: ti.template(), at, w: ti.template()):
+    """Return word `w` of a row of a table that has an array for each word."""
+    return ti.static(table[w])[at]
+
+
+@ti.func
+def put_in_column(table: ti.template(), at, w: ti.template(), word):
+    """Write word `w` of a row of a table that has an array for each word."""
+    ti.static(table[w])[at] = word
+
+
+@ti.func
+def marked_in_column(table: ti.template(), at, w: ti.template(), marks):
+    """Set bits of word `w` of a row of a table that has an array for each word; return what the word was."""
+    return ti.atomic_or(ti.static(table[w])[at], marks)
+
+
+class Layout(NamedTuple):
+    """How kernels reach the words of a row: read one, write one, and set bits of one."""
+
+    word: Any
+    put: Any
+    marked: Any
+
+
+IN_ROWS = Layout(word_in_row, put_in_row, marked_in_row)
+"""A row is some neighbouring cells of one array. It fits the line of a cache."""
+IN_COLUMNS = Layout(word_in_column, put_in_column, marked_in_column)
+"""Each word has an array of its own, so that a table has as many rows as an array has cells."""
+
+
 @lru_cache
-def row_functions(cells: int) -> tuple[Any, Any, Any]:
+def row_functions(cells: int, layout: Layout = IN_ROWS) -> tuple[Any, Any, Any]:
     """Return the functions that read a state of so many words, and that find its row, or those of both children."""
     vector, mixed = ti.types.vector(cells, ti.u64), mixing(cells)
+    word, put, marked = layout
 
     @ti.func
     def state_at(table: ti.template(), at):
         """Return the state of a row that begins at a cell."""
         state = vector(0)
-        state[0] = table[at] & ti.u64(WRITTEN - 1)
+        state[0] = word(table, at, 0) & ti.u64(WRITTEN - 1)
         for w in ti.static(range(1, cells)):
-            state[w] = table[at + w] & ti.u64(TAKEN - 1)
+            state[w] = word(table, at, w) & ti.u64(TAKEN - 1)
         return state
 
     @ti.func
@@ -159,14 +210,14 @@ def row_functions(cells: int) -> tuple[Any, Any, Any]:
         row, is_new, left, waits = -1, 0, _MOST_PROBES, 0
         while left > 0:
             cell = at * stride
-            held = table[cell]
+            held = word(table, cell, 0)
             if held & ti.u64(WRITTEN) == ti.u64(0):
                 # Atomics alone see what other work items have just written.
-                held = ti.atomic_or(table[cell], ti.u64(TAKEN))
+                held = marked(table, cell, 0, ti.u64(TAKEN))
                 if held == ti.u64(0):
                     for w in ti.static(range(1, cells)):
-                        table[cell + w] = state[w] | ti.u64(TAKEN)
-                    ti.atomic_or(table[cell], written)
+                        put(table, cell, w, state[w] | ti.u64(TAKEN))
+                    marked(table, cell, 0, written)
                     held = written
                     row, is_new = cell, 1
             differs, is_written = 0, 1
@@ -174,9 +225,9 @@ def row_functions(cells: int) -> tuple[Any, Any, Any]:
                 left = 0
             elif held == written:
                 for w in ti.static(range(1, cells)):
-                    other = table[cell + w]
+                    other = word(table, cell, w)
                     if other == ti.u64(0):
-                        other = ti.atomic_or(table[cell + w], ti.u64(0))
+                        other = marked(table, cell, w, ti.u64(0))
                     if other == ti.u64(0):
                         is_written = 0
                     elif other != state[w] | ti.u64(TAKEN):

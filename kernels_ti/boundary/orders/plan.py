@@ -228,17 +228,19 @@ def likely_states(plan: BoundaryPlan) -> npt.NDArray[np.float64]:
 
     Unlike the costs of an order, these allow for the time that a boundary needs to fill with states.
     """
-    parts = [np.empty(0)]
-    for block, order in zip(plan.blocks, plan.orders, strict=True):
-        if order is None:
-            continue
-        sizes = boundary_sizes(neighbour_lists(block), order.vertices)[:-1].astype(np.float64)
-        costs = np.array(order.costs)
-        left = np.maximum(np.arange(len(sizes)) - sizes, 0) / np.maximum(sizes, 1)
-        filled = left**_STEEPNESS / (left**_STEEPNESS + _LEFT_FOR_HALF**_STEEPNESS)
-        growth = (np.maximum(costs, _SMALLEST_COST) / _COST_THAT_IS_RIGHT) ** _GROWTH
-        parts.append(costs * growth * np.maximum(filled, _SMALLEST_PART))
-    return np.concatenate(parts)
+    blocks = zip(plan.blocks, plan.orders, strict=True)
+    return np.concatenate([np.empty(0), *(likely_in(block, order) for block, order in blocks if order is not None)])
+
+
+def likely_in(block: Graph, order: BoundaryOrder) -> npt.NDArray[np.float64]:
+    """Return the likely states of one block; see `likely_states`."""
+    sizes = boundary_sizes(neighbour_lists(block), order.vertices)[:-1].astype(np.float64)
+    costs = np.array(order.costs)
+    left = np.maximum(np.arange(len(sizes)) - sizes, 0) / np.maximum(sizes, 1)
+    filled = left**_STEEPNESS / (left**_STEEPNESS + _LEFT_FOR_HALF**_STEEPNESS)
+    growth = (np.maximum(costs, _SMALLEST_COST) / _COST_THAT_IS_RIGHT) ** _GROWTH
+    found: npt.NDArray[np.float64] = costs * growth * np.maximum(filled, _SMALLEST_PART)
+    return found
 
 
 def share_done(likely: npt.NDArray[np.float64], states: Sequence[int]) -> float:

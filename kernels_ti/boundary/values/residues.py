@@ -11,21 +11,25 @@ J. von zur Gathen, J. Gerhard, *Modern Computer Algebra*, chapter 5.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
-# Strong pseudoprimes to these bases are larger than 2^48.
-_BASES = (2, 3, 5, 7, 11, 13, 17)
+# Strong pseudoprimes to these bases are larger than 2^64 (J. Sorenson and J. Webster, *Strong pseudoprimes to twelve
+# prime bases*, Mathematics of Computation 86, 2017).
+_BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
+
+
+def largest_primes(bits: int) -> Iterator[int]:
+    """Yield the primes below 2^bits, 8 to 64, the largest first."""
+    yield from filter(_is_prime, range((1 << bits) - 1, _BASES[-1], -2))
 
 
 def primes_beyond(number: int, bits: int) -> list[int]:
-    """Return the largest primes below 2^bits, 6 to 48, whose product is larger than a number, as few as suffice."""
+    """Return the largest primes below 2^bits, 8 to 64, whose product is larger than a number, as few as suffice."""
     primes: list[int] = []
-    candidate = (1 << bits) - 1
+    candidates = largest_primes(bits)
     while prod(primes) <= number:
-        if _is_prime(candidate):
-            primes.append(candidate)
-        candidate -= 2
+        primes.append(next(candidates))
     return primes
 
 
@@ -72,7 +76,7 @@ def coefficients(values: Sequence[int], prime: int) -> list[int]:
 
 
 def _is_prime(odd: int) -> bool:
-    """Say whether an odd number from 19 to 2^48 is a prime, by Miller and Rabin."""
+    """Say whether an odd number from 38 to 2^64 is a prime, by Miller and Rabin."""
     exponent, twos = odd - 1, 0
     while exponent % 2 == 0:
         exponent, twos = exponent // 2, twos + 1

@@ -1,0 +1,208 @@
+"""A count of all cycles of one block together, where exact numbers of its states do not fit into one table.
+
+A state has one word for each of its numbers. Some are remainders modulo primes. One bounds the count from above: all
+these share an exponent, and are rounded up. The first pass finds the bound, which tells how many primes there have to
+be (the Chinese remainder theorem), and as many remainders as fit beside it. Further passes find the others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kernels_ti.boundary.executors.completion import Completion
+from kernels_ti.boundary.executors.in_passes import BlockInPasses
+from kernels_ti.boundary.executors.tables import MOST_CELLS, DeviceTables, Shape, closing_ways, copies_of
+from kernels_ti.boundary.orders.plan import likely_in
+from kernels_ti.boundary.orders.walk import Step, most_additions
+from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.spec.cells import DIGIT_BITS, FOUND, FULL, TALLIES
+from kernels_ti.boundary.values.residues import combined, largest_primes, primes_beyond
+from kernels_ti.boundary.values.saved import SavedPasses
+from kernels_ti.device.device import Device
+from kernels_ti.errors import SizeError
+
+MOST_WORDS, MOST_NUMBERS = 3, 5
+"""Words and numbers of a state that the kernel takes."""
+_WORD_BITS, _MOST_BITS = 64, 62
+# Rows that a table needs for each state, where memory is short; states met for each that is likely, or fewer.
+_LEAST_ROWS_TO_A_STATE, _STATES_MET = 1.2, 1.5
+# The bound, and primes for 200 bits.
+_LIKELY_NUMBERS = 5
+
+
+def number_bits(block: OrderedBlock) -> int:
+    """Return the bits of a number: as many of them as states can become one have a sum that fits into a word."""
+    additions = max((most_additions(step, 1 << _WORD_BITS) for step in block.steps), default=1)
+    return min(_WORD_BITS - additions.bit_length(), _MOST_BITS)
+
+
+def may_have_remainders(block: OrderedBlock) -> bool:
+    """Say whether a block's cycles can be counted in remainders."""
+    return block.packing.words <= MOST_WORDS and number_bits(block) >= DIGIT_BITS
+
+
+def numbers_that_fit(block: OrderedBlock, memory: int | None) -> int:
+    """Return how many numbers of a state are expected to fit into so many bytes, 1 at least."""
+    if memory is None:
+        return MOST_NUMBERS
+    rows = _LEAST_ROWS_TO_A_STATE * _STATES_MET * float(likely_in(block.graph, block.order).max())
+    return max(min(int(memory / (2 * 8 * rows)) - block.packing.words, MOST_NUMBERS), 1)
+
+
+class TotalModulo(DeviceTables):
+    """All cycles of a block together: their number modulo some primes, after a bound above it if `has_bound`.
+
+    `found` are these numbers for the cycles that closed so far. The bound is the number itself if it `is_exact`.
+    """
+
+    def __init__(
+        self, device: Device, block: OrderedBlock, memory: int | None, primes: Sequence[int], *, has_bound: bool
+    ) -> None:
+        super().__init__(device, block, memory, ways=[1] * (has_bound + len(primes)))
+        self.primes, self.has_bound, self.is_exact = primes, has_bound, True
+        self.found = [0] * self._shape.digits
+        self._number_bits = number_bits(block)
+        below = [0] * has_bound + [(1 << self._number_bits) - prime for prime in primes]
+        self._buffers["below"] = device.buffer(np.array(below, np.uint64))
+        # Of the bounds: their exponent, and the largest that are held.
+        self._exponent, self._largest = 0, 1
+        self._columns = self._shape.used
+        self._most_cells = MOST_CELLS * self._columns
+        self._shape = replace(self._shape, in_columns=True)
+        row = self._device.download(self._buffers.pop(self._old))
+        for name, cell in zip(self._names(self._old), row, strict=False):
+            self._buffers[name] = device.buffer(np.array([cell], np.uint64))
+
+    def _next_digits(self, step: Step) -> int:
+        """Return as many digits as numbers: each is one word."""
+        return self._shape.digits
+
+    def _is_short(self, shape: Shape) -> bool:
+        """Say whether the other table is expected to be full."""
+        return _LEAST_ROWS_TO_A_STATE / 2 * 8 * shape.cells > self._room()
+
+    def _dropping(self, completion: Completion) -> Generator[bool, None, None]:
+        columns = self._arrays_of(self._old)[:MOST_WORDS]
+        dropped = yield from completion.drop_in_columns(self._device, self.place - 1, columns, self._launches())
+        completion.learn(self.states, dropped)
+        self.states -= dropped
+
+    def _arrays_of(self, table: str) -> list[Any]:
+        """Return the arrays of a table as the kernel takes them: those of words, then those of numbers."""
+        arrays = [self._buffers[name] for name in self._names(table)]
+        words, numbers = arrays[: self._words], arrays[self._words :]
+        beside = arrays[:1]
+        return [*words, *beside * (MOST_WORDS - len(words)), *numbers, *beside * (MOST_NUMBERS - len(numbers))]
+
+    def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
+        """Put the children of all states into the other table; say whether they fit."""
+        from kernels_ti.boundary.kernels.remainders import remainder_kernel
+
+        numbers = shape.digits
+        copies = copies_of(2 * numbers)
+        _, tallies = self._cleared(shape, 2 * copies * numbers)
+        old, new = self._arrays_of(self._old), self._arrays_of(self._new)
+        shift = max(self._largest.bit_length() - self._number_bits, 0)
+        advance = remainder_kernel(self._words, self._bits, numbers)
+        for first, last in self._launches():
+            advance(
+                first, last, *old, *new, shape.rows, self._buffers["below"], self._number_bits, shift,
+                self._buffers["spec"], self._bases[self.place], self._spread, copies, tallies,
+            )  # fmt: skip
+            yield True
+        told = self._device.download(tallies)[: FOUND + 2 * copies * numbers]
+        if told[FULL]:
+            return False
+        self._exponent, self.is_exact = self._exponent + shift, self.is_exact and not shift
+        self._largest = int(told[TALLIES : 2 * TALLIES].max()) * most_additions(step, self.states)
+        self.states = int(told[:TALLIES].sum())
+        closed = closing_ways(told[FOUND:], copies, numbers, 1)
+        if self.has_bound:
+            closed[0] <<= self._exponent
+        self.found = [number + more for number, more in zip(self.found, closed, strict=True)]
+        return True
+
+
+class TotalInPasses(BlockInPasses):
+    """The count of all cycles of one block together, from the passes of `saved` on; its total is their bound."""
+
+    def __init__(
+        self, device: Device, block: OrderedBlock, memory: int | None, saved: SavedPasses | None = None
+    ) -> None:
+        self._numbers = numbers_that_fit(block, memory)
+        super().__init__(device, block, None, memory, saved)
+
+    @property
+    def _lengths(self) -> int:
+        """One number takes the place of one for each length."""
+        return 1
+
+    @property
+    def passes(self) -> tuple[int, int]:
+        """The number of the pass that is under way, from 1, and that of all; 0 before the first pass has told it."""
+        if self._known is None:
+            return 1, 0
+        made = 1 + math.ceil(max(len(self._known.values) - self._numbers + 1, 0) / self._numbers)
+        left = math.ceil(max(len(self._primes) - len(self._known.values), 0) / self._numbers)
+        return made + (left > 0), made + left
+
+    @property
+    def share(self) -> float:
+        """Expected part of the work that is done."""
+        if self.finished:
+            return 1.0
+        number, passes = self.passes
+        steps = self._block.steps
+        passed = sum(step.cost for step in steps[: self.place]) / sum(step.cost for step in steps)
+        # Not known before the first pass: how many primes are needed.
+        return (number - 1 + passed) / (passes or math.ceil(_LIKELY_NUMBERS / self._numbers))
+
+    def take_vertex(self, enough: Any) -> None:
+        """Let the next vertex of a pass come; with fewer numbers to a state, anew, where they do not fit."""
+        try:
+            super().take_vertex(enough)
+        except SizeError:
+            if self._numbers == 1:
+                raise
+            self._pass, self._numbers = None, self._numbers // 2
+
+    def _next_pass(self) -> TotalModulo:
+        has_bound = self._known is None
+        primes = itertools.islice(largest_primes(number_bits(self._block)), self._numbers - 1)
+        if self._known is not None:
+            made = self._known.values
+            primes = itertools.islice((prime for prime in self._primes if prime not in made), self._numbers)
+        return TotalModulo(self._device, self._block, self._memory, list(primes), has_bound=has_bound)
+
+    def _end_pass(self, made: DeviceTables) -> None:
+        assert isinstance(made, TotalModulo)
+        numbers = made.found[made.has_bound :]
+        values: dict[int, tuple[int, ...]] = {}
+        values |= {prime: (number % prime,) for prime, number in zip(made.primes, numbers, strict=True)}
+        if self._known is not None:
+            self._known = replace(self._known, values={**self._known.values, **values})
+            self._finish_if_known(self._known)
+            return
+        triangles = sum(step.triangles for step in self._block.steps)
+        if made.is_exact:
+            self.triangles, self.finished = triangles, True
+            self.cycles = {0: made.found[0]} if made.found[0] else {}
+        else:
+            self._first_pass_is_made(SavedPasses(made.found[0], triangles, self._most_states, None, values))
+
+    def _first_pass_is_made(self, known: SavedPasses) -> None:
+        self._known, self.triangles = known, known.triangles
+        self._primes = primes_beyond(known.total, number_bits(self._block))
+        self._finish_if_known(known)
+
+    def _finish_if_known(self, known: SavedPasses) -> None:
+        """Work out the count, once there is a remainder modulo each prime."""
+        if all(prime in known.values for prime in self._primes):
+            total = combined([known.values[prime][0] for prime in self._primes], self._primes)
+            self.cycles, self.finished = {0: total} if total else {}, True
