@@ -286,9 +286,17 @@ def test_rounds_of_a_few_cycles_draw_what_one_round_draws(monkeypatch):
     whole, total = drawn(graph, planned, 24, 3)
     assert total > 1 << 96
     monkeypatch.setattr("kernels_ti.boundary.sample._FEWEST_AT_ONCE", 10)
+    monkeypatch.setattr("kernels_ti.boundary.sample._PART_FOR_ROUND", 1 << 10)
     rounds = list(Draws(graph, planned, 24, 3, Means(1 << 21)).rounds())
     assert len(rounds) > 1
     assert (numpy.concatenate(rounds) == whole.rows(graph.n)).all()
+
+
+def test_draws_that_fit_come_in_one_round_whatever_digits_their_numbers_take():
+    graph = generate("grid:5x64")
+    draws = Draws(graph, planned_blocks(SearchSpace(graph)), 2_000, 3, Means(1 << 28))
+    assert draws.total > 1 << 96
+    assert [len(rows) for rows in draws.rounds()] == [2_000]
 
 
 def test_what_cannot_be_drawn_is_refused():

@@ -18,6 +18,7 @@ import numpy as np
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import is_for_kernels
 from kernels_ti.boundary.in_one_call import ready_to_pick
+from kernels_ti.boundary.spec.cells import DIGIT_BITS
 from kernels_ti.boundary.values.numbers import Numbers, picked, random_below
 from kernels_ti.boundary.values.saved import SavedForward, SavedResult
 from kernels_ti.boundary.way_back.blocks import PlannedBlocks
@@ -91,7 +92,9 @@ class Draws:
         memory, keeping = means.memory, means.keeping
         self._graph, self.planned, self._k, self._seed, self._means = graph, planned, k, seed, means
         self._words = words_for(graph.n)
-        self._round_bytes = None if memory is None else min(memory // _PART_FOR_ROUND, k * self._draw_bytes(1))
+        # A chordless cycle of a simple graph is a set of vertices, so a number below the total has no more bits.
+        most_bytes = k * self._draw_bytes(-(-graph.n // DIGIT_BITS))
+        self._round_bytes = None if memory is None else min(memory // _PART_FOR_ROUND, most_bytes)
         self._memory = None if memory is None or self._round_bytes is None else memory - self._round_bytes
         self._kept: list[History | DeviceWays | None] = []
         block_totals, held = [], 0
