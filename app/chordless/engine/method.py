@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chordless.engine.rates import expected_by_length
 from chordless.words.numbers import duration_text
 from kernels_ti.method import MethodChoice, choose_method
 from kernels_ti.symmetry.space import worthwhile
@@ -51,6 +50,8 @@ def _may_be_symmetric(command: RunCommand, choice: MethodChoice) -> bool:
 
 def _along(command: RunCommand, plan: BoundaryPlan, longest: int) -> tuple[float, bool]:
     """Return the seconds of a count by length on this machine, and whether its states are expected to fit."""
+    from chordless.engine.rates import expected_by_length  # the boundary method, which a short search does without
+
     expected = expected_by_length(
         plan, longest, command.arch, threads=command.threads, memory=command.memory, may_measure=True
     )
