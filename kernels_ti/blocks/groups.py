@@ -141,10 +141,9 @@ class LabelledBlocks:
 
 def _nested_groups(layer: Layer, layout: Layout, word_bits: int) -> list[BlockGroup]:
     """Group the blocks of a layer and the blocks nested in them."""
-    layers = []
-    while layer.rows.n:
-        layers.append(layer)
-        layer = Layer.of(layer.inner_blocks(), layout.grain, nested=layout.nested)
+    layers = [layer]
+    while not layers[-1].is_root.all():
+        layers.append(Layer.of(layers[-1].inner_blocks(), layout.grain, nested=layout.nested))
     return _groups(layers, layout.grain, word_bits)
 
 
