@@ -116,8 +116,10 @@ def seconds_of_faster_search(space: SearchSpace, arch: str, watch: Watch, *, sha
     That takes a way along a boundary and the way back. Infinite, if a search is slower, or that takes a moment only.
     The search looks at a `share` of all paths.
     """
+    from kernels_ti.boundary.count import arch_of_longest
     from kernels_ti.boundary.needs import needs_of
     from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES
+    from kernels_ti.boundary.orders.order import states_per_second
     from kernels_ti.boundary.orders.plan import plan_of
 
     with watch.searching():
@@ -136,7 +138,9 @@ def seconds_of_faster_search(space: SearchSpace, arch: str, watch: Watch, *, sha
         boundary = math.inf
         if plan.is_possible:
             needs = needs_of(plan, "reference", host_budget(space.options.memory), longest=space.longest)
-            boundary = _WAYS * max(COST_OF_LENGTHS, needs.totals) * plan.seconds if needs.fits else math.inf
+            is_on_gpu = arch == "cuda" and arch_of_longest(plan, arch) == "cuda"
+            total = plan.states / states_per_second(arch) if is_on_gpu else plan.seconds
+            boundary = _WAYS * max(COST_OF_LENGTHS, needs.totals) * total if needs.fits else math.inf
         if boundary <= _MOMENT or watch.too_late() or arch == "reference":
             return math.inf
         search.probe(lambda shortest, longest: share * shortest < boundary <= share * longest)

@@ -12,7 +12,8 @@ from chordless.protocol.orders import RunCommand
 from kernels_ti import Graph, Options, count_cycles
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.estimate.estimate import Estimator
-from kernels_ti.method import MethodChoice, choose_method
+from kernels_ti.method import MethodChoice, SearchTime, choose_method, seconds_of_faster_search
+from kernels_ti.watch import Watch
 
 
 def chosen(spec, memory=None, **options):
@@ -116,3 +117,12 @@ def test_symmetry_is_sought_only_for_a_count_that_takes_a_second(choice, is_aske
 )
 def test_the_line_says_which_and_why(choice, line):
     assert reason(choice) == line
+
+
+def test_a_gpu_takes_a_moment_for_states_that_take_a_core_a_minute(monkeypatch):
+    """Then no search is probed."""
+    probed = []
+    monkeypatch.setattr(SearchTime, "probe", lambda self, _: probed.append(self))
+    space = SearchSpace(generate("grid:14x14"))
+    assert seconds_of_faster_search(space, "cuda", Watch()) == math.inf
+    assert not probed
