@@ -76,6 +76,22 @@ def test_kernel_and_tables_put_rows_in_the_same_order(device, monkeypatch):
     assert np.array_equal(made[0], CycleWalker(table.graph).order(table.rows()).vertices)
 
 
+@pytest.mark.parametrize("together", [1, 5])
+def test_rows_are_put_in_order_piece_by_piece(device, together, kernels_always, monkeypatch):
+    """Also in the midst of a table, and where the kernel is told only some places."""
+    monkeypatch.setitem(cycle_order.TOGETHER, device.arch, together)
+    table = collect_cycles(grid(6, 7), arch=device.arch)
+    expected = CycleWalker(table.graph).order(table.rows()).vertices
+    for most in (20_000, 50_000):
+        monkeypatch.setitem(cycle_order.TRACED_AT_ONCE, device.arch, most)
+        vertices = np.full(len(expected), -1, np.int32)
+        CycleOrder(table.graph)(table.rows(), table.offsets, vertices)
+        assert np.array_equal(vertices, expected)
+        begin, end = table.offsets[[7, 99]]
+        CycleOrder(table.graph)(table.rows()[7:99], table.offsets[7:100], vertices[: end - begin])
+        assert np.array_equal(vertices[: end - begin], expected[begin:end])
+
+
 def test_a_kernel_refuses_each_row_that_is_no_chordless_cycle(device, kernels_always):
     """All sets of vertices of a small graph, each in a table of its own behind a right row."""
     graph = as_graph(nx.wheel_graph(5))

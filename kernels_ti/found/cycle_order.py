@@ -28,6 +28,9 @@ LEAST_FOR_KERNEL = 1 << 14
 PIECES_AT_ONCE = 16
 """Launches between two times that other threads may use the device."""
 
+TOGETHER = {"cpu": 1, "vulkan": 1, "cuda": 32}
+"""Cycles of which a kernel gets the place of the first one: CUDA adds up the others faster than they are copied."""
+
 
 def fits_in_rows(graph: Graph) -> bool:
     """Whether bit rows over the graph are short enough for a table of cycles."""
@@ -50,7 +53,7 @@ class CycleOrder:
         Cycle i goes to ``vertices[offsets[i] - offsets[0]:offsets[i + 1] - offsets[0]]``. Every row is checked: an
         EngineError, or in numpy a GraphError, if one is not a chordless cycle of the graph.
         """
-        rows = np.ascontiguousarray(rows)
+        rows, offsets = np.ascontiguousarray(rows), np.ascontiguousarray(offsets)
         if len(rows) >= LEAST_FOR_KERNEL and self._graph.is_simple and fits_in_rows(self._graph):
             with held_open_device() as device:
                 if device is not None and rows.shape[1] * STATE_WORD_BITS <= WORDS_OF_TABLE * device.word_bits:
@@ -83,7 +86,7 @@ def _order_on_device(
 ) -> None:
     """Do the work of `CycleOrder` for a simple graph, in pieces, on a device that is held."""
     tracer = device.call(_Tracer, device, graph)
-    at_once = min(max(1, TRACED_AT_ONCE[device.arch] // graph.n), device.items_at_once)
+    at_once = min(max(1, tracer.most_vertices // graph.n), device.items_at_once)
     starts = range(0, len(rows), at_once)
     for first in range(0, len(starts), PIECES_AT_ONCE):
         some = starts[first : first + PIECES_AT_ONCE]
@@ -109,6 +112,8 @@ class _Tracer:
         self.wrong = device.buffer(np.zeros(1, np.int32))
         # A copy from a GPU takes as long as its bytes: few vertices are sent as one byte each.
         self._sent = np.dtype(np.uint8 if device.arch == "cuda" and graph.n <= 1 << 8 else np.int32)
+        self.most_vertices = TRACED_AT_ONCE[device.arch] * np.dtype(np.int32).itemsize // self._sent.itemsize
+        self._together = TOGETHER[device.arch]
         self._buffers: dict[str, Any] = {}
 
     def write(self, rows: Rows, offsets: IntArray, vertices: npt.NDArray[np.int32], pieces: Iterator[slice]) -> None:
@@ -116,20 +121,20 @@ class _Tracer:
         from kernels_ti.found.vertex_rows import trace_rows
 
         device = self._device
+        how = self._row, self._sent == np.uint8, self._together
         with device.copying(PINNED_BYTES) as copy:
             for piece in pieces:
-                ends = offsets[piece.start : piece.stop + 1]
-                part = vertices[ends[0] - offsets[0] : ends[-1] - offsets[0]]
+                count = piece.stop - piece.start
+                part = vertices[offsets[piece.start] - offsets[0] : offsets[piece.stop] - offsets[0]]
                 members = rows[piece].reshape(-1).view(self._word)
-                relative = (ends - ends[0]).astype(np.int32)
-                count = len(relative) - 1
+                places = np.ascontiguousarray(offsets[piece][:: self._together])
                 if device.arch == "cpu":
-                    trace_rows(self._row, False, count, members, self._adjacency, relative, part, self.wrong)
+                    trace_rows(*how, count, members, self._adjacency, places, part, self.wrong)
                     continue
                 traced = self._room("vertices", len(part), self._sent)
-                in_bytes = self._sent == np.uint8
-                rows_there, ends_there = self._filled("rows", members), self._filled("ends", relative)
-                trace_rows(self._row, in_bytes, count, rows_there, self._adjacency, ends_there, traced, self.wrong)
+                rows_there = self._filled("rows", members)
+                places_there = self._filled("places", (places - places[0]).astype(np.int32))
+                trace_rows(*how, count, rows_there, self._adjacency, places_there, traced, self.wrong)
                 copy(traced, part)
 
     def _filled(self, role: str, values: np.ndarray) -> Any:

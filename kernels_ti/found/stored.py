@@ -302,7 +302,7 @@ class ResidentBlocks:
         else:
             members = self.scratch("rows", max(stored.count, 1) * tables.row.n, self._word)
             self._relabel(stored, members)
-        trace_rows(tables.row, False, stored.count, members, tables.adjacency, offsets, vertices, self._wrong)
+        trace_rows(tables.row, False, 1, stored.count, members, tables.adjacency, offsets, vertices, self._wrong)
 
     @cached_property
     def _wrong(self) -> Any:

@@ -82,10 +82,11 @@ def vertex_of(v, in_bytes: ti.template()):
 def trace_rows(
     row: ti.template(),
     in_bytes: ti.template(),
+    together: ti.template(),
     count: ti.i32,
     members: array(ndim=1),
     adjacency: array(ndim=1),
-    offsets: array(ti.i32, 1),
+    offsets: array(ndim=1),
     vertices: array(ndim=1),
     wrong: array(ti.i32, 1),
 ):
@@ -97,14 +98,19 @@ def trace_rows(
     cycle, 1 is written to `wrong`, and the vertices of that row are undefined.
 
     `row` is the vector type of a bit row over all vertices of the graph, as which `members` has each cycle and
-    `adjacency` the neighbours of each vertex. Cycle i goes to its place in `offsets`, where there is room for as many
-    vertices as its row has. With `in_bytes`, not on Vulkan, vertices are bytes.
+    `adjacency` the neighbours of each vertex. The cycles lie side by side in `vertices`: `offsets` has the place of one
+    in `together` of them, each counted as the first one's is, and the vertices of those between are added up. With
+    `in_bytes`, not on Vulkan, vertices are bytes.
     """
     for i in range(count):
-        near, far = offsets[i], offsets[i + 1] - 1
+        near = ti.cast(offsets[i // together] - offsets[0], ti.i32)
+        for k in range(i - i % together, i):
+            near += size_of(row, row_of(row, members, k))
+        own = row_of(row, members, i)
+        far = near + size_of(row, own) - 1
         is_right = False
         if far - near >= 2:
-            start, rest = lowest_taken(row, row_of(row, members, i))
+            start, rest = lowest_taken(row, own)
             ends = row_of(row, adjacency, start)
             for k in ti.static(range(row.n)):
                 ends[k] &= rest[k]
