@@ -14,7 +14,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from chordless.runs import checkpoint as checkpoint_module
-from chordless.runs.checkpoint import CHECKPOINT_FORMAT, Checkpoint, Sessions, open_checkpoint, write_checkpoint
+from chordless.runs.checkpoint import CHECKPOINT_FORMAT, Checkpoint, open_checkpoint, write_checkpoint
+from chordless.runs.sessions import Sessions
 from laid_out import block_batches
 from oracles import grid
 

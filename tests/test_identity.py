@@ -199,7 +199,7 @@ def test_a_checkpoint_that_takes_long_to_write_is_written_less_often(tmp_path, m
         now[0] += next(takes)
         return 1
 
-    monkeypatch.setattr("chordless.engine.keeper.write_checkpoint", write)
+    monkeypatch.setattr("chordless.runs.checkpoint.write_checkpoint", write)
     session = SimpleNamespace(command=SimpleNamespace(checkpoint_every=60.0), so_far=lambda seconds: None)
     with folder_of_a_run(tmp_path / "run") as directory:
         keeper = Keeper(directory, "hash", {}, session)

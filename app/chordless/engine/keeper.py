@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from chordless.protocol.events import Checkpointed
 from chordless.protocol.orders import RunCommand
-from chordless.runs.checkpoint import Checkpoint, Sessions, write_checkpoint
 from chordless.runs.directory import RunDirectory
+from chordless.runs.sessions import Sessions
 from kernels_ti import DeviceError, EngineError, SizeError
 from kernels_ti.device.machine import cpu_name
 from kernels_ti.device.memory import peak_memory
@@ -115,6 +115,8 @@ class Keeper:
         orders of its vertices are known. Raise EngineError if the folder was moved or replaced, or if it cannot be
         written; the last checkpoint is still there.
         """
+        from chordless.runs.checkpoint import Checkpoint, write_checkpoint  # most runs keep none
+
         began = time.monotonic()
         self.directory.require_held()
         path, listed = self.directory.checkpoint, 0 if output is None else output.listed

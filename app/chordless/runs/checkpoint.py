@@ -22,6 +22,7 @@ import numpy.typing as npt
 from chordless.files import open_to_read, replaced
 from chordless.runs.directory import program_version, resume_line
 from chordless.runs.saved import Arrays, packed, require_sound, typed, unpacked
+from chordless.runs.sessions import Sessions
 from kernels_ti import EngineError
 from kernels_ti.boundary.values.saved import SavedCount, SavedPick
 from kernels_ti.cycles import Cycles
@@ -42,20 +43,6 @@ _DAMAGE = (
 _SAME_NUMBERING = frozenset({"0.4.0", "0.5.0"})
 # How the vertices of a large graph are labelled. Checkpoints without a number have 1: one vertex at a time.
 _LARGE_NUMBERING = 2
-
-
-@dataclass(frozen=True)
-class Sessions:
-    """Totals over the sessions of a run, and the device of the last one."""
-
-    arch: str
-    device: str
-    # `setup_seconds` and `total_seconds`: sums over the sessions.
-    setup_seconds: float
-    total_seconds: float
-    peak_memory_bytes: int  # Largest resident size of an engine in any session
-    # Sum over the sessions of the time for the output and for checkpoints; 0 in checkpoints of version 0.4.0.
-    write_seconds: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
