@@ -223,3 +223,20 @@ def test_a_private_folder_that_others_could_have_filled_is_not_used(tmp_path, mo
     folders.private_folder.cache_clear()
     assert private != taken
     assert stat.S_IMODE(private.stat().st_mode) == 0o700
+
+
+def test_a_file_is_read_once_for_its_checksum_unless_it_is_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+    read_bytes = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path))
+    for name in ("a.tic", "b.tic"):
+        (tmp_path / name).write_bytes(b"one")
+    before = kernel_cache._checksums(tmp_path)
+    assert kernel_cache._checksums(tmp_path) == before
+    assert read == ["a.tic", "b.tic"]
+    (tmp_path / "b.tic").write_bytes(b"another")
+    after = kernel_cache._checksums(tmp_path)
+    assert read == ["a.tic", "b.tic", "b.tic"]
+    assert [after[name] == before[name] for name in ("a.tic", "b.tic")] == [True, False]

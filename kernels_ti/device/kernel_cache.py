@@ -32,6 +32,7 @@ STALE_LOCK = 60.0
 
 _LOCK, _CHECKSUMS, _NOTES = "chordless.lock", "checksums.json", "kinds.json"
 
+_summed: dict[Path, tuple[tuple[int, int], str]] = {}  # by file its checksum, and its size and time when that was made
 _held: set[str] = set()
 _noted: set[str] = set()
 
@@ -126,8 +127,18 @@ def _checksums(folder: Path) -> dict[str, str]:
     sums = {}
     for path in _files(folder):
         with suppress(OSError):  # removed by another process
-            sums[str(path.relative_to(folder))] = hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+            sums[str(path.relative_to(folder))] = _checksum(path)
     return sums
+
+
+def _checksum(path: Path) -> str:
+    """Return the checksum of a file; it is read once unless it is written to."""
+    stat = path.stat()
+    written = (stat.st_size, stat.st_mtime_ns)
+    known = _summed.get(path)
+    if known is None or known[0] != written:
+        known = _summed[path] = written, hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    return known[1]
 
 
 def _listed(folder: Path) -> object:
