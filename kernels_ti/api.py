@@ -11,7 +11,7 @@ from kernels_ti.cycle_stream import CycleStream
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.device.device import is_open
 from kernels_ti.device.own_process import apart_if_needed
-from kernels_ti.errors import OptionError, parameter
+from kernels_ti.errors import OptionError, parameter, require_flags
 from kernels_ti.options import CycleCounts, Options
 from kernels_ti.watch import ProgressOption
 
@@ -392,6 +392,7 @@ def count_participation(
     >>> count_participation(house, arch="cpu").vertices.sum(axis=1).tolist()
     [2, 2, 1, 1, 1]
     """
+    require_flags(edges=edges)
     wanted = "edges" if edges else "vertices"
     options = Options(min_length=min_length, max_length=max_length, parity=parity, participation=wanted, memory=memory)
     search = asked_for(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)

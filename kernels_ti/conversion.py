@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels_ti.errors import GraphError
+from kernels_ti.errors import GraphError, require_flags
 from kernels_ti.graph import Graph
 from kernels_ti.library_graphs import is_frame
 
@@ -33,6 +33,8 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
     ------
     GraphError
         If it has another type. For a matrix, unless `simplify`, also if it is not that of a simple undirected graph.
+    OptionError
+        If `simplify` is neither True nor False.
 
     Examples
     --------
@@ -41,6 +43,7 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
     >>> as_graph(networkx.petersen_graph())
     Graph(n=10, m=15)
     """
+    require_flags(simplify=simplify)
     if isinstance(graph, Graph):
         return graph.underlying() if simplify else graph
     if isinstance(graph, type):

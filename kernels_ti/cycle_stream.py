@@ -7,7 +7,7 @@ from typing import Literal, overload
 
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import OptionError
+from kernels_ti.errors import OptionError, require_flags
 from kernels_ti.graph import Graph
 from kernels_ti.state import Rows
 
@@ -77,6 +77,7 @@ class CycleStream(Iterator[list[Hashable]]):
         OptionError
             If cycles have been taken one by one: the rest of a slice would be lost.
         """
+        require_flags(rows=rows)
         if self._took_lists:
             raise OptionError("cycles of this stream have been taken one by one: take lists or batches, not both")
         found = (table for table in self._tables if len(table))

@@ -106,6 +106,14 @@ class OptionError(ChordlessError, ValueError):
     exit_code = 2
 
 
+def require_flags(**flags: Any) -> None:
+    """Raise OptionError if one of these options is neither True nor False; those of numpy are taken too."""
+    for name, value in flags.items():
+        is_flag = isinstance(value, bool) or (getattr(value, "dtype", None) == "bool" and value.shape == ())
+        if not is_flag:
+            raise OptionError(f"{name} must be True or False, not {value!r}")
+
+
 class DeviceError(ChordlessError, RuntimeError):
     """The arch asked for is not there, fails its self-test, or cannot run this graph."""
 

@@ -12,7 +12,7 @@ from typing import Any
 from kernels_ti.boundary.way_back.blocks import space_for
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
-from kernels_ti.errors import OptionError, TimeIsUpError
+from kernels_ti.errors import OptionError, TimeIsUpError, require_flags
 from kernels_ti.estimate.count_estimate import CountEstimate
 from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.estimate.usual_rate import seconds_to_begin
@@ -92,6 +92,7 @@ def estimate_cycles(
     if isinstance(given, bool) or not (isinstance(given, Real) and 0 < float(given) < math.inf):
         raise OptionError(f"seconds must be a number of seconds above 0, not {seconds!r}")
     require_seed(seed)
+    require_flags(symmetry=symmetry)
     watch = Watch(progress=progress)
     watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)

@@ -21,7 +21,7 @@ from kernels_ti.adjacency import (
     row_pieces,
     size_of_graph,
 )
-from kernels_ti.errors import MULTIGRAPH, SIMPLIFY, GraphError
+from kernels_ti.errors import MULTIGRAPH, SIMPLIFY, GraphError, require_flags
 from kernels_ti.library_graphs import LibraryGraphs
 
 
@@ -261,7 +261,10 @@ class Graph(LibraryGraphs):
         GraphError
             For a vertex out of range, and, unless `simplify` or `multigraph`, for a parallel edge and, unless
             `directed`, for a self-loop. The message names the first one.
+        OptionError
+            If `simplify`, `directed` or `multigraph` is neither True nor False.
         """
+        require_flags(simplify=simplify, directed=directed, multigraph=multigraph)
         pairs = checked_pairs(edges)
         if names is not None:
             n = checked_names(names, n)

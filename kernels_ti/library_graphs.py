@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.adjacency import IntArray, require_numbers, require_square
-from kernels_ti.errors import SIMPLIFY, GraphError
+from kernels_ti.errors import SIMPLIFY, GraphError, require_flags
 
 Made = TypeVar("Made", bound="LibraryGraphs")
 
@@ -209,6 +209,7 @@ class LibraryGraphs:
         """
         if not is_frame(frame) or isinstance(frame, type):
             raise GraphError(f"a {type(frame).__name__} is not a data frame")
+        require_flags(simplify=simplify, directed=directed)
         rows, columns = list(frame.index), list(frame.columns)
         names = list(dict.fromkeys([*rows, *columns]))
         if any(isinstance(name, float) and math.isnan(name) for name in names):
@@ -251,6 +252,7 @@ def _from_entries(
     made: type[Made], n: int, keys: IntArray, names: Sequence[Hashable] | None, simplify: bool, directed: bool
 ) -> Made:
     """Build a graph from the ascending positions of the non-zero entries of an n x n matrix."""
+    require_flags(simplify=simplify, directed=directed)
     u, v = np.divmod(keys, max(n, 1))
     directed = directed and not simplify
     if not (simplify or directed):

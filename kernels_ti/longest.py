@@ -21,7 +21,7 @@ from kernels_ti.cheapest import cheapest_cycle
 from kernels_ti.choices import Method, Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.device.own_process import apart_if_needed
-from kernels_ti.errors import OptionError, TimeIsUpError, parameter, time_is_up, worded
+from kernels_ti.errors import OptionError, TimeIsUpError, parameter, require_flags, time_is_up, worded
 from kernels_ti.method import may_search, seconds_of_faster_search
 from kernels_ti.options import is_whole, require_arch
 from kernels_ti.reference.long_cycle import long_cycle
@@ -125,6 +125,7 @@ def longest_cycle(
     """
     if isinstance(weight, str):
         weight = attribute_weights(graph, weight, simplify=simplify)
+    require_flags(shortest=shortest)
     require_arch(arch)
     watch = Watch(timeout, progress)
     watch.tell("reading")
@@ -171,6 +172,7 @@ def best_in(
     watch = watch or Watch()
     if not is_whole(k) or k < 1:
         raise OptionError(f"k is a whole number from 1 on, not {k!r}")
+    k = int(k)  # small integers of numpy overflow
     gains = Gains() if weights is None else weights.gains
     is_negative = min([*(gains.of_vertices or {}).values(), *(gains.of_edges or {}).values()], default=0) < 0
     by_paths = shortest and not is_negative

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, get_args
 
 from kernels_ti.choices import EXPANSIONS, PARITIES, PARTICIPATIONS, Arch, Parity
-from kernels_ti.errors import OptionError
+from kernels_ti.errors import OptionError, require_flags
 from kernels_ti.notebook import html_of_counts
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def require_limit(limit: Any) -> None:
 
 def require_memory(memory: Any) -> None:
     """Raise OptionError if `memory` is not a number of bytes; None is allowed."""
-    if memory is not None and not (isinstance(memory, Real) and 1 <= float(memory) < math.inf):
+    is_number = isinstance(memory, Real) and not isinstance(memory, bool)
+    if memory is not None and not (is_number and 1 <= float(memory) < math.inf):
         raise OptionError(f"memory must be a number of bytes, 1 or more, not {memory!r}")
 
 
@@ -78,6 +79,13 @@ def require_indices(name: str, given: Any) -> None:
 def is_whole(value: Any) -> bool:
     """Whether this is an integer of Python or numpy; True and False do not count as integers."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _of_python(value: Any) -> Any:
+    """Return whole numbers, also in sequences, as Python's own: small ones of numpy overflow. None stays None."""
+    if isinstance(value, Sequence):
+        return tuple(map(_of_python, value))
+    return None if value is None else int(value)
 
 
 @dataclass(frozen=True)
@@ -175,12 +183,9 @@ class Options:
     parity: Parity | None = None
 
     def __post_init__(self) -> None:
+        require_flags(collect=self.collect, rows=self.rows, symmetry=self.symmetry, pruned=self.pruned)
         require_lengths(self.min_length, self.max_length)
         require_parity(self.parity)
-        for name in ("min_length", "max_length"):
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, int(value))  # numpy's small integers overflow
         require_memory(self.memory)
         if self.memory is not None:
             object.__setattr__(self, "memory", math.floor(self.memory))
@@ -210,6 +215,8 @@ class Options:
             raise OptionError("collect cannot be combined with participation")
         if self.symmetry and self.participation != "none":
             raise OptionError("symmetry counts by length: it cannot be combined with counts for each vertex or edge")
+        for name in ("min_length", "max_length", "part", "through", "avoid", "avoid_edges"):
+            object.__setattr__(self, name, _of_python(getattr(self, name)))
 
     @property
     def lengths(self) -> Lengths:

@@ -2,7 +2,9 @@
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
+from chordless import load_graph
 from oracles import grid
 
 from kernels_ti import (
@@ -17,9 +19,13 @@ from kernels_ti import (
     collect_cycles,
     count_cycles,
     count_participation,
+    count_paths,
     enumerate_cycles,
+    estimate_cycles,
     is_chordal,
+    longest_cycle,
     open_device,
+    participation,
 )
 from kernels_ti.errors import in_words_of_command_line, parameter
 
@@ -119,6 +125,9 @@ def test_limits_that_cannot_be_are_refused(wrong) -> None:
         ({"avoid_edges": 5, "method": "boundary"}, "avoid_edges is a list of pairs of vertices, not 5"),
         ({"arch": "gpu"}, "there is no arch 'gpu': choose one of auto, cpu, cuda, vulkan, reference"),
         ({"arch": None}, "there is no arch None: choose one of auto, cpu, cuda, vulkan, reference"),
+        ({"memory": True}, "memory must be a number of bytes, 1 or more, not True"),
+        ({"simplify": "no"}, "simplify must be True or False, not 'no'"),
+        ({"symmetry": 1}, "symmetry must be True or False, not 1"),
     ],
 )
 def test_a_wrong_value_is_one_clear_line(wrong, words) -> None:
@@ -127,11 +136,43 @@ def test_a_wrong_value_is_one_clear_line(wrong, words) -> None:
     assert str(error.value) == words
 
 
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("simplify", lambda no: load_graph("petersen", simplify=no)),
+        ("directed", lambda no: load_graph("petersen", directed=no)),
+        ("multigraph", lambda no: Graph.from_edges(2, [(0, 1)], multigraph=no)),
+        ("directed", lambda no: Graph.from_numpy(np.zeros((2, 2)), directed=no)),
+        ("directed", lambda no: Graph.from_pandas(pd.DataFrame([[0]], ["a"], ["b"]), directed=no)),
+        ("simplify", lambda no: is_chordal(nx.petersen_graph(), simplify=no)),
+        ("simplify", lambda no: count_paths(nx.petersen_graph(), 0, 2, simplify=no)),
+        ("shortest", lambda no: longest_cycle(nx.petersen_graph(), shortest=no)),
+        ("symmetry", lambda no: estimate_cycles(nx.petersen_graph(), symmetry=no)),
+        ("edges", lambda no: count_participation(nx.petersen_graph(), edges=no)),
+        ("edges", lambda no: participation(nx.petersen_graph()).top(edges=no)),
+        ("rows", lambda no: enumerate_cycles(nx.petersen_graph()).batches(rows=no)),
+    ],
+)
+def test_a_word_is_not_taken_for_a_yes(name, call) -> None:
+    with pytest.raises(OptionError, match=f"^{name} must be True or False, not 'no'$"):
+        call("no")
+
+
+def test_the_yes_and_no_of_numpy_are_taken() -> None:
+    twice = nx.MultiGraph([(0, 1), (0, 1), (1, 2), (2, 0)])
+    assert count_cycles(twice, simplify=np.True_).by_length == {3: 1}
+    assert count_cycles(twice, simplify=np.False_).by_length == {}
+
+
 def test_integers_of_numpy_and_floats_of_bytes_are_taken() -> None:
     small = np.int16(5)
     bounded = count_cycles(nx.petersen_graph(), arch="cpu", min_length=np.int8(5), max_length=small, memory=2e9)
     assert bounded.by_length == {5: 12}
     assert type(Options(max_length=small, memory=2e9).max_length) is int
+    asked = Options(part=(np.int8(1), np.int8(3)), through=(np.int8(7),), avoid_edges=((np.int8(7), np.int8(0)),))
+    assert {*map(type, (*asked.part, *asked.through, *asked.avoid_edges[0]))} == {int}
+    assert count_cycles(nx.petersen_graph(), arch="cpu", threads=np.int8(2)).total == 22
+    assert len(longest_cycle(grid(3, 30), k=np.int8(5)).cycles) == 5
 
 
 def test_a_device_is_opened_by_its_own_name() -> None:

@@ -29,7 +29,7 @@ from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.device.own_process import apart_if_needed
-from kernels_ti.errors import EngineError, quantity, vertices_text
+from kernels_ti.errors import EngineError, quantity, require_flags, vertices_text
 from kernels_ti.notebook import html_of_shares
 from kernels_ti.options import require_number
 from kernels_ti.watch import ProgressOption, Watch
@@ -80,6 +80,7 @@ class CycleShares:
     def top(self, n: int = 10, *, edges: bool = False) -> list[tuple[Any, int]]:
         """Return the vertices, or edges, that lie in the most cycles, as `Participation.top` does."""
         require_number(n, "entries")
+        require_flags(edges=edges)
         counts = self.edges if edges else self.vertices
         ranked = sorted((i for i, count in enumerate(counts) if count), key=lambda i: -counts[i])[:n]
         if not edges:

@@ -226,7 +226,7 @@ def held_device(arch: str, *, threads: int | None = None) -> Iterator[Device]:
     if _started and not taichi_door.is_open():
         owner.call(_close)  # its kernels were written when the process reset Taichi
     require_here()
-    workers = (threads or cores()) if arch == "cpu" else None
+    workers = int(threads or cores()) if arch == "cpu" else None
     with _turns.hold((arch, workers)):
         yield _open_one((arch, workers)) or owner.call(_open, arch, workers)
 

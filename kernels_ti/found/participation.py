@@ -17,7 +17,7 @@ import numpy.typing as npt
 from kernels_ti.adjacency import spans
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import OptionError, quantity, vertices_text
+from kernels_ti.errors import OptionError, quantity, require_flags, vertices_text
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.notebook import html_of_shares
@@ -101,6 +101,7 @@ class Participation:
             If edges were not counted, or `n` is not a whole number from 0 on.
         """
         require_number(n, "entries")
+        require_flags(edges=edges)
         if edges and self.edges is None:
             raise OptionError("the edges were not counted: ask for edges=True")
         counts = (self.edges if edges and self.edges is not None else self.vertices).sum(axis=1)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernels_ti import Graph, GraphError, OptionError, as_graph
+from kernels_ti.errors import require_flags
 from kernels_ti.library_graphs import is_frame
 from kernels_ti.options import require_memory
 
@@ -73,6 +74,7 @@ def load_graph(
     from chordless.graphs.readers.incoming import Limits
 
     require_memory(memory)
+    require_flags(simplify=simplify, directed=directed, multigraph=multigraph)
     if not isinstance(source, (str, os.PathLike)):
         raise GraphError(f"a graph is loaded by the name of its file or kind, not {source!r}; as_graph takes objects")
     limits = Limits(memory=memory)
