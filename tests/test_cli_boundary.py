@@ -11,12 +11,13 @@ import pytest
 from chordless.engine.along_boundary import go_along_boundary
 from chordless.engine.channel import CallChannel
 from chordless.graphs.load import load_graph
+from chordless.graphs.vertex_order import read_order
 from chordless.protocol.events import Failed
 from chordless.protocol.orders import RunCommand
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails
 
-from kernels_ti import SizeError
+from kernels_ti import Graph, SizeError
 
 BOUNDARY = ("--method", "boundary", "--progress", "none")
 
@@ -174,6 +175,12 @@ def test_a_bad_order_is_one_clear_line(tmp_path, text, message):
     if text is not None:
         path.write_text(text)
     assert fails(chordless("count", "petersen", *BOUNDARY, "--order", path), 2, message)
+
+
+def test_an_order_may_begin_with_a_byte_order_mark(tmp_path):
+    path = tmp_path / "order.txt"
+    path.write_text("\ufeff2\r\n0\r\n1\r\n")
+    assert read_order(str(path), Graph.from_edges(3, [(0, 1)])) == [2, 0, 1]
 
 
 def test_an_order_is_for_the_boundary(tmp_path):

@@ -79,6 +79,20 @@ def test_the_content_tells_the_format(tmp_path, monkeypatch, content, edges):
     assert named_edges(load(tmp_path / "a.dat", content).graph) == edges
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.txt", b"a b\rb c\rc a\r"),
+        ("a.csv", b"u,v\ra,b\rb,c\rc,a"),
+        ("a.csv", b";a;b;c\ra;0;1;1\rb;1;0;1\rc;1;1;0\r"),
+        ("a.adjlist", b"a b c\rb c\r"),
+        ("a.net", b'*Vertices 3\r1 "a"\r2 "b"\r3 "c"\r*Edges\r1 2\r2 3\r3 1\r'),
+    ],
+)
+def test_lines_may_end_with_a_carriage_return_alone(tmp_path, name, content):
+    assert named_edges(load(tmp_path / name, content).graph) == pairs("a b", "b c", "a c")
+
+
 def test_words_that_are_too_short_for_graph6_are_a_list_of_edges(tmp_path):
     assert refusal(tmp_path / "a.txt", "a|b\nb|c\n").startswith("a.txt:1: edge needs two vertices, found 1 word: 'a|b'")
     for line in ("network", "friends"):

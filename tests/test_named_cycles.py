@@ -6,6 +6,7 @@ import io
 import json
 import sys
 
+import networkx as nx
 import pytest
 from chordless import GraphError, OptionError
 from chordless.cli import main
@@ -35,6 +36,19 @@ def test_what_list_writes_is_read_back(suffix, tmp_path):
     assert {frozenset(cycle) for cycle in read} == CYCLES
     for cycle in read:
         assert all(GRAPH.has_edge(u, v) for u, v in zip(cycle, [*cycle[1:], cycle[0]], strict=True))
+
+
+@pytest.mark.parametrize(
+    "names", [["#1", "b", "c", "d"], ["[x]", "{y}", "c", "d"], ["a\u2028b", "a\x85b", "c d", "\x1cz"]]
+)
+def test_names_that_look_like_comments_json_or_line_ends_are_read_back(names, tmp_path):
+    graph, listing = tmp_path / "graph.json", tmp_path / "cycles.txt"
+    square = nx.relabel_nodes(nx.cycle_graph(4), dict(enumerate(names)))
+    graph.write_text(json.dumps(nx.node_link_data(square, edges="links")))
+    assert main(["list", str(graph), "-q", "-o", str(listing), *REFERENCE]) == 0
+    listing.write_text("# from elsewhere\n" + listing.read_text())
+    read = [cycle.vertices for cycle in named_cycles(str(listing), load_graph(str(graph)).graph, "")]
+    assert read == [[0, 1, 2, 3]]
 
 
 @pytest.mark.parametrize("command", ["longest", "first"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath
@@ -60,17 +60,25 @@ def named_cycles(path: str, graph: Graph, title: str, **reading: Any) -> Iterato
             for cycle in np.split(cycles.vertices, cycles.offsets[1:-1]):
                 yield NamedCycle(cycle.tolist())
         return
-    rows = _columns(path, suffix) if suffix in (".parquet", ".arrow") else _lines(read_bytes(path), path)
-    yield from _checked_rows(rows, graph, path)
+    if suffix in (".parquet", ".arrow"):
+        yield from _checked_rows(_columns(path, suffix), graph, _index_of(graph), path)
+    else:
+        yield from cycles_of_lines(read_bytes(path), graph, path)
 
 
 def cycles_of_lines(data: bytes, graph: Graph, path: str) -> Iterator[NamedCycle]:
     """Yield the cycles of lines as `named_cycles` does, from what was read of the file `path`."""
-    return _checked_rows(_lines(data, path), graph, path)
+    index = _index_of(graph)
+    return _checked_rows(_lines(data, index, path), graph, index, path)
 
 
-def _checked_rows(rows: Iterable[tuple[int, _Told]], graph: Graph, path: str) -> Iterator[NamedCycle]:
-    index = {str(name): v for v, name in enumerate(graph.names)}
+def _index_of(graph: Graph) -> dict[str, int]:
+    return {str(name): v for v, name in enumerate(graph.names)}
+
+
+def _checked_rows(
+    rows: Iterable[tuple[int, _Told]], graph: Graph, index: dict[str, int], path: str
+) -> Iterator[NamedCycle]:
     for number, told in rows:
         yield _checked(graph, index, told, f"{shown_name(path)}:{number}")
 
@@ -90,12 +98,17 @@ def _columns(path: str, suffix: str) -> Iterator[tuple[int, _Told]]:
         yield number, _Told(row.as_py())
 
 
-def _lines(data: bytes, path: str) -> Iterator[tuple[int, _Told]]:
-    for number, line in enumerate(data.decode("utf-8", "backslashreplace").splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
+def _lines(data: bytes, known: Container[str], path: str) -> Iterator[tuple[int, _Told]]:
+    """Yield what the lines tell; `known` are the names of the vertices, which may look like a comment or JSON."""
+    # A name may hold what `splitlines` takes for the end of a line.
+    for number, ended in enumerate(data.decode("utf-8", "backslashreplace").split("\n"), 1):
+        line = ended.removesuffix("\r")
+        names = [line] if line in known else line.split("\t") if "\t" in line else line.split()
+        is_comment = line.startswith("#") and names[0] not in known
+        if not line.strip() or is_comment:
             continue
-        if line[0] not in "[{":
-            yield number, _Told(line.split("\t") if "\t" in line else line.split())
+        if names[0] in known or line[0] not in "[{":
+            yield number, _Told(names)
             continue
         try:
             found = _of_json(json.loads(line))

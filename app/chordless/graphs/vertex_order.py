@@ -18,7 +18,7 @@ def read_order(path: str, graph: Graph) -> list[int]:
     try:
         with open_to_read(path) as stream, text_of(stream) as text:
             for number, line in enumerate(text, start=1):
-                if not (name := line.strip()):
+                if not (name := (line.removeprefix("\ufeff") if number == 1 else line).strip()):
                     continue
                 if name not in index:
                     raise OptionError(f"{path}, line {number}: {no_vertex(graph, name)}")

@@ -45,6 +45,11 @@ class Source:
     directed: bool = False  # The graph is to be taken as directed, although the format does not say so
     multigraph: bool = False  # Self-loops and repeated edges are to be kept
 
+    def __post_init__(self) -> None:
+        # Excel writes such line ends as "CSV (Macintosh)". A CR beside line feeds is a blank.
+        if b"\r" in self.data and b"\n" not in self.data and "\r".encode(self.encoding) == b"\r":
+            object.__setattr__(self, "data", self.data.replace(b"\r", b"\n"))
+
     def error(self, message: str, line: int | None = None) -> GraphError:
         """Return the error with this message about this file, and its line if known."""
         return GraphError(f"{self._place(line)}: {message}")
