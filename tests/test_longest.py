@@ -254,6 +254,11 @@ def test_sums_of_many_numbers_carry():
     assert [total.at(0)] == many.totals(numpy.arange(100_000)) == [100_000 * ((1 << 48) - 1)]
 
 
+def test_small_integers_of_numpy_are_exact_beside_decimals():
+    weights = {0: numpy.int16(300), 1: 0.001, 2: numpy.uint8(200), 3: numpy.int64(1)}
+    assert longest_cycle(networkx.cycle_graph(4), weight=weights).weight == Fraction(501_001, 1000)
+
+
 def test_attributes_of_networkx_are_weights():
     graph = networkx.grid_2d_graph(3, 3)
     networkx.set_edge_attributes(graph, 1, "metres")

@@ -131,11 +131,13 @@ def key_of_edge(graph: Graph, u: int, v: int) -> tuple[int, int]:
 
 def exact(weight: Any) -> Fraction:
     """Return a finite number as an exact one: a float is the shortest decimal that is printed for it."""
+    if isinstance(weight, Rational):
+        # A Fraction of an integer of numpy computes with it, and overflows.
+        return Fraction(int(weight.numerator), int(weight.denominator))
     try:
-        number = Fraction(weight) if isinstance(weight, Rational) else Fraction(Decimal(str(weight)))
+        return Fraction(Decimal(str(weight)))
     except (InvalidOperation, ValueError, OverflowError):
         raise OptionError(f"the weight {weight!r} is not a finite number") from None
-    return number
 
 
 def attribute_weights(graph: Any, name: str, *, simplify: bool = False) -> dict[Any, Any]:
