@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from numbers import Integral
 from typing import Any
@@ -99,7 +99,7 @@ def checked_pairs(edges: npt.ArrayLike) -> IntArray:
 
 def checked_names(names: Sequence[Hashable], n: int | None) -> int:
     """Return the number of names; a GraphError if there are not `n`, two are the same, or one cannot be hashed."""
-    if not hasattr(names, "__len__") or isinstance(names, (set, frozenset)):
+    if not hasattr(names, "__len__") or isinstance(names, (set, frozenset, Mapping)):
         raise GraphError(f"names must be a list with the name of each vertex, not {names!r}")
     if n is not None and n != len(names):
         raise GraphError(f"{quantity(len(names), 'name was', 'names were')} given for {vertices_text(n)}")

@@ -39,6 +39,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "edges none": (lambda: Graph.from_edges(3, None), GraphError, "edges must be pairs of vertices, not None"),
     "edges of one end": (lambda: Graph.from_edges(3, [(0, 1), (1,)]), GraphError, "edges must be pairs of vertices"),
     "names a number": (lambda: Graph.from_edges(3, [(0, 1)], names=5), GraphError, "names must be a list"),
+    "names a mapping": (lambda: Graph.from_edges(2, [], names={1: "a", 0: "b"}), GraphError, "names must be a list"),
     "no networkx graph": (lambda: Graph.from_networkx(5), GraphError, "a int is not a graph of networkx"),
     "a class": (lambda: Graph.from_networkx(nx.Graph), GraphError, "a type is not a graph of networkx"),
     "no igraph graph": (lambda: Graph.from_igraph("x"), GraphError, "a str is not a graph of igraph"),
