@@ -39,7 +39,7 @@ class LibraryGraphs:
         index = {name: v for v, name in enumerate(names)}
         edges = [(index[edge[0]], index[edge[1]]) for edge in graph.edges()]
         return cls.from_edge_array(
-            edges, n=len(names), names=names, simplify=simplify, directed=graph.is_directed(), multigraph=True
+            edges, n=len(names), names=names, simplify=simplify, directed=bool(graph.is_directed()), multigraph=True
         )
 
     @classmethod
@@ -65,7 +65,7 @@ class LibraryGraphs:
             n=graph.vcount(),
             names=names,
             simplify=simplify,
-            directed=graph.is_directed(),
+            directed=bool(graph.is_directed()),
             multigraph=True,
         )
 
