@@ -6,6 +6,7 @@ import json
 import re
 import signal
 import subprocess
+from dataclasses import replace
 
 import pytest
 from chordless.engine.along_boundary import go_along_boundary
@@ -106,25 +107,34 @@ def test_too_wide_a_boundary_is_one_clear_line():
 
 
 @pytest.mark.parametrize(
-    ("more", "is_told"),
+    ("more", "told"),
     [
-        ({}, True),
-        ({"min_length": 2}, True),
-        ({"max_length": 9}, False),
-        ({"total_only": True}, False),
-        ({"checkpoint": "kept"}, False),
-        ({"between": ("0", "7")}, False),
-        ({"all_pairs": True}, False),
-        ({"per_vertex": True}, False),
+        ({}, "count"),
+        ({"min_length": 2}, "count"),
+        ({"max_length": 9}, None),
+        ({"total_only": True}, None),
+        ({"checkpoint": "kept"}, None),
+        ({"between": ("0", "7"), "min_length": 2}, "paths"),
+        ({"between": ("0", "7"), "min_length": 3}, None),
+        ({"between": ("0", "7"), "min_length": 2, "directed": True}, "paths"),
+        ({"all_pairs": True, "min_length": 2}, "paths"),
+        ({"all_pairs": True, "min_length": 2, "parity": "odd"}, None),
+        ({"all_pairs": True, "min_length": 2, "directed": True}, None),
+        ({"per_vertex": True}, None),
     ],
 )
-def test_a_total_alone_is_told_of_where_it_may_be_asked_for(more, is_told, monkeypatch, tmp_path):
+def test_a_total_alone_is_told_of_where_it_may_be_asked_for(more, told, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("chordless.engine.boundary.host_budget", lambda _: 1 << 10)
     order = RunCommand("petersen", 0.0, method="boundary", **more)
+    loaded = load_graph("petersen")
+    if order.directed:
+        arcs = [(u, (u + step) % 10) for u in range(10) for step in (1, 3)]
+        loaded = replace(loaded, graph=Graph.from_edges(10, arcs, directed=True))
     with pytest.raises(SizeError, match=r"more than the 1\.0 KiB allowed") as error:
-        go_along_boundary(order, CallChannel(lambda _: None), -1, load_graph("petersen"), None)
-    assert ("count --total-only may need less" in str(error.value)) == is_told
+        go_along_boundary(order, CallChannel(lambda _: None), -1, loaded, None)
+    assert ("--total-only" in str(error.value)) == (told is not None)
+    assert told is None or str(error.value).endswith(f"; {told} --total-only may need less")
     # The program ends with the exit code of the error.
     assert isinstance(Failed(type(error.value).__name__, "", 2).to_error(), SizeError)
 

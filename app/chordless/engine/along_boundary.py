@@ -19,7 +19,7 @@ from chordless.engine.framing import finished_event, identity_in, search_space, 
 from chordless.engine.keeper import Keeper, Python, Session, totals_of
 from chordless.engine.picks import Pick, best_object
 from chordless.graphs.load import read_weight_file
-from chordless.graphs.paths import path_graph_of, weights_of_cycles
+from chordless.graphs.paths import counts_totals, path_graph_of, weights_of_cycles
 from chordless.graphs.readers.columns import WEIGHTS_UNUSED
 from chordless.graphs.readers.incoming import read_bytes
 from chordless.graphs.vertex_order import read_order, write_order
@@ -93,7 +93,7 @@ def go_along_boundary(
         channel.send(started_event(command, loaded, session.so_far(), directory))
         listed, best = 0, None
         if command.pick == "all":
-            with _telling_of_totals(command):
+            with _telling_of_totals(command, loaded.graph):
                 reason, snapshot, boundary, device, shares = count_along_boundary(
                     command, channel, space, plan, keeper, checkpoint, order, tell_order
                 )
@@ -127,16 +127,16 @@ def go_along_boundary(
 
 
 @contextlib.contextmanager
-def _telling_of_totals(command: RunCommand) -> Iterator[None]:
+def _telling_of_totals(command: RunCommand, graph: Graph) -> Iterator[None]:
     """Let an error about memory name `--total-only` where the command could have it."""
     try:
         yield
     except StatesError as error:
-        bounds = (command.min_length, command.max_length, command.parity)
-        asks_more = command.is_of_paths or command.checkpoint or command.per_vertex or command.per_edge
-        if command.total_only or asks_more or not takes_all_lengths(*bounds, of_paths=False):
+        bounds, of_paths = (command.min_length, command.max_length, command.parity), command.is_of_paths
+        asks_more = command.checkpoint or command.per_vertex or command.per_edge or not counts_totals(command, graph)
+        if command.total_only or asks_more or not takes_all_lengths(*bounds, of_paths=of_paths):
             raise
-        raise StatesError(f"{error}; count --total-only may need less") from error
+        raise StatesError(f"{error}; {'paths' if of_paths else 'count'} --total-only may need less") from error
 
 
 @contextlib.contextmanager

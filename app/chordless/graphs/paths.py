@@ -39,6 +39,11 @@ def ends_of(command: RunCommand, graph: Graph) -> list[Hashable]:
     return [end_named(graph, text) for text in command.between]
 
 
+def counts_totals(command: RunCommand, graph: Graph) -> bool:
+    """Return whether all lengths can be counted together: not for all paths along arcs."""
+    return not (command.all_pairs and graph.directed)
+
+
 def path_graph_of(command: RunCommand, graph: Graph) -> PathGraph | None:
     """Return the graph in which the paths of an order are cycles, with the bounds of these; None for cycles.
 
@@ -47,7 +52,7 @@ def path_graph_of(command: RunCommand, graph: Graph) -> PathGraph | None:
     """
     if not command.is_of_paths:
         return None
-    if command.total_only and command.all_pairs and graph.directed:
+    if command.total_only and not counts_totals(command, graph):
         raise OptionError("--total-only counts all paths of a graph without directions: leave it out, or name S and T")
     from chordless.graphs.vertex_names import restriction_named
     from kernels_ti.path_graph import End, path_graph
