@@ -99,6 +99,14 @@ def test_deep_expressions_are_evaluated():
     assert value("-" * 400 + "n", nx.petersen_graph()) == 10
 
 
+def test_the_complements_of_long_odd_holes_are_not_perfect():
+    for n, is_perfect in ((6, True), (7, False), (8, True), (9, False)):
+        assert value("perfect and not odd", nx.complement(nx.cycle_graph(n))) == is_perfect
+        # Triangles and holes of 4 that are somewhere else decide nothing.
+        apart = nx.disjoint_union(nx.cycle_graph(n), nx.complete_multipartite_graph(2, 2, 3))
+        assert value("perfect", apart) == (n % 2 == 0)
+
+
 def test_complement_and_odd_holes_against_networkx():
     for graph in ATLAS[::7]:
         read, other = Graph.from_networkx(graph), nx.convert_node_labels_to_integers(nx.complement(graph))
@@ -173,6 +181,22 @@ def test_graphs_of_every_kind_of_input_are_kept_as_they_are(tmp_path):
 def test_what_does_not_go_with_keep_is_said(arguments, words, capsys):
     assert main(["batch", "petersen", "--keep", "odd", *arguments]) == 2
     assert words in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_taken"),
+    [
+        (["--odd", "--keep", "odd > 0 and n > m - c3 - c7"], True),
+        (["--even", "--bfile", "even + c4"], True),
+        (["--odd", "--keep", "odd > c4"], False),
+        (["--even", "--keep", "odd > 0"], False),
+        (["--odd", "--bfile", "girth"], False),
+        (["--odd", "--keep", "perfect"], False),
+    ],
+)
+def test_a_parity_goes_with_an_expression_that_needs_no_other(arguments, is_taken, capsys):
+    assert main(["batch", "petersen", "--dry-run", *arguments]) == (0 if is_taken else 2)
+    assert ("knows holes by parity" in capsys.readouterr().err) != is_taken
 
 
 @pytest.mark.slow

@@ -188,10 +188,10 @@ def test_a_manifest_and_a_table(tmp_path):
         (["count", "petersen", "--odd", "--even"], "--even: not allowed with argument --odd"),
         (["count", "petersen", "--odd", "--total-only"], "counts all lengths together: for --odd leave it out"),
         (
-            ["batch", "petersen", "--odd", "--keep", "m > 0"],
+            ["batch", "petersen", "--odd", "--keep", "holes > 0"],
             "write odd and even in the expression, and leave --odd out",
         ),
-        (["batch", "petersen", "--even", "--bfile", "m"], "write --bfile odd or --bfile even, and leave --even out"),
+        (["batch", "petersen", "--even", "--bfile", "c3"], "write --bfile odd or --bfile even, and leave --even out"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(arguments, words, capfd):

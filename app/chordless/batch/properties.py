@@ -12,6 +12,7 @@ from kernels_ti import OptionError
 
 if TYPE_CHECKING:
     from kernels_ti import Graph
+    from kernels_ti.choices import Parity
 
 Number = int | float
 
@@ -21,6 +22,7 @@ NAMES = (
 """The names that an expression may use; c3..cN stand for the cycles of each length."""
 
 SHORTEST_HOLE = 4
+_FEWEST_OF_ANTIHOLE = 7
 _MOST_LETTERS = 500  # a tree that Python can walk by recursion
 _LENGTH = re.compile(r"c([1-9][0-9]{0,6})")
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -56,6 +58,12 @@ class Property:
         # Nothing is in it but what was checked.
         self._code = compile(tree, "<expression>", "eval")
         self.needs_graph = "perfect" in self._code.co_names
+
+    def knows_only(self, parity: Parity) -> bool:
+        """Whether the cycles of the other parity do not matter to it."""
+        lengths = {name: int(found[1]) for name in self._code.co_names if (found := _LENGTH.fullmatch(name))}
+        others = {name for name, length in lengths.items() if length % 2 != (parity == "odd")}
+        return {*self._code.co_names} - {*lengths} <= {"n", "m", parity} and not others
 
     def of(self, line: Mapping[str, Any], graph: Callable[[], Graph]) -> Number | bool:
         """Return the value for a graph by its line; `graph` is called only where the counts do not decide."""
@@ -110,9 +118,14 @@ class _Counts:
 
     def _is_perfect(self) -> bool:
         """Whether neither the graph nor its complement has an odd hole (Chudnovsky et al. 2006)."""
+        if self["odd"]:
+            return False
+        # A hole of 5 is its own complement; that of a longer odd hole has at least 7 triangles and 7 holes of 4.
+        if min(self["c3"], self["c4"]) < _FEWEST_OF_ANTIHOLE:
+            return True
         from chordless.graphs.generators import complement
 
-        return not self["odd"] and not has_odd_hole(complement(self._graph()))
+        return not has_odd_hole(complement(self._graph()))
 
 
 def has_odd_hole(graph: Graph) -> bool:

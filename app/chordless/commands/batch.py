@@ -218,7 +218,8 @@ def _check_derived(parser: argparse.ArgumentParser, options: argparse.Namespace)
         f"--format {options.output_format}": options.output_format is not None,
     }
     _refuse(parser, others, f"{name} is for simple graphs and cycles of all lengths")
-    if options.parity is not None:
+    expression = options.bfile if options.keep is None else options.keep
+    if options.parity is not None and not Property(expression).knows_only(options.parity):
         instead = "write odd and even in the expression" if name == "--keep" else "write --bfile odd or --bfile even"
         parser.error(f"{name} knows holes by parity: {instead}, and leave --{options.parity} out")
     suffixes = (".g6", ".graph6") if options.keep is not None else (".txt",)
