@@ -122,6 +122,38 @@ def test_straight_lines_are_measured_in_the_unit_of_the_coordinates_or_in_metres
     assert found == pytest.approx(degree * (1 + 60 + 0.5 + 60), rel=1e-5)
 
 
+def square_of(side: float, crs: str | None) -> str:
+    """Return the lines of a square around the place 0, 0, and of one that is a tenth larger, beside it, as GeoJSON."""
+    lines = []
+    for west, size in ((0.0, side), (2 * side, 1.1 * side)):
+        corners = [(west, 0.0), (west + size, 0.0), (west + size, size), (west, size)]
+        lines += [[one, other] for one, other in zip(corners, corners[1:] + corners[:1], strict=True)]
+    features = [
+        {"type": "Feature", "properties": {}, "geometry": {"type": "LineString", "coordinates": line}} for line in lines
+    ]
+    system = {} if crs is None else {"crs": {"type": "name", "properties": {"name": crs}}}
+    return json.dumps({"type": "FeatureCollection", **system, "features": features})
+
+
+@pytest.mark.parametrize(
+    ("side", "crs", "unit"),
+    [
+        (0.0001, None, 6_371_008.8 * math.pi / 180),
+        (0.0001, "urn:ogc:def:crs:OGC:1.3:CRS84", 6_371_008.8 * math.pi / 180),
+        (0.0001, "urn:ogc:def:crs:EPSG::3857", 1.0),
+        (100.0, None, 1.0),
+    ],
+)
+def test_distances_of_geojson_are_metres_and_small_ones_are_told_apart(side, crs, unit, tmp_path, capsys):
+    path = tmp_path / "city.geojson"
+    path.write_text(square_of(side, crs))
+    assert main(["longest", str(path), "--shortest", "--weight", "distance", "--json"]) == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    assert (found["weight"], found["ways"]) == (pytest.approx(4 * side * unit, rel=1e-4), 1)
+    assert ("in metres" in captured.err) == (unit != 1.0)
+
+
 def test_distances_need_coordinates(tmp_path, capsys):
     assert main(["longest", "grid:4x4", "--weight", "distance"]) == 2
     assert "grid:4x4 has no coordinates; GraphML, GML" in capsys.readouterr().err

@@ -18,7 +18,9 @@ DISTANCE = "distance"
 """The name of the straight lines between the ends of the edges, for a file without such an attribute."""
 
 _EARTH_RADIUS = 6_371_008.8  # metres, the mean radius of WGS 84
-_GEOGRAPHIC = "4326"
+_GEOGRAPHIC = ("4326", "CRS84")
+_FEWEST_DECIMALS = 3
+_DIGITS = 8  # of the longest edge, where a unit may be long; the others have as many decimals
 
 
 def weights_asked_for(
@@ -54,7 +56,8 @@ def attribute_weights(
         given = zip(_names(loaded), graph.nodes(data=True), strict=True)
         rows = [(vertex, _number(data.get(name), name, vertex)) for vertex, (_, data) in given]
     elif name == DISTANCE:
-        is_geographic = graph is not None and _GEOGRAPHIC in str(graph.graph.get("crs"))
+        system = "" if graph is None else str(graph.graph.get("crs"))
+        is_geographic = any(name in system for name in _GEOGRAPHIC)
         rows = _distances(loaded, is_geographic)
         unit = "metres" if is_geographic else "the unit of the coordinates"
         notes.append(f"{path}: {DISTANCE} is that of the ends of each edge in a straight line, in {unit}")
@@ -99,7 +102,7 @@ def _number(value: Any, name: str, of: str) -> str:
 
 def _distances(loaded: LoadedGraph, is_geographic: bool) -> list[tuple[str, ...]]:
     places, names = loaded.positions or {}, _names(loaded)
-    rows: list[tuple[str, ...]] = []
+    lengths: list[tuple[str, str, float]] = []
     for u, v in loaded.graph.edges().tolist():
         if u not in places or v not in places:
             lacking = names[u if u not in places else v]
@@ -107,8 +110,12 @@ def _distances(loaded: LoadedGraph, is_geographic: bool) -> list[tuple[str, ...]
             raise OptionError(f"--weight {DISTANCE}: {shown_name(loaded.title)} has no coordinates{some}")
         apart = (_on_earth if is_geographic else math.dist)(places[u], places[v])
         if u != v:
-            rows.append((names[u], names[v], f"{apart:.3f}"))
-    return rows
+            lengths.append((names[u], names[v], apart))
+    longest = max((apart for *_, apart in lengths), default=0.0)
+    decimals = _FEWEST_DECIMALS
+    if longest > 0 and not is_geographic:
+        decimals = max(decimals, _DIGITS - 1 - math.floor(math.log10(longest)))
+    return [(u, v, f"{apart:.{decimals}f}") for u, v, apart in lengths]
 
 
 def _on_earth(one: tuple[float, float], other: tuple[float, float]) -> float:

@@ -18,6 +18,7 @@ _ENDS = (("u", "v"), ("init_node", "term_node"), ("source", "target"), ("from", 
 _END_OF_METADATA = "<END OF METADATA>"
 _START_OF_METADATA = "<NUMBER OF "
 _SEPARATORS = ",;\t"
+_FARTHEST_EAST, _FARTHEST_NORTH = 180, 90  # degrees
 _NUMBERS = ("", "x", "fid", "index", "unnamed:_0")
 """Headings of a column that numbers the rows, as R, QGIS and pandas write them."""
 
@@ -59,7 +60,9 @@ def json_graph(source: Source) -> Any:
     if isinstance(data, dict) and data.get("type") == "FeatureCollection":
         if not isinstance(data.get("features"), list):
             raise source.error("the `features` of GeoJSON are a list")
-        return _graph_of_features(source, data["features"])
+        graph = _graph_of_features(source, data["features"])
+        graph.graph["crs"] = _system_of(data, graph)
+        return graph
     if not isinstance(data, dict) or "nodes" not in data or not {"edges", "links"} & set(data):
         raise source.error("not a graph: node-link JSON has `nodes` and `edges`, or `links`; GeoJSON has `features`")
     if data.get("edges") and data.get("links"):
@@ -138,6 +141,15 @@ def _graph_of_features(source: Source, features: Iterable[dict[str, Any]]) -> An
             graph.add_edges_from([(*ends, properties)])
     _tell_meetings(source, [line for properties, parts in lines if None in _ends(properties) for line in parts])
     return graph
+
+
+def _system_of(data: dict[str, Any], graph: Any) -> str | None:
+    """Return the coordinate system that a GeoJSON names; without one it is longitude and latitude (RFC 7946)."""
+    if data.get("crs") is not None:
+        return json.dumps(data["crs"])
+    places = [(place["x"], place["y"]) for _, place in graph.nodes(data=True)]
+    is_on_earth = all(abs(x) <= _FARTHEST_EAST and abs(y) <= _FARTHEST_NORTH for x, y in places)
+    return "epsg:4326" if is_on_earth else None
 
 
 def _ends(properties: dict[str, Any]) -> tuple[Any, Any]:
