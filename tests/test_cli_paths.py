@@ -208,7 +208,7 @@ def test_the_progress_of_paths_speaks_of_paths(capfd):
         (["--total-only", "--min-length", "3"], "--total-only counts all lengths together"),
         (["--total-only", "--limit", "3"], "--limit is for --method search: leave it out, or --total-only"),
         (["-o", "run/", "--checkpoint", "run"], "which keeps a checkpoint anyway"),
-        (["-o", "run/", "--sample", "3"], "paths are written as .txt, .jsonl or .npy"),
+        (["-o", "run.parquet", "--sample", "3"], "paths are written as .txt, .jsonl or .npy"),
     ],
 )
 def test_a_run_of_paths_refuses_in_a_line(arguments, message, capfd):

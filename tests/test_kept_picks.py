@@ -186,6 +186,22 @@ def test_a_sample_goes_on_and_is_told_again(tmp_path, capfd, monkeypatch):
     assert (tmp_path / "cycles.txt").read_text() == whole
 
 
+def test_a_sample_in_a_run_directory_is_exported_and_told_again(tmp_path, capfd):
+    asked = ["sample", GRAPH, "-k", "20", "--seed", "3"]
+    whole = answer(capfd, *asked)
+    run = f"{tmp_path / 'run'}/"
+    answer(capfd, *asked, "-o", run)
+    assert sorted(answer(capfd, "export", run).splitlines()) == sorted(whole.splitlines())
+    command = RunDirectory(tmp_path / "run").command()
+    assert (command.pick, command.limit, command.output_format) == ("sample", 20, "parts")
+    for more, words in (
+        (["--checkpoint", str(tmp_path / "other")], "keeps a checkpoint anyway: leave --checkpoint out"),
+        (["--method", "search"], "keeps a checkpoint, which is for the method boundary"),
+    ):
+        assert main([*asked, "-o", f"{tmp_path / 'new'}/", *more]) == 2
+        assert words in " ".join(capfd.readouterr().err.split())
+
+
 STOPS = """
 import os, signal
 from chordless.engine import pick_clock

@@ -131,7 +131,7 @@ def test_bit_rows_of_a_finished_listing_are_looked_at_again(tmp_path):
         "report run -o w.html/",
         "plot run -o w.svg/",
         "export run -o w.txt/",
-        "sample grid:2x2 -o w.txt/",
+        "paths grid:2x2 --all-pairs --sample 2 -o w.txt/",
         "paths grid:2x2 --all-pairs -o w.txt/",
         "batch grid:2x2 -o w.csv/",
         "overlap web.net -o w.txt/",

@@ -12,7 +12,7 @@ from chordless.runs.directory import graph_hash
 from chordless.runs.history import delete_run
 from chordless.runs.state import RunState
 from chordless.tui.cycle_words import offer_words, picked_words, separator_of
-from chordless.tui.run_form import listing_of, with_kept_graph
+from chordless.tui.run_form import kept_pick_of, listing_of, with_kept_graph
 from chordless.tui.widgets.glyphs import AsciiFilter
 from rich.segment import Segment
 from test_export import make_run
@@ -29,6 +29,23 @@ def test_a_run_that_only_counts_is_told_from_one_that_can_be_listed():
     assert button == "List the cycles of roads.txt"
 
 
+@pytest.mark.parametrize(
+    ("options", "cycles", "words", "button"),
+    [
+        ({"pick": "sample"}, 20, "has drawn 20 cycles, but kept no list of them.", "Draw them again, and keep them"),
+        ({"pick": "sample"}, 10**18, "has drawn 1,000,000,000,000,000,000 cycles", "Draw them again, and keep them"),
+        ({"pick": "longest"}, 1, "has found 1 cycle, but kept no list of it.", "Find it again, and keep it"),
+        ({"pick": "longest", "all_pairs": True}, 1, "has found 1 path, but kept no list of it.", ""),
+    ],
+)
+def test_a_pick_without_its_cycles_is_made_again(options, cycles, words, button):
+    picked = replace(COUNTED, cycles=cycles, options=options)
+    text, label = offer_words(picked, can_list=True)
+    assert words in text
+    assert label == button
+    assert offer_words(picked, can_list=False) == (text, "")
+
+
 @pytest.mark.parametrize("can_list", [True, False])
 def test_what_cannot_be_listed_is_not_offered(can_list):
     state = RunState(phase="running", graph="grid:7x10", n=70, cycles=9)
@@ -42,6 +59,13 @@ def test_what_cannot_be_listed_is_not_offered(can_list):
     stopped = RunState(phase="finished", reason="interrupted", n=5)
     assert offer_words(stopped, can_list) == ("This run has found no cycle yet: it ended too early.", "")
     assert (offer_words(COUNTED, can_list)[1] == "") == (not can_list)
+
+
+def test_a_pick_is_made_again_with_the_same_seed(tmp_path):
+    drawn = RunCommand("grid:7x10", 1.0, pick="sample", limit=20, seed=5, method="boundary", checkpoint="old")
+    kept = kept_pick_of(drawn, tmp_path)
+    assert (kept.pick, kept.limit, kept.seed, kept.method) == ("sample", 20, 5, "boundary")
+    assert (kept.output_format, kept.output) == ("parts", str(tmp_path))
 
 
 def test_a_listing_is_the_count_again_with_its_cycles_kept(tmp_path):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SUMMARY = "draw chordless cycles uniformly at random"
 STANDARD_OUTPUT = "-"
 _MOST = 10**12
-_FORMATS = ("text", "jsonl", "npy")
+_FORMATS = ("text", "jsonl", "npy", "parts")
 
 DESCRIPTION = """\
 Draw chordless cycles uniformly at random: each with exactly the same
@@ -35,6 +35,7 @@ EXAMPLES = (
     "chordless sample roads.txt -k 100 --length 40 --seed 7",
     "chordless sample grid:16x16 -k 10 --arch cuda",
     "chordless sample petersen -k 2 --json",
+    "chordless sample grid:12x12 -k 500 -o draws/   # chordless tui draws/",
 )
 
 
@@ -50,8 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="the same seed draws the same cycles on cpu and cuda; Python and a search draw others (default: 0)",
     )
-    shared.add_output(
-        parser, "write to FILE: text (.txt, or no suffix), .jsonl or .npy (default, or -: text to standard output)"
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=STANDARD_OUTPUT,
+        help="write to FILE: text (.txt, or no suffix), .jsonl or .npy (default, or -: text to standard output); or to "
+        "a run directory, with a slash: DIR/, for `chordless tui` and `chordless export`",
     )
     along_boundary.add_options(
         parser,
@@ -70,13 +76,26 @@ def check_draws(
     parser: argparse.ArgumentParser, options: argparse.Namespace, k: int, option: str = "-k", things: str = "cycles"
 ) -> None:
     """End with a usage error for a sample that is too large, impossible outputs, or a bad checkpoint."""
-    along_boundary.check(parser, options)
+    if options.output == "":
+        parser.error("-o: the name of the output is empty")
+    output_format = list_.format_of(options.output)
+    if output_format == "parts":
+        _check_folder(parser, options)
+    else:
+        along_boundary.check(parser, options)
     if k > _MOST:
         parser.error(f"{option} {k}: {_MOST:,} {things} are the most that are drawn in one run")
-    output_format = list_.format_of(options.output)
     shared.check_json_lines(parser, options, output_format)
     if output_format not in _FORMATS:
-        parser.error(f"-o {options.output}: {things} are written as .txt, .jsonl or .npy")
+        parser.error(f"-o {options.output}: {things} are written as .txt, .jsonl or .npy, or to a folder DIR/")
+
+
+def _check_folder(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for what does not go with a sample in a run directory."""
+    if options.checkpoint is not None:
+        parser.error(f"-o {options.output} is a folder, which keeps a checkpoint anyway: leave --checkpoint out")
+    if options.method == "search":
+        parser.error(f"-o {options.output} keeps a checkpoint, which is for the method boundary: leave one of them out")
 
 
 def act(options: argparse.Namespace) -> int:
@@ -87,7 +106,7 @@ def act(options: argparse.Namespace) -> int:
 def fields_of(options: argparse.Namespace, k: int) -> dict[str, Any]:
     """Return the fields of an order that make it one for a sample of k cycles, or paths."""
     output_format = "jsonl" if options.json else list_.format_of(options.output)
-    return {"pick": "sample", "limit": k, "output_format": output_format}
+    return {"pick": "sample", "limit": k, "output_format": output_format, "checkpoint": list_.folder_of(options)}
 
 
 def answer(command: RunCommand, options: argparse.Namespace) -> int:

@@ -100,14 +100,22 @@ def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
     graph, thing = Path(state.graph).name, state.thing
     if state.phase in ("starting", "running", "paused"):
         return f"This run only counts the {thing}s of {graph}.\n\nOnce it is over they can be listed from here.", ""
-    counted = quantity(state.cycles, thing)
+    counted, pick = quantity(state.cycles, thing), state.options.get("pick", "all")
     if not state.cycles:
         is_whole = state.reason == "complete"
         return (
             f"This run found no {thing}s." if is_whole else f"This run has found no {thing} yet: it ended too early.",
             "",
         )
-    text = f"This run has counted {counted}, but kept no list of them."
+    of_them = "them" if state.cycles > 1 else "it"
+    if pick != "all":
+        done = "drawn" if pick == "sample" else "found"
+        text = f"This run has {done} {counted}, but kept no list of {of_them}."
+        # Of all pairs no rows are kept.
+        is_offered = can_list and not state.options.get("all_pairs")
+        again = f"{'Draw' if pick == 'sample' else 'Find'} {of_them} again, and keep {of_them}"
+        return text, again if is_offered else ""
+    text = f"This run has counted {counted}, but kept no list of {of_them}."
     if not can_list:
         return text, ""
     if is_too_many(state) and thing == "path":

@@ -268,6 +268,18 @@ def listing_of(command: RunCommand, directory: Path) -> RunCommand:
     )
 
 
+def kept_pick_of(command: RunCommand, directory: Path) -> RunCommand:
+    """Turn the command of a pick into one that picks the same cycles and keeps them, in a new run directory."""
+    return replace(
+        command,
+        program_start=time.time(),
+        output=str(directory),
+        output_format="parts",
+        checkpoint=str(directory),
+        resume=False,
+    )
+
+
 def wave_of(command: RunCommand, directory: Path) -> RunCommand:
     """Turn a command into one that searches the same graph breadth first, in a new run directory."""
     lists = command.output_format == "parts"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chordless.protocol.orders import RunCommand
 from chordless.tui.cycle_words import is_too_many
-from chordless.tui.run_form import listing_of, sample_of
+from chordless.tui.run_form import kept_pick_of, listing_of, sample_of
 from chordless.tui.screens.page import Page
 from kernels_ti import ChordlessError
 
@@ -24,7 +24,9 @@ class OfferActions(Page):
         return command
 
     def action_take_offer(self) -> None:
-        """Start a run that lists the cycles, or draws some of too many. This screen shows them."""
+        """Start a run that lists the cycles, picks them again, or draws some of too many. This screen shows them."""
         command, state = self.listing_command(), self.dashboard.run_state
-        if command is not None and state is not None:
-            self.begin_again(command, sample_of if is_too_many(state) else listing_of, show="cycles")
+        if command is None or state is None:
+            return
+        make = sample_of if is_too_many(state) else listing_of
+        self.begin_again(command, make if command.pick == "all" else kept_pick_of, show="cycles")
