@@ -120,6 +120,46 @@ def test_it_streams_and_searches_may_take_turns():
     assert len(sets(begun)) == 1005
 
 
+has_perfect_graphs = pytest.mark.skipif(not hasattr(nx, "is_perfect_graph"), reason="networkx 3.6 has the function")
+
+
+@needs_entry_points
+@has_perfect_graphs
+def test_perfect_graphs_are_those_of_networkx():
+    answers = set()
+    for graph in [
+        *nx.graph_atlas_g()[::5],
+        nx.cycle_graph(9),
+        nx.complement(nx.cycle_graph(7)),
+        nx.grid_2d_graph(3, 4),
+    ]:
+        theirs = nx.is_perfect_graph(graph, backend="networkx")
+        assert nx.is_perfect_graph(graph, backend="chordless") is theirs, graph.edges
+        answers.add(theirs)
+    assert answers == {True, False}
+    with_loop = nx.Graph([*nx.cycle_graph(5).edges(), (0, 0)])
+    assert nx.is_perfect_graph(with_loop, backend="chordless") is nx.is_perfect_graph(with_loop, backend="networkx")
+
+
+@needs_entry_points
+@has_perfect_graphs
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiGraph])
+def test_perfect_graphs_are_simple(kind):
+    graph = kind([(0, 1), (1, 2), (2, 0), (0, 1)])
+    for name in ("networkx", "chordless"):
+        with pytest.raises(nx.NetworkXNotImplemented, match="not implemented for"):
+            nx.is_perfect_graph(graph, backend=name)
+
+
+def test_a_larger_graph_is_told_to_be_perfect_by_a_search():
+    """A bipartite graph is perfect, one edge more closes an odd hole."""
+    graph = nx.grid_2d_graph(5, 5)
+    assert backend.is_perfect_graph(graph)
+    graph.add_edge((0, 0), (4, 4))
+    assert not backend.is_perfect_graph(graph)
+    assert "few edges (1) beyond" in backend.should_run("is_perfect_graph", (nx.cycle_graph(7),), {})
+
+
 @needs_entry_points
 def test_a_graph_of_ours_needs_no_conversion():
     square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], names="abcd")
