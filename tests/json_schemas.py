@@ -84,7 +84,9 @@ def outputs():
 
 def _kinds_of(schema):
     kinds = schema.get("type", list(_KINDS))
-    return sorted([kinds] if isinstance(kinds, str) else set(kinds))
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    assert len(set(kinds)) == len(kinds), f"JSON Schema allows no type twice: {kinds}"
+    return sorted(kinds)
 
 
 if __name__ == "__main__":
