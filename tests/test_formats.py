@@ -100,6 +100,12 @@ def test_words_that_are_too_short_for_graph6_are_a_list_of_edges(tmp_path):
         assert refusal(tmp_path / "a.txt", text).startswith(f"a.txt:1: edge needs two vertices, found 1 word: '{line}'")
     # A damaged line among others is one of graph6.
     assert "there are 2 graphs" in refusal(tmp_path / "a.txt", "DQ\nDQc\n")
+    assert "there are 2 graphs" in refusal(tmp_path / "a.txt", "D!c\nDQc\n")
+    # A line alone may be either.
+    for line, is_told in (("DQcx", True), ("DQ", True), ("D", False), ("Eve", True), ("Jo", False), ("17", False)):
+        told = refusal(tmp_path / "a.txt", f"{line}\n")
+        assert told.startswith(f"a.txt:1: edge needs two vertices, found 1 word: '{line}'")
+        assert ('if it is graph6, file_format="graph6" tells' in told) == is_told
 
 
 def test_errors_on_standard_input_say_so(monkeypatch):

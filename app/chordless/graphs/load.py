@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from math import comb
 from pathlib import PurePath
 from typing import TYPE_CHECKING, cast
 
 from chordless.graphs import generators
+from chordless.graphs.readers.columns import length_of_graph6
 from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, ends_in_time, read_bytes, shown_name
 from chordless.graphs.readers.source import UTF_8, Parsed, Positions, Source
 from kernels_ti import Graph, GraphError, OptionError
@@ -56,6 +56,7 @@ _EXTENSIONS = {
     ".tntp": "table",
 }
 
+_TWO_WORDS = re.compile(rb"[^\s,;|][ \t,;|]+[^\s,;|]")
 _GRAPH6_LINE = re.compile(rb"\s*[&:;]?[?-~]+\s*(?:\n|\Z)")
 
 # Formats that the first bytes identify, in the order of the tests.
@@ -252,7 +253,10 @@ def format_of_content(data: bytes, name: str) -> str:
             f"{name}: this may be SMILES or a list of edges; say which, {_format_called('smiles')} or "
             f"{_format_called('edgelist')}" + worded("", " (of chordless batch: --graph-format)")
         )
-    return "smiles" if smiles else "edgelist"
+    if smiles:
+        return "smiles"
+    # Lines of one word are no edges; of graph6, the first may be damaged.
+    return "graph6" if not _TWO_WORDS.search(start) and _has_graph6(start) else "edgelist"
 
 
 def _start_of(data: bytes) -> bytes:
@@ -265,7 +269,9 @@ def _signed_format(start: bytes) -> str | None:
     from chordless.graphs.readers.matrix import looks_like_matrix
 
     for signature, file_format in _SIGNATURES:
-        if (found := signature.match(start)) and (signature is not _GRAPH6_LINE or _has_graph6(start, found[0])):
+        if (found := signature.match(start)) is None:
+            continue
+        if signature is not _GRAPH6_LINE or found[0].strip()[:1] in b"&:;~" or _has_graph6(start):
             return file_format
     text = start.decode(errors="replace")
     if looks_like_table(text):
@@ -273,12 +279,10 @@ def _signed_format(start: bytes) -> str | None:
     return "matrix" if looks_like_matrix(text) else None
 
 
-def _has_graph6(start: bytes, first: bytes) -> bool:
+def _has_graph6(start: bytes) -> bool:
     """Return whether some line is as long as graph6 of its first character, which a list of ``a|b`` has not."""
-    if first.strip()[:1] in b"&:;~":
-        return True
-    sizes = ((len(line), line[0] - ord("?")) for line in map(bytes.strip, start.split(b"\n")) if line)
-    return any(n >= 0 and length == 1 + -(-comb(n, 2) // 6) for length, n in sizes)
+    lines = [line for line in map(bytes.strip, start.split(b"\n")) if line]
+    return any(len(line) == length_of_graph6(line[0]) for line in lines)
 
 
 def read_arcs(path: str, source: Source) -> Graph | None:

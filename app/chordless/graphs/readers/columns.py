@@ -7,15 +7,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import comb
 
 from chordless.graphs.readers.source import Source, number_of
-from kernels_ti.errors import quantity
+from kernels_ti.errors import quantity, worded
 
 SEPARATORS = ("\t", ";", ",", None)
 """The separators of columns, the surest first; None stands for blanks."""
 
 _CALLED = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "blanks"}
 _FIRST_LINES = 1000
+_LARGEST_OF_ONE_LETTER = 62  # vertices that one letter of graph6 tells; from 63 on it is ~ and more
 _SHOWN = 60
 
 WEIGHTS_UNUSED = "the third column, weights, is not used: every line is an edge"
@@ -95,6 +97,9 @@ class Layout:
             return f"an edge list has two columns, or three with weights; found {columns}: {_shown(line)}"
         if len(cells) == 3 and decimal_of(cells[2]) is not None:
             return f"{message} (weights in a third column are left out if every line has one)"
+        if len(cells) == 1 and columns == 1 and _may_be_graph6(line.strip()):
+            named = worded('file_format="graph6"', "--format graph6 (of chordless batch: --graph-format)")
+            return f"{message}; if it is graph6, {named} tells what is wrong with it"
         return message
 
 
@@ -202,6 +207,17 @@ def _are_even(names: list[str]) -> bool:
     """Return whether two names have as many commas and semicolons each: ``0,1 0,2``, but not ``Room 1,Room``."""
     u, v = names
     return all(u.count(sign) == v.count(sign) for sign in ",;")
+
+
+def length_of_graph6(first: int) -> int:
+    """Return how many characters a line of graph6 has that begins with this one; 0 if none does."""
+    n = first - ord("?")
+    return 1 - (-comb(n, 2) // 6) if 0 <= n <= _LARGEST_OF_ONE_LETTER else 0
+
+
+def _may_be_graph6(word: str) -> bool:
+    """Return whether a word is about as long as a line of graph6 of its first character."""
+    return length_of_graph6(ord(word[0])) // 2 < len(word) < 2 * length_of_graph6(ord(word[0]))
 
 
 def decimal_of(cell: str) -> str | None:
