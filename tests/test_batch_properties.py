@@ -11,7 +11,7 @@ from chordless.batch.properties import Property, has_odd_hole
 from chordless.cli import main
 from chordless.graphs.generators import complement
 from oracles import by_length, nauty, networkx_cycles
-from program import REFERENCE, chordless
+from program import REFERENCE, chordless, fails
 
 from kernels_ti import Graph, OptionError
 
@@ -169,13 +169,47 @@ def test_graphs_of_every_kind_of_input_are_kept_as_they_are(tmp_path):
     assert len(nx.read_graph6(tmp_path / "even.g6")) == 2
 
 
+def test_directed_graphs_and_multigraphs_are_kept(tmp_path):
+    ring, path = nx.DiGraph([(0, 1), (1, 2), (2, 3), (3, 0)]), nx.DiGraph([(0, 1), (1, 2)])
+    (tmp_path / "arcs.d6").write_text("\n".join(digraph6(graph) for graph in (path, ring)) + "\n")
+    twice = nx.MultiGraph([(0, 1), (1, 2), (2, 3), (3, 0), (3, 0), (1, 1)])
+    (tmp_path / "twice.s6").write_bytes(nx.to_sparse6_bytes(twice, header=False))
+    asked = ("batch", "arcs.d6", "--keep", "holes > 0", *REFERENCE, "-q")
+    for output in ("-", "kept.d6"):
+        done = chordless(*asked, "-o", output, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        text = done.stdout if output == "-" else (tmp_path / output).read_text()
+        assert text == digraph6(ring) + "\n"
+    asked = ("batch", "twice.s6", "petersen", "--multigraph", "--keep", "m > 0", *REFERENCE, "-q")
+    done = chordless(*asked, "-o", "kept.s6", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    kept = nx.read_sparse6(tmp_path / "kept.s6")
+    assert [(len(graph), graph.size()) for graph in kept] == [(4, 6), (10, 15)]
+    for graph, keep, output, words in (
+        ("arcs.d6", "holes", "kept.g6", "arcs.d6:2 is directed, which graph6 cannot hold: write to a file *.d6"),
+        ("petersen", "n", "other.d6", "petersen is simple and undirected, which digraph6 cannot hold"),
+        ("arcs.d6", "girth > 3", "-", "arcs.d6:1 is directed, and girth of such a graph is not defined"),
+    ):
+        done = chordless("batch", graph, "--keep", keep, "-o", output, *REFERENCE, "-q", cwd=tmp_path)
+        assert fails(done, 2, words)
+    done = chordless("batch", "arcs.d6", "--bfile", "perfect", *REFERENCE, "-q", cwd=tmp_path)
+    assert fails(done, 2, "arcs.d6:1 is directed, and perfect of such a graph is not defined")
+
+
+def digraph6(graph):
+    """Return a directed graph of fewer than 63 vertices as a line of digraph6."""
+    bits = "".join(str(int(graph.has_edge(u, v))) for u in range(len(graph)) for v in range(len(graph)))
+    bits += "0" * (-len(bits) % 6)
+    groups = (bits[i : i + 6] for i in range(0, len(bits), 6))
+    return "&" + "".join(chr(63 + int(value, 2)) for value in (f"{len(graph):06b}", *groups))
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--max-length", "6"], "--keep is for simple graphs and cycles of all lengths: leave --max-length out"),
-        (["--directed"], "leave --directed and --multigraph out"),
+        (["--max-length", "6"], "--keep is for cycles of all lengths: leave --max-length out"),
         (["--format", "csv"], "leave --format csv out"),
-        (["-o", "x.jsonl"], "-o x.jsonl: --keep writes a file *.g6"),
+        (["-o", "x.jsonl"], "-o x.jsonl: --keep writes a file *.g6, *.s6 or *.d6"),
     ],
 )
 def test_what_does_not_go_with_keep_is_said(arguments, words, capsys):

@@ -12,7 +12,7 @@ import numpy as np
 
 from chordless.batch.inputs import Chunk
 from chordless.batch.output import UNREADABLE
-from chordless.graphs.writers import graph6_line
+from chordless.graphs.writers import graph6_line, line_of_graph
 from chordless.protocol.orders import BatchJob
 from kernels_ti.many.graphs import ManyGraphs
 
@@ -89,12 +89,12 @@ def _options(job: BatchJob) -> bytes:
 
 
 def graph6_of(entry: Entry) -> str | None:
-    """Return the graph of an entry as a line of graph6; None if it is not simple."""
+    """Return the graph of an entry as a line of graph6, else of digraph6 or sparse6; None if none can hold it."""
     chunk = entry.chunk
     if chunk.loaded is not None:
         graph = chunk.loaded.graph
         if not graph.is_simple:
-            return None
+            return line_of_graph(graph, ".d6" if graph.directed else ".s6")
         n, edges = graph.n, np.asarray(graph.edges())
     else:
         assert chunk.graphs is not None

@@ -21,6 +21,9 @@ NAMES = (
 )  # fmt: skip
 """The names that an expression may use; c3..cN stand for the cycles of each length."""
 
+OF_SIMPLE_GRAPHS = {"girth", "chordal", "perfect"}
+"""Those that only simple undirected graphs have."""
+
 SHORTEST_HOLE = 4
 _FEWEST_OF_ANTIHOLE = 7
 _MOST_LETTERS = 500  # a tree that Python can walk by recursion
@@ -57,13 +60,14 @@ class Property:
                 node.values = list(map(_truth, node.values))
         # Nothing is in it but what was checked.
         self._code = compile(tree, "<expression>", "eval")
-        self.needs_graph = "perfect" in self._code.co_names
+        self.names = frozenset(self._code.co_names)
+        self.needs_graph = not self.names.isdisjoint(OF_SIMPLE_GRAPHS)
 
     def knows_only(self, parity: Parity) -> bool:
         """Whether the cycles of the other parity do not matter to it."""
-        lengths = {name: int(found[1]) for name in self._code.co_names if (found := _LENGTH.fullmatch(name))}
+        lengths = {name: int(found[1]) for name in self.names if (found := _LENGTH.fullmatch(name))}
         others = {name for name, length in lengths.items() if length % 2 != (parity == "odd")}
-        return {*self._code.co_names} - {*lengths} <= {"n", "m", parity} and not others
+        return self.names - lengths.keys() <= {"n", "m", parity} and not others
 
     def of(self, line: Mapping[str, Any], graph: Callable[[], Graph]) -> Number | bool:
         """Return the value for a graph by its line; `graph` is called only where the counts do not decide."""

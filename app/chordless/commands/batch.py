@@ -20,6 +20,7 @@ from chordless.commands.batch_output import (
     lines_path,
     print_note,
     print_plan,
+    suffix_of_graphs,
     write_table,
 )
 from chordless.commands.parser import Parser
@@ -110,7 +111,8 @@ def add_arguments(parser: Parser) -> None:
     group.add_argument(
         "--keep",
         metavar="EXPR",
-        help="write the graphs themselves, in graph6, for which EXPR is true: whole numbers and the names "
+        help="write the graphs themselves, one a line, for which EXPR is true (FILE.g6, .s6 or .d6: graph6, sparse6, "
+        "digraph6): whole numbers and the names "
         f"{' '.join(NAMES)} with + - * // %% < <= == != and or not; odd, even, longest and shortest are of holes, "
         "that is, of chordless cycles of 4 or more",
     )
@@ -214,17 +216,20 @@ def _check_derived(parser: argparse.ArgumentParser, options: argparse.Namespace)
         "--limit": options.limit is not None,
         "--max-length": options.max_length is not None,
         "--min-length": options.min_length != SHORTEST_CYCLE,
-        "--directed and --multigraph": options.directed or options.multigraph,
+        "--directed and --multigraph": options.bfile is not None and (options.directed or options.multigraph),
         f"--format {options.output_format}": options.output_format is not None,
     }
-    _refuse(parser, others, f"{name} is for simple graphs and cycles of all lengths")
+    of = "" if options.keep is not None else "simple graphs and "
+    _refuse(parser, others, f"{name} is for {of}cycles of all lengths")
     expression = options.bfile if options.keep is None else options.keep
     if options.parity is not None and not Property(expression).knows_only(options.parity):
         instead = "write odd and even in the expression" if name == "--keep" else "write --bfile odd or --bfile even"
         parser.error(f"{name} knows holes by parity: {instead}, and leave --{options.parity} out")
-    suffixes = (".g6", ".graph6") if options.keep is not None else (".txt",)
-    if options.output != STANDARD_OUTPUT and PurePath(options.output).suffix.lower() not in suffixes:
-        parser.error(f"-o {options.output}: {name} writes a file *{suffixes[0]}")
+    if options.output != STANDARD_OUTPUT:
+        if options.keep is not None and not suffix_of_graphs(options.output):
+            parser.error(f"-o {options.output}: {name} writes a file *.g6, *.s6 or *.d6")
+        if options.bfile is not None and PurePath(options.output).suffix.lower() != ".txt":
+            parser.error(f"-o {options.output}: {name} writes a file *.txt")
     options.output_format = DERIVED
 
 

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.batch.properties import Property
@@ -24,6 +24,14 @@ STANDARD_OUTPUT = "-"
 DERIVED = "derived"
 WAY_ON = "--resume goes on from there"
 _COPIED_AT_ONCE = 1 << 20
+_SUFFIXES_OF_GRAPHS = {
+    ".g6": ".g6",
+    ".graph6": ".g6",
+    ".s6": ".s6",
+    ".sparse6": ".s6",
+    ".d6": ".d6",
+    ".digraph6": ".d6",
+}
 
 
 @contextlib.contextmanager
@@ -49,13 +57,19 @@ def lines_file(options: argparse.Namespace) -> Iterator[str]:
     yield path
 
 
+def suffix_of_graphs(output: str) -> str:
+    """Return the short suffix of a file of graphs, one a line; "" for any other file."""
+    return _SUFFIXES_OF_GRAPHS.get(PurePath(output).suffix.lower(), "")
+
+
 def _derivation(options: argparse.Namespace) -> Callable[[Iterable[dict[str, Any]]], Iterator[bytes]]:
     """Return the maker of the output of --keep or --bfile from lines."""
     from chordless.batch.derived import TermRows, kept_graphs
     from chordless.batch.jobs import first_number
 
     if options.keep is not None:
-        return partial(kept_graphs, keep=Property(options.keep))
+        suffix = "" if options.output == STANDARD_OUTPUT else suffix_of_graphs(options.output)
+        return partial(kept_graphs, keep=Property(options.keep), suffix=suffix)
     return TermRows(Property(options.bfile), first_number(options.graphs)).rows
 
 

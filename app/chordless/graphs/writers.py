@@ -198,6 +198,16 @@ def _write_gml(graph: Graph, stream: TextIO, comments: Sequence[str]) -> None:
     stream.writelines(f"{line}\n" for line in nx.generate_gml(named))
 
 
+def line_of_graph(graph: Graph, suffix: str) -> str | None:
+    """Return a graph as a line of the format with this suffix; None if it cannot hold the graph."""
+    line = io.BytesIO()
+    try:
+        write_graph_file(graph, f"graph{suffix}", line)
+    except GraphError:
+        return None
+    return line.getvalue().decode().rstrip("\n")
+
+
 _EDGE_LIST = FileFormat("an edge list", write_edge_list)
 _GRAPH6 = FileFormat("graph6", _write_graph6, 0, directed=False, multigraph=False)
 _SPARSE6 = FileFormat("sparse6", _write_sparse6, 0, directed=False)
