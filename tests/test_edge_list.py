@@ -108,6 +108,7 @@ def test_positions_are_by_index(tmp_path):
         ("# only words\n", "a.txt: no edges"),
         (b"1 2\n\xff\xfe 3\n", "a.txt:2: byte 0xff is not UTF-8 text"),
         (b"\x7fELF\0\0\1", "a.txt: this is a binary file"),
+        (b"PK\3\4\x14\0\0\0", "a.txt: this is a ZIP archive, as Excel saves: save the table as CSV"),
         ("1 2\n".encode("utf-16"), "a.txt: this is UTF-16 text: say so with --encoding utf-16, or save the file as"),
         ("A,B,Type,Id\n1,2,x,0\n", "a.txt:1: an edge list has two columns, or three with weights; found 4"),
         ("1 -- 2\n2 -- 3\n", "a.txt:1: each line has '--' in column 2, which is no vertex"),

@@ -28,6 +28,7 @@ NO_LOOPS = f"a simple graph has no loops — {SIMPLIFY} drops them, {MULTIGRAPH}
 EDGES_ONCE = f"a simple graph has each edge once — {SIMPLIFY} merges them, {MULTIGRAPH} keeps them"
 UTF_8 = "utf-8"
 _AT_ONCE = 1 << 18
+_ZIP_MAGIC = b"PK\x03\x04"
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
 
@@ -93,6 +94,8 @@ class Source:
         if self.encoding == UTF_8 and self.data.find(b"\0", start, end) >= 0:
             if self.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 raise self.error("this is UTF-16 text: say so with --encoding utf-16, or save the file as UTF-8")
+            if self.data.startswith(_ZIP_MAGIC):
+                raise self.error("this is a ZIP archive, as Excel saves: save the table as CSV, or unpack it")
             raise self.error("this is a binary file (it holds NUL bytes); a graph file is UTF-8 text")
         try:
             text = self.data[start:end].decode(self.encoding).replace("\r\n", "\n")
