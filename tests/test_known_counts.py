@@ -4,10 +4,33 @@ import pytest
 from chordless import generate
 from known import Known, check_counts, check_frontier, each, generated
 
-from kernels_ti import count_cycles
+from kernels_ti import count_cycles, longest_cycle
 
 KNOWN = generated()
 FRONTIERS = {"cycle:100", "bipartite:8x8", "grid:4x10", "grid:5x6", "grid:6x6"}
+
+
+HOLES, ODD_HOLES = {"min_length": 4}, {"min_length": 4, "parity": "odd"}
+PUBLISHED = {
+    "A360854": (["rook:2x2", "rook:3x3", "rook:4x4", "rook:5x5"], {}, [1, 21, 236, 4040]),
+    "A361185": (["complement:rook:3x3", "complement:rook:4x4", "complement:rook:5x5"], HOLES, [15, 264, 1700]),
+    "A370299": (["complement:sierpinski:2", "complement:sierpinski:3"], HOLES, [0, 171]),
+    "A301774": (["prism:5", "prism:7", "prism:9", "prism:11", "prism:13"], ODD_HOLES, [12, 30, 74, 200, 522]),
+    "A301773": (["moebius:4", "moebius:6", "moebius:8", "moebius:10"], ODD_HOLES, [8, 16, 48, 124]),
+    "A290026": (["halved:3", "halved:4", "halved:5", "halved:6"], {"max_length": 3}, [4, 32, 160, 640]),
+}
+"""Terms of sequences of the OEIS, each with the graphs and the bounds of its cycles."""
+
+
+@pytest.mark.parametrize("sequence", PUBLISHED)
+def test_published_sequences(sequence: str) -> None:
+    specs, bounds, terms = PUBLISHED[sequence]
+    assert [count_cycles(generate(spec), **bounds).total for spec in specs] == terms
+
+
+def test_published_lengths_of_the_longest_cycles_of_knights() -> None:
+    """A165143, from the board of 3 x 3 on."""
+    assert [longest_cycle(generate(f"knight:{n}x{n}")).length for n in range(3, 7)] == [8, 10, 16, 20]
 
 
 # Grid 9x10 has 668 million cycles; that its size is right is checked where graphs are generated.
