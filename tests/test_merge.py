@@ -146,7 +146,10 @@ def test_what_does_not_belong_together_is_refused_by_name(results, words):
         ("{", "no result: a part is a file of `chordless count --json`"),
         ("[1]", "not a whole result"),
         ('{"graph": "g", "by_length": {}}', "a result of version 0.4.0"),
-        ('{"graph": "g", "start": 0, "end": 3, "by_length": {}}', "no result: a part is a file of `chordless count"),
+        (
+            '{"graph": "g", "start": 0, "end": 3, "by_length": {}}',
+            "a result of `chordless paths`, whose parts are run directories",
+        ),
         ('{"graph_hash": "h"}', "not a whole result of `chordless count --json`: it has no 'seconds'"),
         (None, "cannot be read: No such file"),
     ],

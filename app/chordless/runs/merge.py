@@ -30,6 +30,7 @@ _SAME_ASKED = (
 _MISSING_NAMED = 100
 
 _NO_RESULT = "no result: a part is a file of `chordless count --json`, or a run directory"
+_RESULT_OF_PATHS = "a result of `chordless paths`, whose parts are run directories: count each with --checkpoint DIR"
 _OLD_RESULT = "a result of version 0.4.0, which does not say of which graph it is; count this part again"
 
 
@@ -57,7 +58,7 @@ def read_result(path: str | Path) -> PartResult:
     except (ValueError, RecursionError):
         raise OptionError(f"{path}: {_NO_RESULT}") from None
     if isinstance(values, dict) and "graph_hash" not in values and "by_length" in values:
-        raise OptionError(f"{path}: {_NO_RESULT if 'start' in values else _OLD_RESULT}")
+        raise OptionError(f"{path}: {_RESULT_OF_PATHS if 'start' in values else _OLD_RESULT}")
     try:
         command, finished = result_of_object(values)
         why = wrong_field(command) or wrong_field(finished)
