@@ -117,6 +117,18 @@ def test_the_histogram_has_a_bar_for_each_length(tmp_path):
 
 
 @pytest.mark.usefixtures("in_style")
+def test_no_tick_of_few_cycles_comes_twice(tmp_path):
+    run = tmp_path / "run"
+    assert chordless("list", "hexagonal:1x2", "-o", f"{run}/", "--arch", "cpu", "-q").returncode == 0
+    (bars,) = length_histogram([read_run(run)]).axes
+    strip, _, waiting = frontier_chart(read_run(run)).axes
+    for axis in (bars.yaxis, strip.yaxis, waiting.yaxis):
+        axis.figure.canvas.draw()
+        said = [label.get_text() for label in axis.get_ticklabels()]
+        assert len(set(said)) == len(said) > 1
+
+
+@pytest.mark.usefixtures("in_style")
 def test_several_runs_are_side_by_side_and_named(tmp_path):
     one = record(tmp_path / "_one.jsonl", STARTED, finished({4: 12}))
     two = record(tmp_path / "two.jsonl", STARTED, finished({4: 5}, reason="limit"))

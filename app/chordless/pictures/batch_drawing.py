@@ -90,6 +90,8 @@ def _common_scale(made: Sequence[Axes], lines: Sequence[dict[str, Any]], *, log:
         axes.set_xlim(min([3, *(length for length, _ in counts)]) - 0.7, last + 0.7)
         if log:
             axes.set_yscale("log")
+        else:
+            axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylim(0.7 if log else 0, most * (2 if log else 1.1))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
         axes.minorticks_off()

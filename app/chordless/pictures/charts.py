@@ -74,6 +74,7 @@ def frontier_chart(run: RecordedRun, *, titled: bool = True) -> Figure:
     The run is a search with at least two reports. If `titled`, the graph is the title.
     """
     from matplotlib.colors import LogNorm
+    from matplotlib.ticker import MaxNLocator
 
     figure, (axes,) = _figure_of_one(run, titled=titled)
     course, paths = run.state.frontier_course, run.state.path_course
@@ -86,12 +87,15 @@ def frontier_chart(run: RecordedRun, *, titled: bool = True) -> Figure:
     )
     axes.set_xlabel("seconds of search")
     axes.set_ylabel("vertices of the path")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     figure.colorbar(mesh, ax=axes, label=f"{run.state.step}s looked at", pad=0.16)
     waiting = axes.twinx()
     times = np.linspace(0, seconds, len(course.pieces))
     waiting.plot(times, course.pieces, color=PALETTE.cycles, linewidth=1.6, drawstyle="steps-mid")
     waiting.set_ylabel(f"{run.state.step}s that wait (line)", color=PALETTE.cycles)
-    waiting.set_ylim(bottom=0)
+    waiting.set_ylim(0, max(waiting.get_ylim()[1], 1))
+    waiting.yaxis.set_major_locator(MaxNLocator(integer=True))
     waiting.tick_params(axis="y", colors=PALETTE.cycles)
     waiting.yaxis.set_major_formatter(lambda value, _: short_number(value))
     return figure
@@ -236,4 +240,5 @@ def _finish(axes: Axes, *, log: bool) -> None:
         axes.set_ylim(bottom=0.7)
     else:
         axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
