@@ -62,6 +62,11 @@ class Page:
                 "Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, modifiers=2 * control
             )
 
+    async def type(self, letter):
+        code = {"key": letter, "windowsVirtualKeyCode": ord(letter.upper())}
+        await self.ask("Input.dispatchKeyEvent", type="keyDown", text=letter, **code)
+        await self.ask("Input.dispatchKeyEvent", type="keyUp", **code)
+
     async def until_drawn(self, words):
         """Wait until these words are drawn, and forget what was drawn before."""
         try:
@@ -120,12 +125,20 @@ async def counted(folder, address):
     async with opened(folder) as page:
         await page.ask("Page.navigate", url="data:text/html,<title>foreign</title>")
         foreign = await page.value(answer)
+        # The page waits for its fonts, and the keys for the page.
+        slow = {"offline": False, "latency": 500, "downloadThroughput": -1, "uploadThroughput": -1}
+        await page.ask("Network.emulateNetworkConditions", **slow)
         await page.ask("Page.navigate", url=address)
-        # The terminal has the focus without a click. What is typed before the dashboard is drawn replaces the example.
+        # The terminal has the focus without a click. What is typed before there is a terminal replaces the example.
+        while not await page.value("document.querySelector('#starting') !== null"):
+            await asyncio.sleep(0.01)
+        for letter in "grid:5x7":
+            await page.type(letter)
+        assert not await page.value("document.body.classList.contains('-loaded')")
+        await page.press("Backspace", 8)
         while not await page.value("document.body.classList.contains('-loaded')"):
             await asyncio.sleep(0.05)
-        for letter in "grid:5x6":
-            await page.ask("Input.insertText", text=letter)
+        await page.type("6")
         await page.until_drawn(b"chordless cycles in grid:5x6")
         await page.press("r", 82, control=True)
         await page.until_drawn(b"749")

@@ -1,4 +1,5 @@
-// Added to textual.js: the address of the page, its own dashboard, its font, the focus, and a question before it closes.
+// Added to textual.js: the address of the page, its own dashboard, its font, the focus, keys that come before the
+// dashboard, and a question before the page closes.
 "use strict";
 
 const SECONDS_OF_NOTE = 12;
@@ -16,6 +17,7 @@ window.onload = async (event) => {
   await Promise.all(["", "bold ", "italic "].map((style) => document.fonts.load(`${style}16px "Roboto Mono"`)));
   startTerminal(event);
   focusTerminal();
+  new MutationObserver(handKeysOver).observe(document.body, { attributes: true });
   document.querySelector("#again").addEventListener("click", () => location.reload());
 };
 
@@ -23,6 +25,30 @@ window.addEventListener("focus", focusTerminal);
 
 function focusTerminal() {
   document.querySelector(".xterm-helper-textarea")?.focus();
+}
+
+// What is typed while the page starts waits for the connection, which the terminal does not.
+const earlyKeys = [];
+window.addEventListener("keydown", keepKey, true);
+
+function keepKey(event) {
+  // These are the browser's until then.
+  if (event.ctrlKey || event.altKey || event.metaKey || /^F\d+$/.test(event.key)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  earlyKeys.push(event);
+}
+
+function handKeysOver(_, observer) {
+  if (!document.body.classList.contains("-loaded")) return;
+  observer.disconnect();
+  window.removeEventListener("keydown", keepKey, true);
+  const field = document.querySelector(".xterm-helper-textarea");
+  for (const early of earlyKeys) {
+    const letter = { data: early.key, inputType: "insertText" };
+    const event = early.key.length === 1 ? new InputEvent("input", letter) : new KeyboardEvent("keydown", early);
+    field.dispatchEvent(event);
+  }
 }
 
 window.addEventListener("beforeunload", (event) => {
