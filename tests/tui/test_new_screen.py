@@ -22,7 +22,9 @@ from chordless.tui.outlook import Outlook
 from chordless.tui.run_form import listing_of
 from chordless.tui.session import RunSession
 from chordless.tui.settings import LastChoices, Settings, load_settings
+from chordless.tui.widgets.arch_field import ArchField
 from chordless.tui.widgets.choice import Choice
+from chordless.tui.widgets.graph_source import GraphSource
 from chordless.words.cycle_range import CycleRange
 from patience import PATIENCE
 from textual.widgets import Button, Input, RadioButton, Static
@@ -74,6 +76,25 @@ def test_what_is_typed_replaces_the_example_and_is_looked_at():
         assert pilot.app.command is None
         # Start before the answer is there: the run begins as soon as it is.
         await pilot.press(*"petersen", "ctrl+r")
+        await until(pilot, lambda: pilot.app.command is not None)
+
+    assert fill(SMALL, steps).command.graph == "petersen"
+
+
+def test_a_start_that_waits_for_the_graph_outlives_a_test_of_a_device_but_not_another_graph():
+    async def steps(pilot):
+        screen = pilot.app.screen
+        graph, source = screen.query_one("#graph", Input), screen.query_one(GraphSource)
+        graph.value = "petersen"
+        screen.action_start()
+        graph.value = "grid:3x3"
+        await pilot.pause()
+        await until(pilot, lambda: source.is_known)
+        await pilot.pause()
+        assert pilot.app.command is None
+        graph.value = "petersen"
+        screen.action_start()
+        screen.query_one(ArchField).post_message(ArchField.Probed())
         await until(pilot, lambda: pilot.app.command is not None)
 
     assert fill(SMALL, steps).command.graph == "petersen"

@@ -93,7 +93,7 @@ class NewScreen(Page):
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_PREVIEW_FROM, "-beside"), (_TWO_COLUMNS_FROM, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-low"), (_DRAWING_BELOW_FROM, "-middle"), (_HIGH_FROM, "-high")]
-        self._is_to_start = False
+        self._asked_to_start: LastChoices | None = None  # What is started as soon as the graph is known
         # The chosen way to count, whether an estimate has chosen it, and the graph for which the user has chosen one.
         self._way, self._is_advised = "", False
         self._chosen_for: str | None = None
@@ -148,7 +148,7 @@ class NewScreen(Page):
 
     def on_screen_resume(self) -> None:
         """Apply what may have changed while another screen was shown."""
-        self._is_to_start = False
+        self._asked_to_start = None
         usual = {name: getattr(self.dashboard.settings.last, name) for name in ("threads", "memory")}
         for name, text in usual.items():
             if text != self._usual.get(name, text):
@@ -196,7 +196,7 @@ class NewScreen(Page):
         elif source.is_known:
             self._begin()
         else:
-            self._is_to_start = True
+            self._asked_to_start = self._choices()
 
     def action_breadth_first(self) -> None:
         """Start one search in which paths grow at one end, level by level; the next one grows as before."""
@@ -227,13 +227,9 @@ class NewScreen(Page):
     @on(Input.Changed)
     @on(Choice.Changed)
     @on(ArchField.Probed)
-    def _edited(self) -> None:
-        self._is_to_start = False
-        self._show_status()
-
     @on(GraphPreview.Changed)
     @on(RecentRuns.Changed)
-    def _estimated(self) -> None:
+    def _edited(self) -> None:
         self._show_status()
 
     def _advise(self) -> None:
@@ -256,9 +252,12 @@ class NewScreen(Page):
     @on(GraphSource.Checked)
     def _checked(self) -> None:
         self._show_status()
-        if self._is_to_start and self.query_one(GraphSource).is_known:
-            self._is_to_start = False
-            self.action_start()
+        if self._asked_to_start is not None and self.query_one(GraphSource).is_known:
+            asked, self._asked_to_start = self._asked_to_start, None
+            choices = self._choices()
+            # What was changed since is not what the user asked to start; another reading may have been found to fit.
+            if replace(asked, source=choices.source) == choices:
+                self.action_start()
 
     def _choices(self) -> LastChoices:
         question = self.query_one(GraphSource).question
