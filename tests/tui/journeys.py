@@ -202,6 +202,8 @@ JOURNEYS = {
         _START,
         Step("runs", ("M-4",), shows=("gnp:100,0.2,3", "running")),
         Step("watched", ("Enter",), shows=("running", "paths wait")),
+        Step("beside", ("B",), shows=("breadth first?", "goes on beside it")),
+        Step("not-beside", ("n",), shows=("running", "paths wait")),
         Step("asked", ("s",), shows=("another process has",)),
         Step("stopped", ("y",), shows=("stopped", "Press r to resume")),
     ),
@@ -211,7 +213,7 @@ JOURNEYS = {
         Step("saved", ("C-r",), shows=("running", "paths wait")),
         Step("checkpoint", ("w",), shows=("just now",)),
         Step("killed", kills=True, shows=("The engine was killed", "r to resume")),
-        Step("resumed", ("r",), shows=("running", "paths wait"), hides=("was killed",)),
+        Step("resumed", ("r",), shows=("running", "paths wait"), hides=("The engine was killed",)),
         Step("asked", ("s",), shows=("stopped",)),
     ),
     "keep": (
@@ -251,7 +253,7 @@ JOURNEYS = {
     "roads": (
         _START,
         Step("typed", ("C-u",), "roads.geojson", ("16 vertices, 24 edges",)),
-        Step("run", ("C-r",), shows=("complete", "cycles 24")),
+        Step("run", ("C-r",), shows=("✔ complete",)),
         Step("offer", ("3",), shows=("List the cycles",)),
         Step("listed", ("Enter",), shows=("roads.geojson · 24 cycles",)),
         Step("alone", ("a",), shows=("24 cycles",)),
@@ -261,7 +263,8 @@ JOURNEYS = {
     "paths": (
         _START,
         Step("typed", ("C-u",), "petersen", ("10 vertices",)),
-        Step("no-ends", ("Tab", "Tab", "Tab", "Tab", "Tab", "Down"), shows=("From", "name a vertex")),
+        # From the field of the graph backwards: on a large terminal there are more fields after it.
+        Step("no-ends", (*12 * ("BTab",), "Down"), shows=("From", "name a vertex")),
         Step("from", ("Tab",), "1", ("From",)),
         Step("to", ("Tab",), "1", ("two different",)),
         Step("other", ("C-u",), "7", ("from 1 to 7",)),

@@ -6,15 +6,19 @@ import time
 from pathlib import Path
 
 import pytest
+from chordless.engine.process import EngineProcess
+from chordless.protocol.events import Progress
 from chordless.protocol.orders import RunCommand
 from chordless.tui.app import ChordlessApp
+from chordless.tui.messages import OpenRun
 from chordless.tui.run_form import wave_of
 from chordless.tui.screens.run_wave import AskAnew
 from chordless.tui.settings import Settings
+from textual.widgets import Static
 
 from tui.new_form import fill
 from tui.pilots import SMALL, drive, text_of, until
-from tui.slow_runs import at_full_speed, begin
+from tui.slow_runs import at_full_speed, begin, command
 from tui.stage import notices
 
 
@@ -80,6 +84,30 @@ def test_a_search_that_takes_years_names_the_boundary_and_one_key_takes_it(tmp_p
         assert first.state.can_resume
         await pilot.press("f2")
         await until(pilot, lambda: any("can go along a boundary" in said for said in notices(app)))
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["B", "f2"])
+def test_beside_a_run_of_another_process_none_is_begun_without_a_question(tmp_path, slow, key):
+    run = tmp_path / "run"
+
+    async def steps(pilot):
+        app = pilot.app
+        with EngineProcess(command(run)) as other:
+            while not isinstance(other.poll(60), Progress):
+                pass
+            app.post_message(OpenRun(run))
+            await until(pilot, lambda: app.run_state is not None and app.run_state.phase == "running")
+            watched = app.session
+            await pilot.press(key)
+            await until(pilot, lambda: isinstance(app.screen, AskAnew))
+            assert "goes on beside it, in another process." in str(app.screen.query_one(Static).content)
+            await pilot.press("n")
+            await until(pilot, lambda: not isinstance(app.screen, AskAnew))
+            assert app.session is watched
+            other.stop()
 
     drive(ChordlessApp(Settings()), SMALL, steps)
 

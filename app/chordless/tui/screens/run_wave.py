@@ -24,18 +24,17 @@ _SECONDS_BETWEEN_LOOKS = 0.05
 
 
 class AskAnew(Question):
-    """Asks whether to begin a run anew in another way; `keeps` says that the run at work can be resumed later."""
+    """Asks whether to begin a run anew in another way; `becomes` says what becomes of the runs at work."""
 
-    def __init__(self, what: str, *, keeps: bool) -> None:
-        kept = "stops with a checkpoint and can be resumed" if keeps else "stops, and nothing of it is kept"
-        super().__init__(f"{what} The run at work {kept}.\n", "Yes, begin anew")
+    def __init__(self, what: str, becomes: str) -> None:
+        super().__init__(f"{what} {becomes}\n", "Yes, begin anew")
 
 
 class WaveAction(Page):
     """The part of the Run screen that shows the wave."""
 
     def action_breadth_first(self) -> None:
-        """Begin the shown run anew, breadth first. If it is at work here, ask first."""
+        """Begin the shown run anew, breadth first. If a run is at work, ask first."""
         app = self.dashboard
         session, own = app.session, app.engine_session()
         try:
@@ -57,11 +56,18 @@ class WaveAction(Page):
             )
 
     def ask_anew(self, what: str, own: RunSession | None, begin: Callable[[], object]) -> None:
-        """Begin a run anew; ask first if that ends the run at work."""
-        if own is None:
-            begin()
+        """Begin a run anew; ask first if that ends the run at work here, or goes on beside one of another process."""
+        becomes, shown = [], self.dashboard.session
+        if own is not None:
+            is_kept = own.directory is not None
+            kept = "stops with a checkpoint and can be resumed" if is_kept else "stops, and nothing of it is kept"
+            becomes.append(f"The run at work {kept}.")
+        if shown is not None and shown.is_at_work and not shown.owns_engine and shown.replay is None:
+            becomes.append("The run that is shown goes on beside it, in another process.")
+        if becomes:
+            self.ask(AskAnew(what, " ".join(becomes)), begin)
         else:
-            self.ask(AskAnew(what, keeps=own.directory is not None), begin)
+            begin()
 
     @work(exclusive=True, group="anew")
     async def begin_anew(

@@ -52,7 +52,7 @@ class WayAction(WaveAction):
         return f"{times} {key_of(self, 'run.other_way')} takes the boundary." if times else ""
 
     def action_other_way(self) -> None:
-        """Begin the shown run anew along a boundary. If it is at work here, ask first."""
+        """Begin the shown run anew along a boundary. If a run is at work, ask first."""
         app = self.dashboard
         command, own = self._command_of_search(), app.engine_session()
         if command is None:
