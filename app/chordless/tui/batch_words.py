@@ -92,9 +92,23 @@ COLUMNS = (
 )
 
 
+# On a narrow screen the first of these go first: cycles, and the answers about a food web, stay.
+_LEAVING = ("seconds", "longest", "m", "n", "interval", "holes", "cycles")
+
+
 def columns_of(known: Collection[str]) -> tuple[Column, ...]:
     """Return the columns of a batch; `known` are the titles of the optional ones that have a value in some line."""
     return tuple(column for column in COLUMNS if not column.is_optional or column.title in known)
+
+
+def columns_within(room: int, known: Collection[str]) -> tuple[Column, ...]:
+    """Return the columns for which `room` cells are enough, each after a blank; see `columns_of`."""
+    columns = columns_of(known)
+    for title in _LEAVING:
+        if sum(column.width + 1 for column in columns) <= room:
+            break
+        columns = tuple(column for column in columns if column.title != title)
+    return columns
 
 
 def graph_text(line: BatchLine, width: int, *, ascii_only: bool) -> str:

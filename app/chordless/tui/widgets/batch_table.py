@@ -10,13 +10,13 @@ from textual import events
 from textual.message import Message
 
 from chordless.tui.batch_lines import BatchLine, BatchLines
-from chordless.tui.batch_words import Column, columns_of, error_text, graph_text, status_mark
+from chordless.tui.batch_words import Column, columns_within, error_text, graph_text, status_mark
 from chordless.tui.marks import cut, sort_arrow
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.line_table import LineTable
 
 _STATUS_WIDTH = 12
-_LEAST_GRAPH_WIDTH = 10
+_LEAST_GRAPH_WIDTH = 8
 _MOST_GRAPH_WIDTH = 44
 _ERROR_WIDTH = 40
 # Cells before every line.
@@ -137,12 +137,8 @@ class BatchTable(LineTable[BatchLine]):
         return parts
 
     def _columns(self, width: int) -> tuple[Column, ...]:
-        """Return the columns of numbers that fit beside the graph; the last ones are left out first."""
-        columns = columns_of(self._known)
-        room = width - self._number_width - 1 - _STATUS_WIDTH - _LEAST_GRAPH_WIDTH
-        while columns and sum(column.width + 1 for column in columns) > room:
-            columns = columns[:-1]
-        return columns
+        """Return the columns of numbers that fit beside the graph."""
+        return columns_within(width - self._number_width - 1 - _STATUS_WIDTH - _LEAST_GRAPH_WIDTH, self._known)
 
     def _widths(self, width: int) -> tuple[int, int]:
         """Return the widths of the graph and of the error; 0 if the error has no column of its own."""
