@@ -136,8 +136,10 @@ def test_a_run_of_another_process_is_stopped_only_after_a_question():
 
     async def steps(pilot):
         for key in ("enter", "escape", "q", "n"):
+            app.notify("It would cover an answer.")
             await pilot.press("s")
             await until(pilot, lambda: "another process has" in text_of(app))
+            assert notices(app) == []
             await pilot.press(key)
             await until(pilot, lambda: "another process has" not in text_of(app))
         assert app.session.told == []

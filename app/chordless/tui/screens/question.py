@@ -20,6 +20,10 @@ class Dialog(ModalScreen[AnswerT]):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(DIALOGS)
 
+    def on_mount(self) -> None:
+        """Take notices away: on a small terminal one would cover an answer."""
+        self.app.clear_notifications()
+
     def action_back(self) -> None:
         """Take the question away."""
         self.dismiss(None)
