@@ -193,7 +193,7 @@ JOURNEYS = {
     "holes": (
         _START,
         Step("typed", ("M-5", ":"), "holes.net line.net", ("2 inputs",)),
-        Step("done", ("Tab", "Up", "C-r"), shows=("done", "2 of 2 graphs", "8 4 1", "5 2 0")),
+        Step("done", ("Tab", "Up", "C-r"), shows=("done", "2 of 2 graphs", "no 1", "yes 0")),
     ),
     "attach": (
         Step(

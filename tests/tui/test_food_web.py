@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from chordless.graphs.overlap_report import OverlapReport, SpeciesHoles
@@ -16,6 +17,7 @@ from textual.widgets import Static
 
 from kernels_ti import GraphError
 from tui.pilots import SMALL, drive, text_of, until
+from tui.stage import COMPLETE, Stage, play
 
 NO_HOLES = {"web": "x.net", "vertices": 9, "types": None, "living": 9, "links": 9, "sharing": 4, "edges": 3}
 
@@ -83,6 +85,18 @@ def test_only_a_web_whose_cycles_are_all_known_gets_a_verdict():
     assert not is_known_in_full({"overlap": True}, "interrupted")
     assert not is_known_in_full({"overlap": True, "pick": "sample"}, "complete")
     assert not is_known_in_full({"overlap": False}, "complete")
+
+
+def test_an_order_of_many_species_is_told_to_its_end(tmp_path):
+    species = [f"species with a long name {letter}" for letter in "ABCDEFGHIJKL"]
+    groups = [(v, v + 1) for v in range(len(species) - 1)]
+    web = write_web(tmp_path / "web.net", *groups, names=[*species, *(f"prey {v}" for v in range(len(groups)))])
+    app = Stage(replace(COMPLETE, graph=str(web), options={"overlap": True}))
+
+    async def steps(pilot):
+        await until(pilot, lambda: all(f"name {letter}" in " ".join(text_of(app).split()) for letter in "AL"))
+
+    play(app, SMALL, steps)
 
 
 @pytest.mark.slow

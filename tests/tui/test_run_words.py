@@ -304,6 +304,13 @@ def test_the_graph_is_told_as_fully_as_there_is_room():
     assert run_words.graph_and_device(state, "  ", 40) == "  grid:9x10: 90 vertices, 161 edges"
     assert run_words.graph_and_device(state, "  ", 20) == run_words.graph_and_device(state, "  ", 0) == "  grid:9x10"
     assert run_words.graph_and_device(RunState(), "  ", 99) == ""
+    of_a_file = replace(state, graph="/home/ada/webs/lake.net")
+    assert run_words.graph_and_device(of_a_file, "  ", 40) == "  lake.net: 90 vertices, 161 edges"
+
+
+def test_a_spec_with_slashes_is_no_path():
+    assert run_words.graph_name("smiles:F/C=C/F") == "smiles:F/C=C/F"
+    assert run_words.graph_name("webs/lake.net") == "lake.net"
 
 
 def test_a_wave_tells_its_level_and_no_share_and_no_end():

@@ -31,6 +31,7 @@ from chordless.tui.failure import short_traceback
 from chordless.tui.feeds import EngineFeed, Feed, FollowFeed, ReplayFeed
 from chordless.tui.messages import CompareRuns, OpenRun, ReplayRun, RunChanged, RunNews, ShowLength, StartRun
 from chordless.tui.palette import ActionProvider
+from chordless.tui.run_words import graph_name
 from chordless.tui.screens import SCREENS
 from chordless.tui.screens.batch_questions import LeaveBatch
 from chordless.tui.screens.leave import LeaveScreen
@@ -241,7 +242,7 @@ class ChordlessApp(App[str]):
         elif news.session is self._behind and not news.session.is_at_work:
             state = news.session.state
             self.notify(
-                f"{state.graph or 'The run'}: {state.phase}, {quantity(state.cycles, state.thing)}",
+                f"{graph_name(state.graph) or 'The run'}: {state.phase}, {quantity(state.cycles, state.thing)}",
                 title="The other run",
             )
             self._behind.feed.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from chordless.cycles.browse import FoundCycle, RunCycles
 from chordless.cycles.heat import Heat
@@ -11,6 +10,7 @@ from chordless.cycles.index import CycleIndex, Order
 from chordless.cycles.read import row_words
 from chordless.protocol.orders import USUAL_SAMPLE
 from chordless.runs.state import RunState
+from chordless.tui.run_words import graph_name
 from chordless.words.numbers import bytes_text, share_text
 from kernels_ti import Graph
 from kernels_ti.errors import quantity
@@ -40,7 +40,7 @@ def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str, *
     """
     chosen, count = index.chosen, len(run)
     cycles = f"{quantity(count, run.thing)}{' so far' if run.at_work else ''}"
-    parts = [Path(run.loaded.title).name, cycles if chosen.keeps_all else f"{len(index):,} of {cycles}"]
+    parts = [graph_name(run.loaded.title), cycles if chosen.keeps_all else f"{len(index):,} of {cycles}"]
     parts += [picked] if picked else []
     if chosen.lengths_text():
         parts.append(f"length {chosen.lengths_text()}")
@@ -97,7 +97,7 @@ def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
 
     The label is "" if there is nothing to offer. `can_list` says whether the search can be repeated now as a listing.
     """
-    graph, thing = Path(state.graph).name, state.thing
+    graph, thing = graph_name(state.graph), state.thing
     if state.phase in ("starting", "running", "paused"):
         return f"This run only counts the {thing}s of {graph}.\n\nOnce it is over they can be listed from here.", ""
     counted, pick = quantity(state.cycles, thing), state.options.get("pick", "all")

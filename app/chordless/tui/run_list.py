@@ -11,7 +11,7 @@ from typing import Any
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunStage, RunSummary
 from chordless.tui.marks import Mark
-from chordless.tui.run_words import level_words, search_words, waiting_words
+from chordless.tui.run_words import graph_name, level_words, search_words, waiting_words
 from chordless.values import SHORTEST_CYCLE
 from chordless.words.numbers import bytes_text, paths_text, seconds_text, share_text, size_text
 from kernels_ti.errors import quantity
@@ -88,8 +88,8 @@ _QUESTION = (
 
 
 def title(run: RunSummary) -> str:
-    """Return a short name of the graph: a spec, or the name of a file without its folder; and what was picked of it."""
-    name = Path(run.graph).name if "/" in run.graph else run.graph
+    """Return a short name of the graph, and what was picked of it."""
+    name = graph_name(run.graph)
     return name if run.pick == "all" else f"{run.pick} of {name}"
 
 

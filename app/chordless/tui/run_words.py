@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from chordless.graphs.generators import is_spec
 from chordless.runs.state import ENDINGS, RunState
 from chordless.tui.marks import Mark
 from chordless.values import SHORTEST_CYCLE, SHORTEST_PATH
@@ -122,13 +124,20 @@ def graph_and_device(state: RunState, gap: str, room: int) -> str:
     if not state.graph:
         return ""
     paths = paths_text(state.options.get("between", ()), all_pairs=state.options.get("all_pairs", False))
-    name = ", ".join(filter(None, [state.graph, "niche overlap" if state.options.get("overlap") else "", paths]))
+    name = ", ".join(
+        filter(None, [graph_name(state.graph), "niche overlap" if state.options.get("overlap") else "", paths])
+    )
     size = f"{name}: {size_text(state.n, state.m)}"
     degree = f"{size}, max degree {state.max_degree:,}"
     device = device_words(state)
     choices = ([degree, device] if device else [degree], [degree], [size], [name])
     texts = ["".join(gap + text for text in choice) for choice in choices]
     return next((text for text in texts if len(text) <= room), texts[-1])
+
+
+def graph_name(graph: str) -> str:
+    """Return a short name of a graph: a spec, or the name of a file without its folder."""
+    return graph if is_spec(graph) else os.path.basename(graph) or graph
 
 
 def without_name(message: str, name: str) -> str:

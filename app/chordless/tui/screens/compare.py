@@ -239,7 +239,7 @@ def _searched(state: RunState) -> tuple[str, ...]:
 
 
 def _graph(state: RunState) -> tuple[str, ...]:
-    return f"{state.graph}  {size_text(state.n, state.m)}", state.graph, Path(state.graph).name
+    return f"{state.graph}  {size_text(state.n, state.m)}", state.graph, run_words.graph_name(state.graph)
 
 
 def _both(first: RunState, second: RunState) -> str:

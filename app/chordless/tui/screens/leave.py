@@ -16,7 +16,7 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
 from chordless.tui.batch_session import BatchSession
 from chordless.tui.detached import LOG, go_on_detached
-from chordless.tui.run_words import stop_now_words
+from chordless.tui.run_words import graph_name, stop_now_words
 from chordless.tui.screens.question import AnswerT, Dialog
 from chordless.tui.session import RunSession
 from kernels_ti import ChordlessError, EngineError
@@ -109,7 +109,7 @@ class LeaveScreen(LeaveQuestion[str]):
                 Button("Stop it with a checkpoint, and leave", id="stop"),
                 Button(stop_now_words(session.state), id="kill"),
             ]
-        super().__init__(session, f"{session.state.graph or 'The run'} is still being searched.", *buttons)
+        super().__init__(session, f"{graph_name(session.state.graph) or 'The run'} is still being searched.", *buttons)
 
     async def leave(self, choice: str) -> str:
         """Stop the engine. To keep the run, start a process that resumes it."""

@@ -82,8 +82,8 @@ class RunScreen(WayAction, OfferedKeys):
             yield Static(id="run-phase")
             yield Static(id="run-trouble")
             yield Static(id="run-notes")
-            yield WebVerdict(id="run-web")
             with VerticalScroll(id="run-rest", can_focus=False):
+                yield WebVerdict(id="run-web")
                 with Container(id="run-tiles"):
                     for name, (title, _, has_rates) in _TILES.items():
                         yield Tile(title.format(RunState()), has_rates=has_rates, id=f"tile-{name}")
@@ -180,7 +180,9 @@ class RunScreen(WayAction, OfferedKeys):
         elif session.owns_engine:
             self._ask(_STOPPING, session.feed.stop)
         else:
-            self.ask(AskStop(self._newest.graph), partial(self._ask, _STOPPING, session.feed.stop))
+            self.ask(
+                AskStop(run_words.graph_name(self._newest.graph)), partial(self._ask, _STOPPING, session.feed.stop)
+            )
 
     def action_checkpoint(self) -> None:
         """Write a checkpoint now."""
