@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 from chordless.engine import boundary, search_run
 from chordless.engine.channel import ClientIsGone
-from chordless.protocol.events import Checkpointed, Finished, Progress
+from chordless.protocol.events import Checkpointed, Finished, Paused, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
 from program import chordless, count
@@ -91,6 +91,37 @@ def test_a_count_that_is_stopped_again_and_again(tmp_path, options):
     assert (again.cycles, again.cycles_by_length) == (whole.cycles, whole.cycles_by_length)
     assert again.boundary == part.boundary == whole.boundary
     assert again.enumerate_seconds == part.enumerate_seconds
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=["by length", "total", "restricted"])
+def test_a_session_that_ends_before_it_counts_tells_what_was_counted(tmp_path, options):
+    path = tmp_path / "run"
+    part = run(begun(path, **options), stop_after=30)
+    assert part.cycles > 0
+    client = Client(stop_after=0)
+    search_run.run(resumed(path), client, -1)
+    again = client.events[-1]
+    assert (again.cycles, again.cycles_by_length, again.share) == (part.cycles, part.cycles_by_length, part.share)
+    assert again.boundary == part.boundary
+    assert {event.cycles for event in client.events[2:] if isinstance(event, Progress)} == {part.cycles}
+    assert run(resumed(path)).complete
+
+
+def test_after_a_pause_the_numbers_before_it_are_told_again():
+    class Pausing(Client):
+        looks = 0
+
+        def obey(self, *, wait=False):
+            self.looks += 1
+            self.paused = self.looks == 30 and not wait
+
+    client = Pausing()
+    search_run.run(RunCommand(GRAPH, time.time(), method="boundary", arch="reference"), client, -1)
+    at = client.events.index(Paused())
+    before, after = client.events[at - 1], client.events[at + 1]
+    assert before.cycles == after.cycles > 0
+    assert after.states == before.states
+    assert not after.states_by_step
 
 
 @pytest.mark.parametrize("total_only", [False, True])

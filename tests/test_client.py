@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import signal
 import subprocess
@@ -19,6 +20,8 @@ from chordless.engine.process import EngineProcess
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, DeviceReport, Failed, Finished, Log, Paused, Progress, Started
 from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, ProbeCommand, RunCommand
+from chordless.protocol.recording import recorded
+from chordless.runs.state import RunState
 from patience import PATIENCE
 from program import SOURCE_PATH, slow_boot
 
@@ -159,6 +162,19 @@ def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
     assert finished.complete
     with EngineProcess(replace(command, checkpoint=None)) as engine:
         assert wait_for(engine, Finished).cycles_by_length == finished.cycles_by_length
+
+
+def test_a_recording_has_every_step_though_not_every_report(tmp_path, monkeypatch):
+    monkeypatch.setattr("chordless.engine.process._SHARE_BETWEEN_RECORDS", math.inf)
+    run, told = tmp_path / "run", []
+    with EngineProcess(RunCommand("grid:10x11", time.time(), method="boundary", checkpoint=str(run))) as engine:
+        while not isinstance(event := engine.poll(60), Finished):
+            told.append((0.0, event))
+    kept = list(recorded(run / "events.jsonl"))
+    assert len(kept) < len(told)
+    state = RunState().after(kept)
+    assert len(state.states_by_step) == len(state.expected_by_step) == 110
+    assert state.states_by_step == RunState().after(told).states_by_step
 
 
 @pytest.mark.parametrize("output", [None, "run"])

@@ -177,19 +177,22 @@ class BoundaryCount:
     @property
     def states(self) -> int:
         """States that are held now."""
-        return 0 if self._block is None else self._block.states
+        if self._block is None:
+            return 0 if self._saved_block is None else self._saved_block.states.words.shape[1]
+        return self._block.states
 
     @property
     def triangles(self) -> int:
         """Triangles of the vertices that came; told from the other cycles also with `by_length` off."""
-        return self._triangles + (0 if self._block is None else self._block.triangles)
+        block = self._block or self._saved_block
+        return self._triangles + (0 if block is None else block.triangles)
 
     @property
     def cycles_by_length(self) -> dict[int, int]:
         """Cycles of the vertices that came, by length; with `by_length` off all of them have length 0."""
         counts = Counter(self._counts)
-        if self._block is not None:
-            counts.update(self._block.cycles)
+        if (block := self._block or self._saved_block) is not None:
+            counts.update(block.cycles)
         if self._longest is None:
             return {0: total} if (total := counts.total()) else {}
         return {length: count for length, count in sorted(counts.items()) if length in self._lengths}

@@ -57,21 +57,28 @@ def count_along_boundary(
     DeviceError or OptionError for an arch that is not there or has no such kernels, EngineError if the states do not
     fit into the memory allowed.
     """
-    watch = Watch(command, channel, 0.0 if checkpoint is None else checkpoint.state.seconds)
+    watch = Watch(command, channel, NOTHING_YET if checkpoint is None else _kept(checkpoint))
     by_length = not command.total_only
     saved = None if checkpoint is None else checkpoint.along
     assert not isinstance(saved, SavedPick)
     plan, arch = _planned(command, space, plan, order, tell_order, saved, watch)
-    if (reason := watch.look()) is not None:
+    reason = watch.look() if saved is None else None
+    if reason is not None:
         # An order that was sought for too short a time is not kept: a count that goes on seeks a better one.
         return reason, Snapshot(seconds=watch.seconds), {"width": plan.width, "states": 0}, None, None
     count = BoundaryCount(space, by_length=by_length, memory=host_budget(command.memory), plan=plan, saved=saved)
     reports = _Reports(count, wants_shares=command.per_vertex or command.per_edge)
+    if saved is not None:
+        # What was counted before stays in view, also where this session ends or pauses before it counts.
+        watch.send(reports.progress(watch.seconds))
+        if (reason := watch.look()) is not None:
+            counted = _snapshot(command, count, watch, finished=False)
+            return reason, counted, {"width": plan.width, "states": count.most_states}, None, None
     if arch != "reference":
         # A stop kills an engine that compiles: the order of the vertices took long to find.
         if keeper is not None:
             _keep(keeper, channel, command, count, watch)
-        channel.send(replace(reports.progress(watch.seconds), compiling=True))
+        watch.send(replace(reports.progress(watch.seconds), compiling=True))
     device = None if arch == "reference" else open_device(arch, threads=command.threads)
     if device is not None:
         count.use(device, search_budget(device, command.memory))
@@ -82,8 +89,8 @@ def count_along_boundary(
             if keeper is not None:
                 keep = partial(_keep, keeper, channel, command, count, watch)
                 stack.enter_context(keeper.telling_the_way_on("the count", keep))
-            count.advance(_SLICE_SECONDS, partial(_reported_enough, channel, watch, reports))
-        channel.send(reports.progress(watch.seconds))
+            count.advance(_SLICE_SECONDS, partial(_reported_enough, watch, reports))
+        watch.send(reports.progress(watch.seconds))
         if not count.finished:
             reason = watch.look()
             if channel.checkpoint_asked and keeper is None:
@@ -94,7 +101,7 @@ def count_along_boundary(
     shares = None
     if reason is None and (command.per_vertex or command.per_edge):
         try:
-            enough = partial(_reported_enough, channel, watch, reports)
+            enough = partial(_reported_enough, watch, reports)
             means = Means(host_budget(command.memory), enough, reports.take_step)
             shares = shares_of(space, planned_blocks(space, count.plan), means)
         except GivenUp:
@@ -102,7 +109,7 @@ def count_along_boundary(
         else:
             if shares.total != sum(count.cycles_by_length.values()):
                 raise EngineError("internal error: the way forward counts other cycles than the count")
-            channel.send(reports.progress(watch.seconds))
+            watch.send(reports.progress(watch.seconds))
     snapshot = _snapshot(command, count, watch, finished=reason is None)
     if keeper is not None and reason is None:
         channel.send(keeper.write(totals_of(snapshot), snapshot.cycles, along=count.saved(), finished=True))
@@ -148,11 +155,18 @@ def _snapshot(command: RunCommand, count: BoundaryCount, watch: Watch, *, finish
     )
 
 
-def _reported_enough(channel: Channel, watch: Watch, reports: _Reports) -> bool:
+def _reported_enough(watch: Watch, reports: _Reports) -> bool:
     """Say whether to end, and report now and then, while one vertex takes long."""
     if watch.is_due:
-        channel.send(reports.progress(watch.seconds))
+        watch.send(reports.progress(watch.seconds))
     return watch.says_enough()
+
+
+def _kept(checkpoint: Checkpoint) -> Progress:
+    """Return a report of the totals that a checkpoint has."""
+    counts, seconds = checkpoint.state.cycles_by_length, checkpoint.state.seconds
+    share = checkpoint.state.share
+    return replace(NOTHING_YET, seconds=seconds, cycles=sum(counts.values()), cycles_by_length=counts, share=share)
 
 
 class _Reports:
@@ -183,16 +197,24 @@ class _Reports:
 
 
 class Watch:
-    """Watches for commands and for the timeout, from the seconds of earlier sessions on; pauses do not count."""
+    """Watches for commands and for the timeout, and reports; pauses do not count.
 
-    def __init__(self, command: RunCommand, channel: Channel, seconds_before: float = 0.0) -> None:
+    The first report, `known`, has what is known of earlier sessions, and their seconds.
+    """
+
+    def __init__(self, command: RunCommand, channel: Channel, known: Progress = NOTHING_YET) -> None:
         self._timeout = command.timeout
-        self._seconds_before = seconds_before
+        self._seconds_before = known.seconds
         self._channel = channel
         self._began = self._looked = time.monotonic()
         self._reason: Reason | None = None
         self._width = 0
-        channel.send(NOTHING_YET)
+        self.send(known)
+
+    def send(self, report: Progress) -> None:
+        """Send a report, and again after a pause."""
+        self._newest = replace(report, states_by_step={}, expected_by_step={})
+        self._channel.send(report)
 
     @property
     def seconds(self) -> float:
@@ -223,7 +245,7 @@ class Watch:
         """Do the same as `says_enough` while an order of the vertices is sought, and report that."""
         if self.is_due:
             seeking = replace(NOTHING_YET, seconds=self.seconds, seeking_order=True, width=self._width)
-            self._channel.send(replace(seeking, memory_bytes=resident_bytes()))
+            self.send(replace(seeking, memory_bytes=resident_bytes()))
         return self.says_enough()
 
     def look(self) -> Reason | None:
@@ -244,4 +266,4 @@ class Watch:
         while self._channel.paused and not self._channel.stop_asked:
             self._channel.obey(wait=True)
         self._began += time.monotonic() - halted
-        self._channel.send(NOTHING_YET)
+        self.send(self._newest)

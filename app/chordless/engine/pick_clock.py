@@ -37,7 +37,7 @@ class PickClock(Watch):
         self._before = 0.0 if checkpoint is None else checkpoint.state.seconds
         # The library's clock stands still while kernels are compiled; so the time-out is its own.
         self.orders = Orders(replace(command, timeout=None), channel)
-        self._channel, self._ways = channel, ways
+        self._ways = ways
         self._steps: StepReports | None = None
         self._all_steps, self._cost, self._shared, self._width = 0, 1.0, 0.0, 0
         self.states: list[int] = []
@@ -104,7 +104,7 @@ class PickClock(Watch):
                 seeking_order=stage in ("reading", "seeking an order"),
                 memory_bytes=resident_bytes(),
             )
-        self._channel.send(sent)
+        self.orders.send(sent)
 
 
 class PickCheckpoints(Keeping):

@@ -79,6 +79,8 @@ class EngineProcess:
         self._unrecorded: list[str] = []
         self._began = self._last_record = time.monotonic()
         self._paused = False
+        # The last report that was left out of the recording in the directory, and its line.
+        self._left_out: Progress | None = None
         self._unwritten = ""
         self.directory: str | None = None
         self._pending: deque[Event] = deque()
@@ -310,8 +312,10 @@ class EngineProcess:
             line = "".join([*self._unrecorded, line])
         now = time.monotonic()
         if isinstance(event, Progress):
+            if self._left_out is not None and (whole := event.with_steps_of(self._left_out)) is not event:
+                event, line = whole, _line_of(whole)
             if not self._paused and now - self._last_record < _SHARE_BETWEEN_RECORDS * (now - self._began):
-                self._unwritten = line
+                self._left_out, self._unwritten = event, line
                 return
             self._last_record = now
             # Followers learn only from this event that the run continues.
@@ -320,7 +324,7 @@ class EngineProcess:
             self._paused = self._paused or isinstance(event, Paused)
             # The last counts before a pause or a failure are those that were shown.
             line = self._unwritten + line
-        self._unwritten = ""
+        self._left_out, self._unwritten = None, ""
         _write_line(self._in_directory, line)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from chordless.words.numbers import bytes_text
@@ -83,6 +83,15 @@ class Progress:
     # there are, 0 as long as that is not known. Both are 0 in a single pass.
     pass_number: int = 0
     passes: int = 0
+
+    def with_steps_of(self, left_out: Progress) -> Progress:
+        """Return this report with the steps of one before it that was left out."""
+        steps = {name: getattr(left_out, name) | getattr(self, name) for name in GROWING}
+        return replace(self, **steps) if any(steps.values()) else self
+
+
+GROWING = ("states_by_step", "expected_by_step")
+"""Fields of `Progress` of which each report has only what is new."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,18 @@ from itertools import chain
 from typing import Any, Literal
 
 from chordless.graphs.readers.incoming import shown_name
-from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Log, Paused, Progress, Reason, Started
+from chordless.protocol.events import (
+    GROWING,
+    Checkpointed,
+    Event,
+    Failed,
+    Finished,
+    Log,
+    Paused,
+    Progress,
+    Reason,
+    Started,
+)
 from chordless.runs.course import Course, PathCourse
 from kernels_ti.errors import quantity
 
@@ -147,9 +158,7 @@ class RunState:
 
 
 _KNOWN = frozenset(item.name for item in fields(RunState))
-# Each report has only what is new of these.
-_GROWING = ("states_by_step", "expected_by_step")
-_OF_PROGRESS = tuple(item.name for item in fields(Progress) if item.name in _KNOWN and item.name not in _GROWING)
+_OF_PROGRESS = tuple(item.name for item in fields(Progress) if item.name in _KNOWN and item.name not in GROWING)
 _OF_ESTIMATE = frozenset({"cycles_estimate", "cycles_low", "cycles_high"})
 _OF_FINISHED = (
     "graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "paths", "cycles", "frontier",
@@ -177,7 +186,7 @@ class _Fold:
         self._base = before.rate_base
         self._course, self._path_course = before.frontier_course, before.path_course
         self._share_base = before.share_base
-        self._grown: dict[str, dict[int, int]] = {name: {} for name in _GROWING}
+        self._grown: dict[str, dict[int, int]] = {name: {} for name in GROWING}
 
     def take(self, time: float, event: Event) -> None:
         """Add one event."""
