@@ -10,6 +10,7 @@ from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.batch_session import BatchState
 from chordless.tui.batch_words import now_text
+from chordless.tui.frontier_words import frontier_words
 
 RUNNING = RunState(
     phase="running", began=1.0, changed=100.0, graph="a", n=9, m=12, max_degree=4, arch="cpu", device="x", seconds=10.0,
@@ -268,6 +269,9 @@ def test_nothing_is_counted_while_an_order_is_sought():
     assert run_words.paths_tile(state).shorter == ("boundary of 21 so far",)
     assert run_words.cycles_tile(state).short == "no cycles counted yet"
     assert run_words.paths_tile(replace(state, width=0)).short == "no order yet"
+    stopped = replace(state, phase="finished", reason="interrupted", seeking_order=False)
+    assert run_words.paths_tile(stopped).short == "no states"
+    assert "nothing was counted" in frontier_words(stopped)[0]
     counting = replace(state, states=1, width=1, seeking_order=False)
     assert run_words.paths_tile(counting).notes == ("state", "boundary of 1 vertex")
     assert run_words.paths_tile(counting).short == "1 state"

@@ -44,6 +44,8 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
 def boundary_words(state: RunState) -> tuple[str, ...]:
     """Return one line on a way along a boundary, in several lengths, the longest first."""
     width = vertices_text(state.width)
+    if state.phase == "finished" and state.reason != "complete" and not state.states:
+        return ("It ended while an order of the vertices was sought: nothing was counted.", "it ended before the count")
     if state.phase == "finished":
         most = f"{quantity(state.states or 0, 'state')} at the most"
         return (f"Along a boundary of at most {width}: {most}.", f"{most}, boundary {state.width:,}", most)

@@ -239,6 +239,8 @@ def paths_tile(state: RunState) -> TileWords:
     if _seeks(state):
         best = (f"boundary of {state.width:,}", "vertices so far") if state.width else ("no order yet",)
         return TileWords("none yet", best, " ".join(best), (" ".join((best[0], "so far")),) if state.width else ())
+    if state.states == 0 and state.phase in _OVER and state.reason != "complete":
+        return TileWords("none", ("no order of the", "vertices was found"), "no states")
     if state.states is not None:
         held = "state" if state.states == 1 else "states"
         held += " at the most" if state.phase in _OVER else ""
