@@ -28,8 +28,8 @@ _NOTHING = Progress(
     [
         (0.2, 10.0, "about 40 s left"),
         (0.01, 10.0, "about 16 min 30 s left"),
-        (0.0001, 10.0, "too early to say"),
-        (0.5, 0.5, "too early to say"),
+        (0.0001, 10.0, "too early to say how long it takes"),
+        (0.5, 0.5, "too early to say how long it takes"),
     ],
 )
 def test_the_time_left_is_no_promise(share, seconds, note):
@@ -60,13 +60,13 @@ def test_a_long_time_left_is_told_in_years_and_none_from_a_vague_estimate():
     state = replace(RUNNING, share=1e-12, cycles_estimate=1e19, cycles_low=9e18, cycles_high=1.1e19)
     assert run_words.share_tile(state).notes[0] == "about 3.2 billion years left"
     vague = replace(state, cycles_low=420.0, cycles_high=2.2e14, cycles_estimate=1e10)
-    assert run_words.share_tile(vague).notes[0] == "too early to say"
+    assert run_words.share_tile(vague).notes == ("too early to say how long it takes",)
     assert run_words.cycles_tile(vague).notes == ("2.5 k/s",)
 
 
 def test_a_run_that_has_not_told_its_folder_yet_is_not_without_one():
     assert run_words.checkpoint_tile(RunState()).value == "none yet"
-    assert run_words.checkpoint_tile(RUNNING).notes == ("this run has", "no folder")
+    assert run_words.checkpoint_tile(RUNNING).notes == ("this run has no folder",)
 
 
 def test_a_finished_run_tells_both_its_times():

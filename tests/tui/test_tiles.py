@@ -33,3 +33,14 @@ def test_a_sentence_that_does_not_fit_is_left_out():
     assert all(word in high for word in ("107", "about two words", "this", "three"))
     assert "about two words" in low
     assert "this" not in low
+
+
+def test_rows_are_counted_as_the_words_break():
+    async def steps(pilot):
+        pilot.app.query_one(Tile).styles.height = 3
+        pilot.app.query_one(Tile).show(TileWords("7", ("aaaaaaaaaa bbbbbbbbbb cccccccccc",)))
+        await pilot.pause()
+        return text_of(pilot.app)
+
+    # 32 letters, of which a row has 16, take three rows.
+    assert "aaaaaaaaaa" not in drive(OneTile(), (30, 10), steps)

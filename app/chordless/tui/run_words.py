@@ -200,7 +200,7 @@ def cycles_tile(state: RunState) -> TileWords:
     if (pick := state.options.get("pick", "all")) != "all":
         return _picked_tile(state, pick)
     if _seeks(state):
-        return TileWords("none yet", ("an order of the", "vertices comes first"), f"no {state.thing}s counted yet")
+        return TileWords("none yet", ("an order of the vertices comes first",), f"no {state.thing}s counted yet")
     speed = _speed(state, state.cycle_rates, state.cycles)
     return TileWords(
         f"{state.cycles:,}",
@@ -226,9 +226,9 @@ def _picked_tile(state: RunState, pick: str) -> TileWords:
         exact, about = f"{all_of_them:,}", f"about {large_number(all_of_them)}"
         number = exact if len(exact) <= _LONGEST_EXACT else about
         lines = (f"{drawn} from {exact}", f"{drawn} from {about}")
-        return TileWords(f"{state.cycles:,}", ("drawn at random", f"from {number}"), lines[0], lines[1:])
+        return TileWords(f"{state.cycles:,}", (f"drawn at random from {number}",), lines[0], lines[1:])
     if not state.cycles:
-        return TileWords("none", ("there is no", "chordless cycle"), "no chordless cycle")
+        return TileWords("none", ("there is no chordless cycle",), "no chordless cycle")
     length, ways = max(state.cycles_by_length), found.get("ways", 1)
     many = f"{ways:,} are as long" if ways != 1 else "the only one"
     return TileWords(f"{length:,} vertices", ("the longest", many), f"longest: {length:,} vertices, {many}")
@@ -237,10 +237,12 @@ def _picked_tile(state: RunState, pick: str) -> TileWords:
 def paths_tile(state: RunState) -> TileWords:
     """Return the number of paths expanded, and the rate."""
     if _seeks(state):
-        best = (f"boundary of {state.width:,}", "vertices so far") if state.width else ("no order yet",)
-        return TileWords("none yet", best, " ".join(best), (" ".join((best[0], "so far")),) if state.width else ())
+        if not state.width:
+            return TileWords("none yet", ("no order yet",), "no order yet")
+        best = f"boundary of {state.width:,} vertices so far"
+        return TileWords("none yet", (best,), best, (f"boundary of {state.width:,} so far",))
     if state.states == 0 and state.phase in _OVER and state.reason != "complete":
-        return TileWords("none", ("no order of the", "vertices was found"), "no states")
+        return TileWords("none", ("no order of the vertices was found",), "no states")
     if state.states is not None:
         held = "state" if state.states == 1 else "states"
         held += " at the most" if state.phase in _OVER else ""
@@ -275,12 +277,12 @@ def share_tile(state: RunState) -> TileWords:
     share = share_text(state.share) if state.share else "0%"
     times = times_words(state)
     if state.phase == "starting":
-        return TileWords(share, ("reading the graph,", "preparing the device"), "preparing", share=state.share)
+        return TileWords(share, ("reading the graph, preparing the device",), "preparing", share=state.share)
     if state.phase in _OVER:
         return TileWords(share, times, share, share=state.share)
     left = time_left(state)
     if left is None:
-        return TileWords(share, ("too early to say", "how long it takes"), share, share=state.share)
+        return TileWords(share, ("too early to say how long it takes",), share, share=state.share)
     rough = _rough_seconds(left) if left < _LONGEST_IN_MINUTES else duration_text(left)
     note = f"about {rough} left"
     return TileWords(share, (note,), f"{share} {note}", (f"{share} {rough} left", share), share=state.share)
@@ -291,8 +293,8 @@ def _level_tile(state: RunState) -> TileWords:
     times = times_words(state) if state.phase in _OVER else ()
     level = level_words(_level(state))
     if not level:
-        return TileWords("wave", times or ("it has no share", "that is done"), "wave")
-    return TileWords(level, times or ("a wave tells no", "share and no end"), f"{level} of the wave", (level,))
+        return TileWords("wave", times or ("it has no share that is done",), "wave")
+    return TileWords(level, times or ("a wave tells no share and no end",), f"{level} of the wave", (level,))
 
 
 def _level(state: RunState) -> int:
@@ -399,7 +401,7 @@ def checkpoint_tile(state: RunState) -> TileWords:
         # The engine has not told its folder yet.
         return TileWords("none yet", (), "no checkpoint yet")
     if state.directory is None:
-        return TileWords("none", ("this run has", "no folder"), "no checkpoints")
+        return TileWords("none", ("this run has no folder",), "no checkpoints")
     if state.checkpoint_time is None:
         left = state.options.get("checkpoint_every", 0.0) - (state.changed - state.began)
         if state.phase != "running" or left <= 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from rich.console import Console, ConsoleOptions
 from rich.console import RenderResult as RichResult
 from rich.segment import Segment
@@ -117,7 +119,7 @@ class Tile(Container):
         width, room = max(self.content_size.width, 1), self.content_size.height - 1 - self._has_rates
         room -= words.share is not None
         for note in filter(None, words.notes):
-            room -= -(-len(note) // width)
+            room -= len(textwrap.wrap(note, width))
             if room < 0:
                 break
             parts += ["\n", (note, "$foreground-muted")]
