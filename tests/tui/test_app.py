@@ -432,3 +432,12 @@ def test_news_of_a_run_may_come_when_the_screens_are_gone(finished):
     assert app.current_mode in app.SCREENS
     assert not app.screen_stack
     app.on_run_news(RunNews(sessions[0]))
+
+
+def test_a_name_in_a_notice_is_never_taken_for_markup():
+    async def steps(pilot):
+        pilot.app.screen.notify("The run of a[1][bold].txt is deleted.")
+        await pilot.pause()
+        assert [told.markup for told in pilot.app._notifications] == [False]
+
+    drive(ChordlessApp(Settings()), SMALL, steps)

@@ -19,6 +19,7 @@ from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.events import Event, Key
 from textual.filter import LineFilter
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.widgets import Input
 
@@ -46,6 +47,7 @@ from kernels_ti.errors import quantity
 
 _SECONDS_UNTIL_PREPARED, _SECONDS_TO_CHANGE = 0.3, 0.01
 _SECONDS_OF_A_REPLAY = 30.0
+_SECONDS_OF_AN_ERROR = 15.0
 _ASCII_FILTER, _BLOCK_FILTER, _NO_CONTROLS = AsciiFilter(), BlockFilter(), NoControls()
 _LEAVING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -152,7 +154,7 @@ class ChordlessApp(App[str]):
         if warnings:
             # One notice: several would cover each other on a small terminal.
             notice = notice_of(warnings)
-            self.notify(notice, title=f"In {settings_path()}", severity="warning", timeout=30, markup=False)
+            self.notify(notice, title=f"In {settings_path()}", severity="warning", timeout=30)
         if not self.is_headless:
             for number in _LEAVING_SIGNALS:
                 asyncio.get_running_loop().add_signal_handler(number, self._leave_at_once, number)
@@ -217,6 +219,20 @@ class ChordlessApp(App[str]):
         self.switch_mode(name)
         self._tell_screen()
 
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Show a notice. Names in it are never taken for markup, and an error stays longer."""
+        if timeout is None and severity == "error":
+            timeout = max(self.NOTIFICATION_TIMEOUT, _SECONDS_OF_AN_ERROR)
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=False)
+
     async def on_event(self, event: Event) -> None:
         """Obey a key before the next one is looked at; a text field does that itself.
 
@@ -263,7 +279,7 @@ class ChordlessApp(App[str]):
         try:
             feed = EngineFeed(message.command)
         except ChordlessError as error:
-            self.notify(str(error), severity="error", timeout=15)
+            self.notify(str(error), severity="error")
             return
         if not message.command.resume:
             self.remember(self.settings.with_recent(message.command.graph))
@@ -293,7 +309,7 @@ class ChordlessApp(App[str]):
         try:
             feed = make()
         except ChordlessError as error:
-            self.notify(str(error), severity="error", timeout=15)
+            self.notify(str(error), severity="error")
             return
         self._watch(feed)
         self.show("run")

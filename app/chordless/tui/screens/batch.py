@@ -14,7 +14,7 @@ from textual.containers import Center, Horizontal, Vertical
 from textual.widgets import Button, Input, Static
 
 from chordless.protocol.orders import BatchCommand
-from chordless.tui.actions import actions_of, bindings_of, keys_of
+from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.batch_form import (
     FROM_STANDARD_INPUT,
     MANIFEST,
@@ -88,11 +88,6 @@ class BatchScreen(SortedBatch):
         return self.query_one(BatchForm)
 
     @property
-    def _start_key(self) -> str:
-        (start,) = (action for action in actions_of("batch") if action.name == "start")
-        return keys_of(start, self.dashboard.keys)[0]
-
-    @property
     def _table(self) -> BatchTable:
         return self.query_one(BatchTable)
 
@@ -119,7 +114,7 @@ class BatchScreen(SortedBatch):
     def on_mount(self) -> None:
         """Start with an empty table."""
         if self._recent_fault is not None:
-            self.notify(self._recent_fault, severity="warning", timeout=15, markup=False)
+            self.notify(self._recent_fault, severity="warning", timeout=15)
         self._draw()
         if self.dashboard.is_beginning and self.is_current:
             self.query_one("#batch-graphs", TextField).offer()
@@ -261,7 +256,7 @@ class BatchScreen(SortedBatch):
             now = now_text(state)
         else:
             is_offered = plan is not None and plan.can_start
-            phase.update(offer_markup(self._start_key, offer, ascii_only=ascii_only) if is_offered else "")
+            phase.update(offer_markup(key_of(self, "batch.start"), offer, ascii_only=ascii_only) if is_offered else "")
             if self.lines:
                 counts = escape(file_text(self.lines))
                 now = "" if plan is None or plan.jobs else "To resume it, name its graphs again."
@@ -279,7 +274,7 @@ class BatchScreen(SortedBatch):
             self._form.look()
             self.refresh_bindings()
             if not self.is_current:
-                self.notify(tally_text(session.state), title="The batch has ended", markup=False)
+                self.notify(tally_text(session.state), title="The batch has ended")
         self._draw()
 
     # Actions
@@ -328,12 +323,12 @@ class BatchScreen(SortedBatch):
         try:
             session = BatchSession(BatchCommand(plan.jobs, plan.output, cluster=plan.cluster))
         except ChordlessError as error:
-            self.notify(str(error), severity="error", timeout=15)
+            self.notify(str(error), severity="error")
             return
         try:
             self._recent = remember(recent_batch_of(plan), self._recent)
         except ChordlessError as error:
-            self.notify(str(error), severity="warning")
+            self.refuse(str(error))
         self.dashboard.batch = session
         session.begin(lambda: self.call_later(self._hear))
         self._is_to_focus_table = True
@@ -352,7 +347,7 @@ class BatchScreen(SortedBatch):
         if line is None:
             return
         if not line.is_readable:
-            self.notify("This graph cannot be read, so there is nothing to run.", severity="warning")
+            self.refuse("This graph cannot be read, so there is nothing to run.")
             return
         source = source_of(line.graph, self._output)
         if source is None:

@@ -85,7 +85,7 @@ class CompareScreen(Page):
         try:
             first, second = await asyncio.to_thread(lambda: [load_frames(directory) for directory in directories])
         except (ChordlessError, OSError) as error:
-            self.notify(str(error), severity="error", markup=False, timeout=15)
+            self.notify(str(error), severity="error")
             return
         self._names = [directory.resolve().name for directory in directories]
         self._frames, self._shown, self._is_playing = list(zip(first, second, strict=True)), FRAMES - 1, False

@@ -55,11 +55,11 @@ class HeatActions(Page):
             self._graph_view.warm(None)
             self.show_cycle_again()
         elif self._graph_view.is_alone:
-            self.notify("A heat map needs the drawing of the whole graph.", severity="warning")
+            self.refuse("A heat map needs the drawing of the whole graph.")
         elif self._run is not None and len(self.index):
             self._count_heat(self._run)
         else:
-            self.notify("There are no cycles yet to draw a heat map of.", severity="warning")
+            self.refuse("There are no cycles yet to draw a heat map of.")
 
     def follow_heat(self) -> None:
         """Draw the heat map of other cycles, if there is one, after the filter has changed."""
@@ -107,7 +107,7 @@ class HeatActions(Page):
         except ChordlessError as error:
             self.heated = self._heat_of = None
             self._update_status()
-            self.notify(str(error), severity="error", timeout=15, markup=False)
+            self.notify(str(error), severity="error")
         else:
             self._show_heat(run, index, heat)
 

@@ -93,11 +93,11 @@ class TakingActions(Page):
     def _exported(self, written: int, count: int, path: str, fault: str | None, thing: str) -> None:
         self._tell_export(None)
         if fault is not None:
-            self.notify(fault, severity="error", timeout=15, markup=False)
+            self.notify(fault, severity="error")
             return
         part = f"{written:,} of " if written < count else ""
         words = f"{part}{quantity(count, f'{thing} is', f'{thing}s are')} in {with_home(Path(path).absolute())}"
-        self.notify(words, title="Export", markup=False)
+        self.notify(words, title="Export")
 
     def action_copy(self) -> None:
         """Copy the line of the chosen cycle, in the format of `chordless list`."""
@@ -108,9 +108,9 @@ class TakingActions(Page):
         try:
             encoder = CycleEncoder(self._run.loaded.graph.names, "text")
         except ChordlessError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self.notify(str(error), severity="error")
             return
         line = b"".join(piece for _, piece in encoder.encode(cycles)).decode().rstrip("\n")
         self.app.copy_to_clipboard(line)
         shown = cut(line, _LONGEST_NOTICE, ascii_only=is_ascii(self))
-        self.notify(shown, title=f"{self._run.thing.capitalize()} {cycle.position + 1:,} copied", markup=False)
+        self.notify(shown, title=f"{self._run.thing.capitalize()} {cycle.position + 1:,} copied")

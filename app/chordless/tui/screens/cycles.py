@@ -239,7 +239,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
             index = await asyncio.to_thread(build)
         except ChordlessError as error:
             self._stop_building()
-            self.notify(str(error), severity="error", timeout=15, markup=False)
+            self.notify(str(error), severity="error")
             return
         if index is not None and run is self._run and session == self._session:
             self._work = ""
@@ -309,7 +309,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
     def action_go_to(self) -> None:
         """Ask for the number of a cycle, and go there."""
         if self._run is None or not len(self._run):
-            self.notify("Nothing is listed yet.", severity="warning")
+            self.refuse("Nothing is listed yet.")
         else:
             self.app.push_screen(GoToQuestion(len(self._run), self._run.thing), self._go_to)
 
@@ -322,7 +322,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
             hidden = not self.index.chosen.keeps_all
             thing = self._run.thing
             why = f"the filter hides it; escape shows all {thing}s" if hidden else "it was found after the last sorting"
-            self.notify(f"{thing.capitalize()} {position + 1:,} is not shown: {why}.", severity="warning")
+            self.refuse(f"{thing.capitalize()} {position + 1:,} is not shown: {why}.")
             return
         self._table.go_to_line(line)
 

@@ -86,7 +86,7 @@ class LeaveQuestion(Dialog[AnswerT]):
         try:
             self.answer(await self.leave(choice))
         except ChordlessError as error:
-            self.app.notify(str(error), severity="error", timeout=15)
+            self.app.notify(str(error), severity="error")
             self.answer(None)
 
     async def leave(self, choice: str) -> AnswerT:

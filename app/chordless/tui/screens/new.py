@@ -215,7 +215,7 @@ class NewScreen(Page):
             self.notify("Only a count can go along a boundary: choose one under Find.")
         elif faults := faults_of(replace(choices, find=other)):
             name, fault = next(iter(faults.items()))
-            self.notify(f"Not along a boundary. {_LABELS[name]}: {fault}", markup=False)
+            self.notify(f"Not along a boundary. {_LABELS[name]}: {fault}")
         else:
             self.query_one("#what", Choice).choose(other)
 

@@ -58,6 +58,10 @@ class Page(Screen[None]):
 
         self.app.push_screen(question, answered)
 
+    def refuse(self, why: str) -> None:
+        """Say why something is not done."""
+        self.notify(why, severity="warning")
+
     def begin_again(
         self, command: RunCommand, make: Callable[[RunCommand, Path], RunCommand], *, name: str = "", show: str = "run"
     ) -> None:
@@ -69,7 +73,7 @@ class Page(Screen[None]):
         try:
             command = with_kept_graph(command)
         except ChordlessError as error:
-            self.notify(str(error), severity="error", timeout=15, markup=False)
+            self.notify(str(error), severity="error")
         else:
             self.post_message(StartRun(make(command, folder), show=show))
 
@@ -78,7 +82,7 @@ class Page(Screen[None]):
         try:
             command = RunDirectory(directory.resolve()).command()
         except ChordlessError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self.notify(str(error), severity="error")
         else:
             self.post_message(StartRun(replace(command, program_start=time.time())))
 

@@ -134,7 +134,7 @@ class RunScreen(WayAction, OfferedKeys):
         else:
             key = key_of(self, "everywhere.show_cycles")
             thing = "cycle" if state is None else state.thing
-            self._say_why_not(f"This run only counts its {thing}s. {key} offers to list them.")
+            self.refuse(f"This run only counts its {thing}s. {key} offers to list them.")
 
     # Actions
 
@@ -161,7 +161,7 @@ class RunScreen(WayAction, OfferedKeys):
         if session is None or self._newest is None:
             return
         if self._is_stopping:
-            self._say_why_not("The run is stopping: it can be resumed then.")
+            self.refuse("The run is stopping: it can be resumed then.")
             return
         asked = self._asked[0] if self._asked is not None else None
         if asked == "pausing" or (self._newest.phase == "paused" and asked != "going on"):
@@ -190,7 +190,7 @@ class RunScreen(WayAction, OfferedKeys):
         if session is None:
             return
         if session.directory is None:
-            self._say_why_not("This run has no folder: there is no place for a checkpoint.")
+            self.refuse("This run has no folder: there is no place for a checkpoint.")
             return
         self._ask("writing a checkpoint", session.feed.checkpoint)
 
@@ -198,14 +198,14 @@ class RunScreen(WayAction, OfferedKeys):
         """Resume a run that was stopped or lost."""
         session, state = self.dashboard.session, self._newest
         if session is None or state is None:
-            self._say_why_not(self._no_run())
+            self.refuse(self._no_run())
         elif session.is_at_work:
             paused = f"The run is paused: {key_of(self, 'run.pause')} lets it go on."
-            self._say_why_not(paused if state.phase == "paused" else "The run is at work: there is nothing to resume.")
+            self.refuse(paused if state.phase == "paused" else "The run is at work: there is nothing to resume.")
         elif state.reason == "complete":
-            self._say_why_not("The search is complete: nothing is left to do.")
+            self.refuse("The search is complete: nothing is left to do.")
         elif not state.can_resume:
-            self._say_why_not("This run has no checkpoint, so it cannot be resumed.")
+            self.refuse("This run has no checkpoint, so it cannot be resumed.")
         else:
             # The run may have been moved: the session knows its current directory, the recording an earlier one.
             self.resume(session.directory or Path(state.directory or ""))
@@ -213,11 +213,11 @@ class RunScreen(WayAction, OfferedKeys):
     def action_freeze(self) -> None:
         """Freeze numbers, chart and log, or let them follow the run again. The phase is always up to date."""
         if self._newest is None:
-            self._say_why_not(self._no_run())
+            self.refuse(self._no_run())
             return
         session = self.dashboard.session
         if not self._frozen and session is not None and not session.is_at_work and session.replay is None:
-            self._say_why_not("The run is over: nothing moves that could be frozen.")
+            self.refuse("The run is over: nothing moves that could be frozen.")
             return
         self._frozen = not self._frozen
         self._draw()
@@ -395,29 +395,26 @@ class RunScreen(WayAction, OfferedKeys):
         """Return the run if the dashboard can control it. Otherwise show why it cannot, and return None."""
         session, state = self.dashboard.session, self._newest
         if session is None or state is None:
-            self._say_why_not(self._no_run())
+            self.refuse(self._no_run())
         elif session.can_control:
             return session
         elif state.phase in ("finished", "failed", "lost"):
-            self._say_why_not(f"The run is over: it cannot be {what}.")
+            self.refuse(f"The run is over: it cannot be {what}.")
         elif session.is_at_work:
-            self._say_why_not(f"The engine belongs to another user: it cannot be {what} from here.")
+            self.refuse(f"The engine belongs to another user: it cannot be {what} from here.")
         else:
-            self._say_why_not(f"This is a recording: it cannot be {what}.")
+            self.refuse(f"This is a recording: it cannot be {what}.")
         return None
 
     def _ask(self, what: str, order: Callable[[], None]) -> None:
         try:
             order()
         except ChordlessError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self.notify(str(error), severity="error")
             return
         assert self._newest is not None
         self._asked = (what, self._newest)
         self._draw()
-
-    def _say_why_not(self, why: str) -> None:
-        self.notify(why, severity="warning", markup=False)
 
 
 def _entitle(widget: Widget, title: str) -> None:

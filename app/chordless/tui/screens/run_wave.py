@@ -40,12 +40,12 @@ class WaveAction(Page):
         try:
             command = None if session is None else session.known_command()
         except ChordlessError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self.notify(str(error), severity="error")
             return
         if command is None:
-            self.notify("There is no run here that could be begun anew.", severity="warning")
+            self.refuse("There is no run here that could be begun anew.")
         elif command.expansion == "paper":
-            self.notify("This run is breadth first already.", severity="warning")
+            self.refuse("This run is breadth first already.")
         else:
             graph = shown_name(command.graph)
             self.ask_anew(

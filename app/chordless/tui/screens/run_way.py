@@ -56,7 +56,7 @@ class WayAction(WaveAction):
         app = self.dashboard
         command, own = self._command_of_search(), app.engine_session()
         if command is None:
-            self.notify("Only a count of all cycles by a search can go along a boundary instead.", severity="warning")
+            self.refuse("Only a count of all cycles by a search can go along a boundary instead.")
         else:
             graph = shown_name(command.graph)
             self.ask_anew(
@@ -71,7 +71,7 @@ class WayAction(WaveAction):
         try:
             command = None if session is None or session.directory is None else session.known_command()
         except ChordlessError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self.notify(str(error), severity="error")
             return None
         if command is None or command.method not in _SEARCHED or command.arch not in ("auto", "cpu", "cuda"):
             return None
@@ -92,7 +92,7 @@ class WayAction(WaveAction):
         try:
             outlook = await asyncio.to_thread(outlook_along, run, command, lambda: worker.is_cancelled)
         except ChordlessError as error:
-            self.notify(str(error), severity="warning", markup=False)
+            self.refuse(str(error))
             return
         if self.dashboard.session is session:
             self._outlook = outlook

@@ -311,7 +311,7 @@ class RunsScreen(Page):
                 "paused": "an engine is paused in it",
             }
             other = run.why if run.has_checkpoint else "there is no checkpoint"
-            self._refuse(f"{title(run)} cannot be resumed: {why.get(run.stage, other)}.")
+            self.refuse(f"{title(run)} cannot be resumed: {why.get(run.stage, other)}.")
             return
         self.resume(run.path)
 
@@ -321,7 +321,7 @@ class RunsScreen(Page):
         if run is None:
             return
         if run.stage == "damaged":
-            self._refuse(f"{title(run)} cannot be compared: {run.why}.")
+            self.refuse(f"{title(run)} cannot be compared: {run.why}.")
             return
         other, self._marked = self._marked, None
         if other is None:
@@ -337,13 +337,13 @@ class RunsScreen(Page):
             return
         # The list may be older than a run that was just resumed.
         if run.is_at_work or is_at_work(run.path):
-            self._refuse(f"An engine is at work in the run of {title(run)}: stop it first.")
+            self.refuse(f"An engine is at work in the run of {title(run)}: stop it first.")
             return
 
         try:
             foreign = foreign_files(run.path)
         except OSError as error:
-            self._refuse(f"cannot read {run.path}: {error.strerror}")
+            self.refuse(f"cannot read {run.path}: {error.strerror}")
             return
         self.ask(AskDelete(run, foreign), lambda: self._delete(run))
 
@@ -352,13 +352,10 @@ class RunsScreen(Page):
         try:
             await asyncio.to_thread(delete_run, run.path)
         except ChordlessError as error:
-            self._refuse(str(error))
+            self.refuse(str(error))
         else:
             self.notify(f"The run of {title(run)} is deleted.")
         self._look()
-
-    def _refuse(self, why: str) -> None:
-        self.notify(why, severity="warning")
 
 
 def _aligned(text: str, column: Column) -> Text:

@@ -137,7 +137,7 @@ class SettingsScreen(Page):
                 # They stay in the list of runs.
                 note_runs_of(before.runs_folder)
             except ChordlessError as error:
-                self.notify(str(error), severity="warning", markup=False)
+                self.notify(str(error), severity="warning")
         app.remember(settings)
 
     @on(Input.Submitted)
@@ -187,7 +187,7 @@ class SettingsScreen(Page):
         faults = [fault for fault in usable_keys(wanted)[1] if fault not in usable_keys(others)[1]]
         if faults:
             fault = faults[0].partition("ignored: ")[2]
-            self.notify(f"{fault[:1].upper()}{fault[1:]}.", severity="warning", markup=False)
+            self.notify(f"{fault[:1].upper()}{fault[1:]}.", severity="warning")
             return
         app.use_keys(wanted)
         self._show_keys()
