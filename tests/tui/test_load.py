@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from chordless.tui import load as load_module
-from chordless.tui.load import Load, machine_load
+from chordless.tui.load import Load, ProcessLoads, machine_load
 from chordless.tui.widgets import load_meter
 from chordless.tui.widgets.load_meter import LoadMeter, means
 from textual.app import App
@@ -57,6 +60,28 @@ def test_the_load_of_the_machine(monkeypatch, library, gpus):
     load_module._gpus.cache_clear()
     assert machine_load() == Load((0.12, 1.0), gpus)
     load_module._gpus.cache_clear()
+
+
+def test_the_part_of_a_process(monkeypatch):
+    monkeypatch.setattr(load_module.psutil, "cpu_count", lambda: 4)
+    monkeypatch.setattr(load_module.psutil.Process, "cpu_percent", lambda process: 300.0)
+    loads = ProcessLoads()
+    assert [loads.of(os.getpid()) for _ in range(2)] == [None, 0.75]
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    assert [loads.of(gone.pid) for _ in range(2)] == [None, None]
+
+
+def test_the_run_has_a_row_beside_the_machine(monkeypatch):
+    monkeypatch.setattr(load_meter, "machine_load", lambda: Load((1.0, 1.0)))
+    monkeypatch.setattr(ProcessLoads, "of", lambda self, pid: {7: 0.25}[pid])
+    app = Stage(replace(RUNNING, pid=7))
+
+    async def steps(pilot):
+        app.screen.query_one(LoadMeter).look()
+        await until(pilot, lambda: "run ▃ 25%" in text_of(app))
+
+    play(app, (120, 40), steps)
 
 
 def test_many_cores_share_a_bar():

@@ -122,7 +122,10 @@ def test_the_details_tell_the_level_of_a_wave_and_what_a_list_lacks():
     said = details_of(wave)
     assert "42 listed; 1 waits in the checkpoint;" in said
     assert "It was stopped at level 8. It can be resumed." in said
-    assert "An engine is at work in it; level 8 is reached." in details_of(replace(wave, stage="running"))
+    at_work = replace(wave, stage="running", pid=7)
+    assert "An engine is at work in it; level 8 is reached." in details_of(at_work)
+    words = "An engine is at work in it; process 7 uses 98% of the cores; level 8 is reached."
+    assert words in details_of(at_work, 0.98)
     search = replace(wave, command=RunCommand("grid:3x4", 1.0))
     assert "It was stopped at 0.32%. It can be resumed." in details_of(search)
 

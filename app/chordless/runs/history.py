@@ -63,6 +63,7 @@ class RunSummary:
     command: RunCommand | None = None  # What it was asked for; None if that cannot be read
     level: int = 0  # Vertices of the longest paths that wait
     unlisted: int = 0  # Cycles that a stopped listing has in its checkpoint, but not in the list
+    pid: int = 0  # The process of the engine that is in it
 
     @property
     def is_at_work(self) -> bool:
@@ -143,6 +144,7 @@ def summarize(path: Path) -> RunSummary | None:
         has_checkpoint=_FIRST in names,
         command=command,
         level=max(report.waiting_by_length, default=0) if report else 0,
+        pid=start.pid if isinstance(start, Started) and stage in ("running", "paused") else 0,
         unlisted=_unlisted(counts) if lists and pick == "all" and stage == "stopped" else 0,
     )
 

@@ -69,6 +69,7 @@ class RunState:
     options: dict[str, Any] = field(default_factory=dict)
     setup_seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    pid: int = 0  # The process of the newest engine
     # `seconds`, `paths`, `cycles`, `frontier`, `frontier_by_length`, `cycles_by_length`, `device_bytes`, `listed`,
     # `share`, `memory_bytes`, `states`, `cycles_estimate`, `cycles_low`, `cycles_high`, `waiting_by_length`,
     # `compiling`, `workers`, `width`, `seeking_order`, `pass_number`, `passes`: see
@@ -165,7 +166,7 @@ _OF_FINISHED = (
     "frontier_by_length", "cycles_by_length", "device_bytes", "listed", "share", "reason", "waiting_by_length",
     "total_seconds", "workers", "participation",
 )  # fmt: skip
-_OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "options")
+_OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "options", "pid")
 
 
 class _Fold:

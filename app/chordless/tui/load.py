@@ -1,4 +1,4 @@
-"""How busy the processors of this machine are."""
+"""How busy the processors of this machine are, and how much of that is the work of a process."""
 
 from __future__ import annotations
 
@@ -23,6 +23,24 @@ class Load:
 def machine_load() -> Load:
     """Return the load of this machine since the last call."""
     return Load(tuple(busy / 100 for busy in psutil.cpu_percent(percpu=True)), _gpus()())
+
+
+class ProcessLoads:
+    """How much of all cores each of some processes uses."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, psutil.Process] = {}
+
+    def of(self, pid: int) -> float | None:
+        """Return the share since the last call, 0 to 1; None at the first call, and for a process that is gone."""
+        try:
+            is_new = pid not in self._known
+            process = self._known.setdefault(pid, psutil.Process(pid))
+            share: float = process.cpu_percent() / 100 / (psutil.cpu_count() or 1)
+        except psutil.Error:
+            self._known.pop(pid, None)
+            return None
+        return None if is_new else min(share, 1.0)
 
 
 @cache

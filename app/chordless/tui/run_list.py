@@ -153,8 +153,11 @@ def when(seconds: float) -> str:
     return time.strftime("%d %b %H:%M" if then.tm_year == now.tm_year else "%d %b %Y", then)
 
 
-def details(run: RunSummary) -> str:
-    """Return lines about a run: its folder, its graph and device, what was searched, what can be done next."""
+def details(run: RunSummary, load: float | None = None) -> str:
+    """Return lines about a run: its folder, its graph and device, what was searched, what can be done next.
+
+    `load` is the part of all cores that its engine uses.
+    """
     command = run.command
     parts = [
         "" if run.n is None or run.m is None else size_text(run.n, run.m),
@@ -166,7 +169,7 @@ def details(run: RunSummary) -> str:
     lines = [with_home(run.path.resolve()), "; ".join(part for part in parts if part)]
     if command is not None:
         lines.append(f"{_asked_for(run, command)}: {search_words(asdict(command))}")
-    return "\n".join([*lines, _what_next(run, command)])
+    return "\n".join([*lines, _what_next(run, command, load)])
 
 
 def _asked_for(run: RunSummary, command: RunCommand) -> str:
@@ -175,11 +178,12 @@ def _asked_for(run: RunSummary, command: RunCommand) -> str:
     return "List" if run.lists else "Count"
 
 
-def _what_next(run: RunSummary, command: RunCommand | None) -> str:
+def _what_next(run: RunSummary, command: RunCommand | None, load: float | None) -> str:
     if run.is_at_work:
-        state = "is paused" if run.stage == "paused" else "is at work"
-        is_done = f"{_reached(run)} is {'reached' if _is_wave(run) else 'done'}"
-        return f"An engine {state} in it; {is_done}." if _reached(run) else f"An engine {state} in it."
+        words = ["An engine is paused in it" if run.stage == "paused" else "An engine is at work in it"]
+        words += [f"process {run.pid} uses {load:.0%} of the cores"] if load is not None else []
+        words += [f"{_reached(run)} is {'reached' if _is_wave(run) else 'done'}"] if _reached(run) else []
+        return f"{'; '.join(words)}."
     if run.stage == "complete" and command is not None and command.pick != "all":
         return "It has found what it was asked for; enter and then 3 shows it."
     if run.stage == "complete":

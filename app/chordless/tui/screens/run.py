@@ -334,7 +334,7 @@ class RunScreen(WayAction, OfferedKeys):
             self._shown = newest
         state = self._shown
         session = self.dashboard.session
-        self.query_one(LoadMeter).watch_run(is_at_work=session is not None and session.is_at_work)
+        self.query_one(LoadMeter).watch_run(is_at_work=session is not None and session.is_at_work, pid=newest.pid)
         for name, (title, words, _) in _TILES.items():
             tile = self.query_one(f"#tile-{name}", Tile)
             _entitle(tile, "states" if name == "paths" and state.states is not None else title.format(state))

@@ -21,6 +21,7 @@ from chordless.runs.elsewhere import noted_folders
 from chordless.runs.history import RunSummary, delete_run, foreign_files, list_runs
 from chordless.runs.mailbox import is_at_work
 from chordless.tui.actions import bindings_of, list_bindings
+from chordless.tui.load import ProcessLoads
 from chordless.tui.marks import sort_arrow
 from chordless.tui.messages import CompareRuns, OpenRun
 from chordless.tui.run_list import (
@@ -69,6 +70,8 @@ class RunsScreen(Page):
     def __init__(self) -> None:
         super().__init__()
         self._runs: list[RunSummary] = []
+        self._processes = ProcessLoads()
+        self._loads: dict[Path, float | None] = {}
         self._marked: Path | None = None
         self._followed: Path | None = None  # The run that was shown when the user came here last
         self._goes_to: Path | None = None
@@ -137,7 +140,9 @@ class RunsScreen(Page):
         if self.is_current:
             # A slow disk, or a folder with thousands of runs, is read less often.
             self._timer = self.set_timer(max(_SECONDS_BETWEEN_LOOKS, _LOOKS_LONGER * seconds), self._look)
+        self._loads = {run.path: self._processes.of(run.pid) for run in runs if run.pid}
         if runs == self._runs and self._table.display:
+            self._show_details()
             self._go_to_run()
             return
         self._runs = runs
@@ -215,7 +220,7 @@ class RunsScreen(Page):
 
     def _show_details(self) -> None:
         run = self._chosen
-        text = f"Runs are kept in {with_home(self._folder)}" if run is None else details(run)
+        text = f"Runs are kept in {with_home(self._folder)}" if run is None else details(run, self._loads.get(run.path))
         if self._filter:
             text = "" if run is None else f"{text}\n"
             text += f"{len(self._matching):,} of {quantity(len(self._runs), 'run')} match: escape shows all."

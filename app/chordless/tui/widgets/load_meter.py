@@ -1,4 +1,4 @@
-"""How busy each core of the CPU and each GPU is, as one bar a core."""
+"""How busy each core of the CPU and each GPU is, as one bar a core, and how busy the run keeps the CPU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-from chordless.tui.load import Load, machine_load
+from chordless.tui.load import Load, ProcessLoads, machine_load
 from chordless.tui.widgets.glyphs import is_ascii
 
 _BARS, _ASCII_BARS = "▁▂▃▄▅▆▇█", "_.,-=+*#"
@@ -30,14 +30,17 @@ class LoadMeter(Widget):
         super().__init__(id=id)
         self.border_title = "load"
         self._load = Load()
-        self._is_watching = False
+        self._of_run: float | None = None
+        self._processes = ProcessLoads()
+        self._is_watching, self._pid = False, 0
 
     def on_mount(self) -> None:
         """Begin to look at the machine."""
         self.set_interval(_SECONDS_BETWEEN_LOOKS, self.look)
 
-    def watch_run(self, *, is_at_work: bool) -> None:
-        """Say whether a run is at work."""
+    def watch_run(self, *, is_at_work: bool, pid: int = 0) -> None:
+        """Say whether a run is at work, and which process is its engine."""
+        self._pid = pid
         if is_at_work != self._is_watching:
             self._is_watching = is_at_work
             if is_at_work:
@@ -51,12 +54,13 @@ class LoadMeter(Widget):
         if self._is_watching and not self.screen.is_current:
             return
         load = machine_load() if self._is_watching else Load()
-        if load != self._load:
-            self._load = load
+        of_run = self._processes.of(self._pid) if self._is_watching and self._pid else None
+        if (load, of_run) != (self._load, self._of_run):
+            self._load, self._of_run = load, of_run
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Return one line: of a higher meter the CPU in the first and the GPUs in the second, else both."""
+        """Return one line: of a higher meter the CPU, the part of the run in it, and the GPUs; else CPU and GPUs."""
         width, height = self.size
         cores, gpus = self._load.cores, self._load.gpus
         if height > 1 and not cores:
@@ -65,7 +69,12 @@ class LoadMeter(Widget):
             rows = [[Segment("no run is", words)], [Segment("at work", words)]]
         elif height > 1:
             most = max(width - _CELLS_OF_WORDS, 1)
-            rows = [self._row("cpu", cores, most), self._row("gpu", gpus, most)]
+            of_run = () if self._of_run is None else (self._of_run,)
+            rows = [
+                row
+                for name, loads in (("cpu", cores), ("run", of_run), ("gpu", gpus))
+                if (row := self._row(name, loads, most))
+            ]
         elif gpus:
             rows = [[*self._row("cpu", cores, _FEW_BARS)[:-1], *self._row(" gpu", gpus, 1)]]
         else:
