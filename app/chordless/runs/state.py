@@ -151,6 +151,11 @@ class RunState:
             fold.take(time, event)
         return fold.state()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether no engine is at work in it any more."""
+        return self.phase in ("finished", "failed", "lost")
+
     def lost(self) -> RunState:
         """Return the state of a run whose recording ends although it was at work, and which no engine continues."""
         if self.phase in ("finished", "failed"):

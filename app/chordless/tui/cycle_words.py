@@ -98,7 +98,7 @@ def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
     The label is "" if there is nothing to offer. `can_list` says whether the search can be repeated now as a listing.
     """
     graph, thing = graph_name(state.graph), state.thing
-    if state.phase in ("starting", "running", "paused"):
+    if not state.is_over:
         return f"This run only counts the {thing}s of {graph}.\n\nOnce it is over they can be listed from here.", ""
     counted, pick = quantity(state.cycles, thing), state.options.get("pick", "all")
     if not state.cycles:

@@ -28,6 +28,11 @@ def cut(text: str, width: int, *, ascii_only: bool) -> str:
     return text if cell_len(text) <= width else set_cell_size(text, max(width - len(ellipsis), 0)) + ellipsis
 
 
+def sentence(text: str) -> str:
+    """Return a text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
 def sort_arrow(*, falling: bool, ascii_only: bool) -> str:
     """Return the sign of the heading by which a table is sorted."""
     return ("v" if falling else "^") if ascii_only else ("↓" if falling else "↑")

@@ -9,7 +9,7 @@ from typing import Any
 
 from chordless.graphs.generators import is_spec
 from chordless.runs.state import ENDINGS, RunState
-from chordless.tui.marks import Mark
+from chordless.tui.marks import Mark, sentence
 from chordless.values import SHORTEST_CYCLE, SHORTEST_PATH
 from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import (
@@ -26,7 +26,6 @@ from kernels_ti.errors import quantity, vertices_text
 
 # Earlier, too little is known to estimate the time left.
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0
-_OVER = ("finished", "failed", "lost")
 _NEARLY_ALL, _NARROW = 0.999, 2
 # A lower bound alone tells something if it is so many times the cycles found, and so many cycles.
 _TELLING, _LEAST_TOLD = 10, 1000
@@ -73,7 +72,7 @@ def phase_words(state: RunState) -> Mark:
 
 def nothing_words(state: RunState) -> str:
     """Return why there are no counts by length yet, and that they will come; "" once the run is over."""
-    if state.phase in _OVER:
+    if state.is_over:
         return ""
     if state.phase == "starting":
         why = "The engine starts and reads the graph."
@@ -169,7 +168,7 @@ def trouble_words(state: RunState, resume_key: str, new_key: str) -> str:
         what = "The search is not complete: the counts are lower bounds."
     else:
         return ""
-    what = what[:1].upper() + what[1:]
+    what = sentence(what)
     if state.can_resume:
         return f"{what} Press {resume_key} to resume{_from_checkpoint(state)}."
     if state.phase == "finished" or state.reason == "complete":
@@ -241,11 +240,11 @@ def paths_tile(state: RunState) -> TileWords:
             return TileWords("none yet", ("no order yet",), "no order yet")
         best = f"boundary of {state.width:,} vertices so far"
         return TileWords("none yet", (best,), best, (f"boundary of {state.width:,} so far",))
-    if state.states == 0 and state.phase in _OVER and state.reason != "complete":
+    if state.states == 0 and state.is_over and state.reason != "complete":
         return TileWords("none", ("no order of the vertices was found",), "no states")
     if state.states is not None:
         held = "state" if state.states == 1 else "states"
-        held += " at the most" if state.phase in _OVER else ""
+        held += " at the most" if state.is_over else ""
         number, width = f"{state.states:,}", f"boundary of {vertices_text(state.width)}"
         return TileWords(number, (held, width), f"{number} {held}", (f"{short_number(state.states)} {held}",))
     speed, is_over = _speed(state, state.path_rates, state.paths), state.phase == "finished"
@@ -278,7 +277,7 @@ def share_tile(state: RunState) -> TileWords:
     times = times_words(state)
     if state.phase == "starting":
         return TileWords(share, ("reading the graph, preparing the device",), "preparing", share=state.share)
-    if state.phase in _OVER:
+    if state.is_over:
         return TileWords(share, times, share, share=state.share)
     left = time_left(state)
     if left is None:
@@ -290,7 +289,7 @@ def share_tile(state: RunState) -> TileWords:
 
 def _level_tile(state: RunState) -> TileWords:
     """Return the level that a wave has reached: of its paths nearly all are open until the end."""
-    times = times_words(state) if state.phase in _OVER else ()
+    times = times_words(state) if state.is_over else ()
     level = level_words(_level(state))
     if not level:
         return TileWords("wave", times or ("it has no share that is done",), "wave")
@@ -316,7 +315,7 @@ def reached_words(state: RunState) -> str:
 def _share_done(state: RunState) -> float:
     """Return the share of the search; once most cycles are found, by their number rather than by the branching."""
     known = cycle_range(state)
-    if known is None or known.is_vague or state.states is not None or state.phase in _OVER:
+    if known is None or known.is_vague or state.states is not None or state.is_over:
         return state.share
     return max(state.share, min(known.share(state.cycles, state.share), _NEARLY_ALL))
 
@@ -422,7 +421,7 @@ def checkpoint_tile(state: RunState) -> TileWords:
 def estimate_tile(state: RunState) -> TileWords:
     """Return facts that a narrow screen shows nowhere else: listed cycles, the estimate, times of a finished run."""
     listed = _listed(state)
-    times = (", ".join(times_words(state)),) if state.phase in _OVER else ()
+    times = (", ".join(times_words(state)),) if state.is_over else ()
     words = "; ".join((*listed, *times, *filter(None, [" ".join(_estimate(state))])))
     shorter = "; ".join((*listed, *times, *_estimate(state, with_spread=False)))
     return TileWords(words, (), words, (shorter, *listed))
@@ -467,7 +466,7 @@ def _speed(state: RunState, rates: tuple[float, ...], total: int) -> str:
     if state.states is not None:
         # Along a boundary cycles are not found one by one.
         return ""
-    if state.phase in _OVER:
+    if state.is_over:
         return f"{short_number(total / state.seconds)}/s" if state.seconds > 0 else ""
     if not rates or state.phase != "running" or _compiles(state):
         return ""

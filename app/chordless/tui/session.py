@@ -15,7 +15,6 @@ from chordless.tui.detached import go_on_detached
 from chordless.tui.feeds import Batch, Feed, ReplayFeed
 from chordless.words.cycle_range import CycleRange
 
-_OVER = frozenset({"finished", "failed", "lost"})
 # Writing a checkpoint of many gigabytes takes long.
 _SECONDS_TO_STOP = 60.0
 _SECONDS_TO_END = 15.0
@@ -45,7 +44,7 @@ class RunSession:
     @property
     def is_at_work(self) -> bool:
         """Whether an engine is at work."""
-        return self.feed.at_work and self.state.phase not in _OVER
+        return self.feed.at_work and not self.state.is_over
 
     @property
     def owns_engine(self) -> bool:

@@ -21,6 +21,7 @@ from chordless.graphs.drawing import can_be_drawn, layout_of
 from chordless.runs.state import RunState
 from chordless.tui import cycle_words
 from chordless.tui.actions import actions_of, bindings_of
+from chordless.tui.marks import sentence
 from chordless.tui.messages import RunChanged
 from chordless.tui.screens.cycle_drawing import DrawingActions
 from chordless.tui.screens.cycle_heat import HeatActions
@@ -103,7 +104,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
             self._path = self._run = None
             self._say(*cycle_words.offer_words(state, self.listing_command() is not None))
         elif state.error and state.directory is None:
-            self._say(_sentence(state.error))
+            self._say(sentence(state.error))
         elif state.directory is None:
             self._path = self._run = None
             self._say(_SOON.format(state.thing) if state.phase == "starting" else _NOTHING)
@@ -128,7 +129,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
         try:
             run = await asyncio.to_thread(RunCycles, path)
         except ChordlessError as error:
-            self._say(_sentence(str(error)))
+            self._say(sentence(str(error)))
             return
         if path == self._path:
             self._opened(run)
@@ -178,7 +179,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
             return
         if why:
             self._run = None
-            self._say(_sentence(why))
+            self._say(sentence(why))
         elif changed or self.index.covered < len(run):
             # The last cycles of a run that has ended may not be sorted yet.
             self._changed(run)
@@ -362,7 +363,3 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
 
     def _is_at_work(self, group: str) -> bool:
         return any(worker.group == group and worker.node is self for worker in self.workers if not worker.is_finished)
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -398,7 +398,7 @@ class RunScreen(WayAction, OfferedKeys):
             self.refuse(self._no_run())
         elif session.can_control:
             return session
-        elif state.phase in ("finished", "failed", "lost"):
+        elif state.is_over:
             self.refuse(f"The run is over: it cannot be {what}.")
         elif session.is_at_work:
             self.refuse(f"The engine belongs to another user: it cannot be {what} from here.")
@@ -426,5 +426,5 @@ def _entitle(widget: Widget, title: str) -> None:
 def _answered(what: str, asked_in: RunState, state: RunState) -> bool:
     """Return whether an order has taken effect. A run that stops writes a checkpoint before its end."""
     if what == _STOPPING:
-        return state.phase in ("finished", "failed", "lost")
+        return state.is_over
     return (state.phase, state.checkpoint_time) != (asked_in.phase, asked_in.checkpoint_time)

@@ -14,6 +14,7 @@ from textual.widgets.option_list import Option
 
 from chordless.runs.elsewhere import note_runs_of
 from chordless.tui.actions import ACTIONS, Action, display_of, keys_of, usable_keys
+from chordless.tui.marks import sentence
 from chordless.tui.run_form import RESOURCES, expanded, faults_of, folder_fault
 from chordless.tui.run_list import with_home
 from chordless.tui.screens.page import Page
@@ -187,7 +188,7 @@ class SettingsScreen(Page):
         faults = [fault for fault in usable_keys(wanted)[1] if fault not in usable_keys(others)[1]]
         if faults:
             fault = faults[0].partition("ignored: ")[2]
-            self.notify(f"{fault[:1].upper()}{fault[1:]}.", severity="warning")
+            self.notify(f"{sentence(fault)}.", severity="warning")
             return
         app.use_keys(wanted)
         self._show_keys()
