@@ -13,7 +13,7 @@ from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import summarize
 from chordless.runs.state import RunState
-from chordless.tui import cycle_words, run_words
+from chordless.tui import cycle_words, run_words, tile_words
 from chordless.tui.app import ChordlessApp
 from chordless.tui.frontier_words import frontier_words
 from chordless.tui.messages import CompareRuns, ReplayRun
@@ -125,14 +125,14 @@ def test_the_dashboard_lists_paths_as_the_shell_does(tmp_path, capfd):
 
 
 def test_paths_that_are_found_are_not_mixed_up_with_those_that_are_begun():
-    assert run_words.cycles_tile(PATHS).short == "paths 12"
-    assert run_words.paths_tile(PATHS).short == "begun paths 345"
+    assert tile_words.cycles_tile(PATHS).short == "paths 12"
+    assert tile_words.paths_tile(PATHS).short == "begun paths 345"
     assert frontier_words(replace(PATHS, frontier_course=PATHS.frontier_course.after(1.0, 7)))[-1] == (
         "7 begun paths wait"
     )
     assert run_words.graph_and_device(PATHS, " ", 80).startswith(" grid:9x9, paths from 0,0 to 8,8: 81 vertices")
     saved = replace(PATHS, checkpoint_time=1.0, checkpoint_cycles=12, can_resume=True, phase="finished")
-    assert run_words.checkpoint_tile(replace(saved, directory="run")).notes == ("at 12 paths",)
+    assert tile_words.checkpoint_tile(replace(saved, directory="run")).notes == ("at 12 paths",)
     assert "from the checkpoint at 12 paths." in run_words.trouble_words(saved, "r", "1")
 
 

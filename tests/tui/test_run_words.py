@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from chordless.protocol.events import Progress
 from chordless.runs.state import RunState
-from chordless.tui import run_words
+from chordless.tui import run_words, tile_words
 from chordless.tui.batch_session import BatchState
 from chordless.tui.batch_words import now_text
 from chordless.tui.frontier_words import frontier_words
@@ -33,16 +33,16 @@ _NOTHING = Progress(
     ],
 )
 def test_the_time_left_is_no_promise(share, seconds, note):
-    assert run_words.share_tile(replace(RUNNING, share=share, seconds=seconds)).notes[0] == note
+    assert tile_words.share_tile(replace(RUNNING, share=share, seconds=seconds)).notes[0] == note
 
 
 def test_the_time_left_follows_the_estimate_once_there_is_one():
     """Grid 9x10 after 42 s: the branching said 20%, but nearly half of the cycles were found."""
     state = replace(RUNNING, share=0.2, seconds=42.0, cycles=326_000_000)
     state = replace(state, cycles_estimate=6.9e8, cycles_low=5e8, cycles_high=9e8)
-    assert run_words.share_tile(state).notes[0] == "about 47 s left"
+    assert tile_words.share_tile(state).notes[0] == "about 47 s left"
     exceeded = replace(state, cycles_estimate=3e8, cycles_low=2e8, cycles_high=5e9)
-    assert run_words.share_tile(exceeded).notes[0] == "about 2 min 02 s left"
+    assert tile_words.share_tile(exceeded).notes[0] == "about 2 min 02 s left"
 
 
 def test_a_single_graph_a_second_is_no_graphs():
@@ -58,56 +58,56 @@ def test_the_speed_of_a_replay_has_two_decimals_at_the_most():
 
 def test_a_long_time_left_is_told_in_years_and_none_from_a_vague_estimate():
     state = replace(RUNNING, share=1e-12, cycles_estimate=1e19, cycles_low=9e18, cycles_high=1.1e19)
-    assert run_words.share_tile(state).notes[0] == "about 3.2 billion years left"
+    assert tile_words.share_tile(state).notes[0] == "about 3.2 billion years left"
     vague = replace(state, cycles_low=420.0, cycles_high=2.2e14, cycles_estimate=1e10)
-    assert run_words.share_tile(vague).notes == ("too early to say how long it takes",)
-    assert run_words.cycles_tile(vague).notes == ("2.5 k/s",)
+    assert tile_words.share_tile(vague).notes == ("too early to say how long it takes",)
+    assert tile_words.cycles_tile(vague).notes == ("2.5 k/s",)
 
 
 def test_a_run_that_has_not_told_its_folder_yet_is_not_without_one():
-    assert run_words.checkpoint_tile(RunState()).value == "none yet"
-    assert run_words.checkpoint_tile(RUNNING).notes == ("this run has no folder",)
+    assert tile_words.checkpoint_tile(RunState()).value == "none yet"
+    assert tile_words.checkpoint_tile(RUNNING).notes == ("this run has no folder",)
 
 
 def test_a_finished_run_tells_both_its_times():
     over = replace(RUNNING, phase="finished", reason="complete", share=1.0, seconds=0.17, total_seconds=5.2)
-    tile = run_words.share_tile(over)
+    tile = tile_words.share_tile(over)
     assert tile.notes == ("search 170 ms", "5.2 s in all")
-    assert run_words.estimate_tile(over).short == "search 170 ms, 5.2 s in all"
-    assert run_words.share_tile(replace(over, total_seconds=0.0)).notes == ("search 170 ms",)
+    assert tile_words.estimate_tile(over).short == "search 170 ms, 5.2 s in all"
+    assert tile_words.share_tile(replace(over, total_seconds=0.0)).notes == ("search 170 ms",)
 
 
 def test_paths_that_change_from_run_to_run_are_not_told_to_the_last_digit():
     over = replace(RUNNING, phase="finished", reason="complete", paths=31_513_966)
-    assert run_words.paths_tile(over).value == "about 31.5 M"
+    assert tile_words.paths_tile(over).value == "about 31.5 M"
     for exact in ({"options": {"expansion": "paper"}}, {"options": {"threads": 1}}, {"arch": "vulkan"}):
-        assert run_words.paths_tile(replace(over, **exact)).value == "31,513,966"
+        assert tile_words.paths_tile(replace(over, **exact)).value == "31,513,966"
     # Exact digits do not turn into rough ones at the end.
-    assert run_words.paths_tile(replace(RUNNING, paths=31_513_966)).value == "about 31.5 M"
+    assert tile_words.paths_tile(replace(RUNNING, paths=31_513_966)).value == "about 31.5 M"
 
 
 def test_an_estimate_is_shown_with_its_spread_until_it_is_refuted():
     some = replace(RUNNING, cycles_estimate=7.2e7, cycles_low=6.9e7, cycles_high=7.7e7)
-    assert run_words.cycles_tile(some).notes == ("2.5 k/s", "of about 72 million", "(69 to 77 million)")
-    more = run_words.cycles_tile(replace(some, cycles=75_000_000)).notes
+    assert tile_words.cycles_tile(some).notes == ("2.5 k/s", "of about 72 million", "(69 to 77 million)")
+    more = tile_words.cycles_tile(replace(some, cycles=75_000_000)).notes
     assert more[-2:] == ("of about 76 million", "(75 to 77 million)")
     for other in (replace(some, cycles=10**8), replace(some, phase="finished", reason="complete"), RUNNING):
-        assert not any("about" in note for note in run_words.cycles_tile(other).notes)
+        assert not any("about" in note for note in tile_words.cycles_tile(other).notes)
     listing = replace(some, options={"output": "x"}, listed=1234)
-    tile = run_words.estimate_tile(listing)
+    tile = tile_words.estimate_tile(listing)
     assert tile.short == "1,234 listed; of about 72 million (69 to 77 million)"
     assert tile.shorter == ("1,234 listed; of about 72 million", "1,234 listed")
 
 
 def test_memory_is_held_against_the_budget_of_the_device_that_has_it():
     budget = {"memory": 1 << 30}
-    assert run_words.memory_tile(RUNNING).notes[0] == "half of free allowed"
-    on_cpu = run_words.memory_tile(replace(RUNNING, options=budget))
+    assert tile_words.memory_tile(RUNNING).notes[0] == "half of free allowed"
+    on_cpu = tile_words.memory_tile(replace(RUNNING, options=budget))
     assert (on_cpu.value, on_cpu.short) == ("128 MiB", "memory 128 MiB of 1.0 GiB")
-    on_gpu = run_words.memory_tile(replace(RUNNING, options=budget, arch="cuda"))
+    on_gpu = tile_words.memory_tile(replace(RUNNING, options=budget, arch="cuda"))
     assert (on_gpu.value, on_gpu.notes) == ("1.0 MiB", ("of 1.0 GiB allowed", "128 MiB of the host"))
     over = replace(RUNNING, phase="finished", reason="complete", peak_memory_bytes=1 << 28)
-    assert run_words.memory_tile(over).value == "256 MiB"
+    assert tile_words.memory_tile(over).value == "256 MiB"
 
 
 @pytest.mark.parametrize(
@@ -125,14 +125,14 @@ def test_the_age_of_a_checkpoint(phase, when, value):
     # Only the seconds of search count: between two sessions nothing is lost.
     state = replace(RUNNING, phase=phase, directory="/runs/a", checkpoint_time=when and 1.0, checkpoint_cycles=7)
     state = replace(state, seconds=100.0, checkpoint_seconds=when or 0.0)
-    assert run_words.checkpoint_tile(state).value == value
-    assert run_words.checkpoint_tile(replace(state, directory=None)).value == "none"
+    assert tile_words.checkpoint_tile(state).value == value
+    assert tile_words.checkpoint_tile(replace(state, directory=None)).value == "none"
 
 
 def test_the_cycles_of_a_checkpoint_fit_into_the_tile():
     def kept(cycles):
         state = replace(RUNNING, directory="/runs/a", checkpoint_time=1.0, checkpoint_cycles=cycles)
-        return run_words.checkpoint_tile(state).notes
+        return tile_words.checkpoint_tile(state).notes
 
     assert kept(1) == ("at 1 cycle",)
     assert kept(78_586_742) == ("at 78,586,742 cycles",)
@@ -141,12 +141,12 @@ def test_the_cycles_of_a_checkpoint_fit_into_the_tile():
 
 def test_the_next_checkpoint_is_announced():
     state = replace(RUNNING, directory="/runs/a", began=72.0, options={"checkpoint_every": 60.0})
-    tile = run_words.checkpoint_tile(state)
+    tile = tile_words.checkpoint_tile(state)
     assert (tile.value, tile.notes, tile.short) == ("none yet", ("next in 32 s",), "no checkpoint yet, next in 32 s")
     for other in (replace(state, phase="paused"), replace(state, began=1.0)):
-        assert run_words.checkpoint_tile(other).short == "no checkpoint yet"
+        assert tile_words.checkpoint_tile(other).short == "no checkpoint yet"
     later = replace(state, checkpoint_time=1.0, seconds=50.0, checkpoint_seconds=8.0)
-    assert run_words.checkpoint_tile(later).short == "last checkpoint 42 s ago"
+    assert tile_words.checkpoint_tile(later).short == "last checkpoint 42 s ago"
 
 
 def test_notes_of_the_reader_are_one_line_without_the_name_of_the_file():
@@ -158,9 +158,9 @@ def test_notes_of_the_reader_are_one_line_without_the_name_of_the_file():
 
 def test_a_count_along_a_boundary_has_states_and_no_paths():
     state = replace(RUNNING, states=4321, paths=0, frontier=0, directory="d")
-    assert run_words.paths_tile(state).short == "4,321 states"
-    assert run_words.cycles_tile(state).rates == ()
-    assert run_words.checkpoint_tile(state).short.startswith("no checkpoint yet")
+    assert tile_words.paths_tile(state).short == "4,321 states"
+    assert tile_words.cycles_tile(state).rates == ()
+    assert tile_words.checkpoint_tile(state).short.startswith("no checkpoint yet")
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_picked_cycles_are_told_with_what_they_were_picked_from(pick, found, cyc
     options = {**RUNNING.options, "pick": pick, "output": "d", "output_format": "parts"}
     state = replace(RUNNING, phase="finished", reason="complete", options=options, boundary=found, states=9)
     state = replace(state, cycles=sum(cycles.values()), cycles_by_length=cycles)
-    assert run_words.cycles_tile(state).short == words
+    assert tile_words.cycles_tile(state).short == words
     stopped = replace(state, reason="interrupted", cycles=0)
     assert run_words.trouble_words(stopped, "r", "f2").startswith("The run was stopped before its end")
     assert run_words.has_picked(state) == bool(cycles)
@@ -225,62 +225,62 @@ def test_stopping_now_says_what_it_costs():
 def test_the_rate_of_a_cluster_is_that_of_several_reports():
     """Its workers report in turns: between two reports there is often nothing new."""
     state = RunState(phase="running", seconds=2.0, cycles=10, cycle_rates=(8.0, 0.0), path_rates=(90.0, 0.0))
-    assert run_words.cycles_tile(state).notes[0] == "0/s"
+    assert tile_words.cycles_tile(state).notes[0] == "0/s"
     cluster = replace(state, workers=[{"name": "a"}])
-    assert run_words.cycles_tile(cluster).notes[0] == "4/s"
-    assert run_words.paths_tile(cluster).notes[0] == "45/s"
+    assert tile_words.cycles_tile(cluster).notes[0] == "4/s"
+    assert tile_words.paths_tile(cluster).notes[0] == "45/s"
 
 
 def test_no_rate_is_shown_while_a_kernel_is_compiled():
     state = RunState(phase="running", seconds=2.0, cycles=10, cycle_rates=(5.0,), path_rates=(9.0,), compiling=True)
     assert run_words.phase_words(state).word == "compiling, once"
-    assert not any("/s" in note for note in run_words.cycles_tile(state).notes)
+    assert not any("/s" in note for note in tile_words.cycles_tile(state).notes)
     searching = replace(state, compiling=False)
     assert run_words.phase_words(searching).word == "running"
-    assert "5/s" in run_words.cycles_tile(searching).notes
+    assert "5/s" in tile_words.cycles_tile(searching).notes
     assert run_words.phase_words(replace(state, phase="paused")).word == "paused"
     for phase in ("paused", "starting"):
         halted = replace(searching, phase=phase)
-        assert run_words.cycles_tile(halted).short == "cycles 10"
-        assert run_words.paths_tile(halted).notes == ("",)
+        assert tile_words.cycles_tile(halted).short == "cycles 10"
+        assert tile_words.paths_tile(halted).notes == ("",)
 
 
 def test_cycles_that_a_stop_left_unlisted_are_told_to_wait():
     state = replace(RUNNING, phase="finished", reason="interrupted", can_resume=True, checkpoint_cycles=1000)
     state = replace(state, options={"output": "x"}, listed=970)
-    assert "30 wait in the checkpoint" in run_words.cycles_tile(state).notes
-    assert run_words.estimate_tile(state).short.startswith("970 listed; 30 wait in the checkpoint; search")
+    assert "30 wait in the checkpoint" in tile_words.cycles_tile(state).notes
+    assert tile_words.estimate_tile(state).short.startswith("970 listed; 30 wait in the checkpoint; search")
     at_once = replace(state, checkpoint_cycles=900)
     for other in (replace(state, listed=1000), replace(state, can_resume=False), at_once, replace(state, options={})):
-        assert "wait" not in run_words.estimate_tile(other).short
+        assert "wait" not in tile_words.estimate_tile(other).short
 
 
 def test_a_lower_bound_that_tells_no_more_than_was_found_is_left_out():
     vague = RunState(cycles_estimate=1e9, cycles_low=64.0)
-    assert run_words.estimate_tile(vague).short == ""
-    assert run_words.estimate_tile(replace(vague, cycles_low=9e6)).short == "of at least 9 million"
-    assert run_words.estimate_tile(replace(vague, cycles_low=9e6, cycles=2_000_000)).short == ""
+    assert tile_words.estimate_tile(vague).short == ""
+    assert tile_words.estimate_tile(replace(vague, cycles_low=9e6)).short == "of at least 9 million"
+    assert tile_words.estimate_tile(replace(vague, cycles_low=9e6, cycles=2_000_000)).short == ""
 
 
 def test_nothing_is_counted_while_an_order_is_sought():
     state = RunState(phase="running", seconds=12.0, states=0, width=21, seeking_order=True)
     assert run_words.phase_words(state).word == "seeking an order"
-    assert run_words.paths_tile(state).short == "boundary of 21 vertices so far"
-    assert run_words.paths_tile(state).shorter == ("boundary of 21 so far",)
-    assert run_words.cycles_tile(state).short == "no cycles counted yet"
-    assert run_words.paths_tile(replace(state, width=0)).short == "no order yet"
+    assert tile_words.paths_tile(state).short == "boundary of 21 vertices so far"
+    assert tile_words.paths_tile(state).shorter == ("boundary of 21 so far",)
+    assert tile_words.cycles_tile(state).short == "no cycles counted yet"
+    assert tile_words.paths_tile(replace(state, width=0)).short == "no order yet"
     stopped = replace(state, phase="finished", reason="interrupted", seeking_order=False)
-    assert run_words.paths_tile(stopped).short == "no states"
+    assert tile_words.paths_tile(stopped).short == "no states"
     assert "nothing was counted" in frontier_words(stopped)[0]
     counting = replace(state, states=1, width=1, seeking_order=False)
-    assert run_words.paths_tile(counting).notes == ("state", "boundary of 1 vertex")
-    assert run_words.paths_tile(counting).short == "1 state"
+    assert tile_words.paths_tile(counting).notes == ("state", "boundary of 1 vertex")
+    assert tile_words.paths_tile(counting).short == "1 state"
 
 
 def test_paths_of_a_search_that_had_none_to_grow_are_told_so():
     ended = replace(RunState(), phase="finished", reason="complete", arch="cpu", cycles=167, seconds=1.0)
-    assert run_words.paths_tile(ended).notes == ("no path had to grow",)
-    assert run_words.paths_tile(replace(ended, paths=107)).notes == ("107/s", "expanded")
+    assert tile_words.paths_tile(ended).notes == ("no path had to grow",)
+    assert tile_words.paths_tile(replace(ended, paths=107)).notes == ("107/s", "expanded")
 
 
 def test_a_phase_in_which_nothing_moves_tells_its_time():
@@ -320,24 +320,24 @@ def test_a_spec_with_slashes_is_no_path():
 def test_a_wave_tells_its_level_and_no_share_and_no_end():
     known = replace(RUNNING, share=1e-5, cycles=500, cycles_estimate=1000.0, cycles_low=800.0, cycles_high=1250.0)
     wave = replace(known, options={"expansion": "paper"}, waiting_by_length={7: 30, 8: 900}, seconds=9.0)
-    tile = run_words.share_tile(wave)
+    tile = tile_words.share_tile(wave)
     assert (tile.value, tile.share) == ("level 8", None)
     assert run_words.time_left(wave) is None
-    assert "of about 1,000" in run_words.cycles_tile(wave).notes
-    assert not any("of about" in note for note in run_words.cycles_tile(replace(wave, cycles_high=1e6)).notes)
+    assert "of about 1,000" in tile_words.cycles_tile(wave).notes
+    assert not any("of about" in note for note in tile_words.cycles_tile(replace(wave, cycles_high=1e6)).notes)
     for phase in ("starting", "paused", "finished", "failed"):
         halted = replace(wave, phase=phase)
-        assert (run_words.share_tile(halted).value, run_words.reached_words(halted)) == ("level 8", "level 8")
-    assert run_words.share_tile(replace(wave, phase="finished", reason="interrupted")).notes == ("search 9.0 s",)
+        assert (tile_words.share_tile(halted).value, run_words.reached_words(halted)) == ("level 8", "level 8")
+    assert tile_words.share_tile(replace(wave, phase="finished", reason="interrupted")).notes == ("search 9.0 s",)
     assert run_words.reached_words(known) == "<0.01%"
     over = replace(wave, reason="complete", phase="finished", share=1.0)
-    assert run_words.share_tile(over).share == 1.0
+    assert tile_words.share_tile(over).share == 1.0
 
 
 def test_the_share_is_that_of_the_cycles_where_their_number_is_known():
     search = replace(RUNNING, share=1e-5, cycles=980, cycles_estimate=1000.0, cycles_low=1000.0, cycles_high=1000.0)
-    assert run_words.share_tile(replace(search, is_counted=True)).share == pytest.approx(0.98)
-    assert "of 1,000" in run_words.cycles_tile(replace(search, is_counted=True)).notes
-    assert run_words.share_tile(replace(search, cycles=1000, is_counted=True)).value == "99%"
+    assert tile_words.share_tile(replace(search, is_counted=True)).share == pytest.approx(0.98)
+    assert "of 1,000" in tile_words.cycles_tile(replace(search, is_counted=True)).notes
+    assert tile_words.share_tile(replace(search, cycles=1000, is_counted=True)).value == "99%"
     vague = replace(search, cycles_low=1.0, cycles_high=1e9)
-    assert run_words.share_tile(vague).share == 1e-5
+    assert tile_words.share_tile(vague).share == 1e-5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chordless.tui.run_words import TileWords
+from chordless.tui.tile_words import TileWords
 from chordless.tui.widgets.tiles import Tile
 from textual.app import App
 

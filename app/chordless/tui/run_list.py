@@ -11,7 +11,8 @@ from typing import Any
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunStage, RunSummary
 from chordless.tui.marks import Mark
-from chordless.tui.run_words import graph_name, level_words, search_words, waiting_words
+from chordless.tui.run_words import graph_name, level_words, search_words
+from chordless.tui.tile_words import waiting_words
 from chordless.values import SHORTEST_CYCLE
 from chordless.words.numbers import bytes_text, paths_text, seconds_text, share_text, size_text
 from kernels_ti.errors import quantity

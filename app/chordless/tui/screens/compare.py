@@ -18,7 +18,7 @@ from chordless.protocol.recording import recorded
 from chordless.runs import mailbox
 from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
-from chordless.tui import run_words
+from chordless.tui import run_words, tile_words
 from chordless.tui.actions import bindings_of
 from chordless.tui.run_list import ASKED
 from chordless.tui.screens.page import Page
@@ -268,7 +268,7 @@ def _paths(state: RunState) -> tuple[str, ...]:
     if state.states is not None:
         states = quantity(state.states, "state")
         return f"none: {states} at the most", f"none: {states}"
-    if state.phase == "finished" and run_words.paths_vary(state):
+    if state.phase == "finished" and tile_words.paths_vary(state):
         return (f"about {short_number(state.paths)}",)
     return _total(state.paths, state)
 

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from chordless.runs.state import RunState
-from chordless.tui import run_words
+from chordless.tui import run_words, tile_words
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import ReplayRun, RunChanged, ShowLength
 from chordless.tui.screens.ask_stop import AskStop, AskStopNow
@@ -44,13 +44,13 @@ _OF_REPLAY = frozenset({"rewind", "forward", "slower", "faster"})
 _STOPPING = "stopping"
 _STEP_OF_REPLAY, _SECONDS_IF_UNKNOWN = 1 / 20, 200.0
 
-_TILES: dict[str, tuple[str, Callable[[RunState], run_words.TileWords], bool]] = {
-    "cycles": ("{0.thing}s C", run_words.cycles_tile, True),
-    "paths": ("{0.step_title}", run_words.paths_tile, True),
-    "share": ("done", run_words.share_tile, False),
-    "memory": ("memory", run_words.memory_tile, False),
-    "estimate": ("in all", run_words.estimate_tile, False),
-    "checkpoint": ("checkpoint", run_words.checkpoint_tile, False),
+_TILES: dict[str, tuple[str, Callable[[RunState], tile_words.TileWords], bool]] = {
+    "cycles": ("{0.thing}s C", tile_words.cycles_tile, True),
+    "paths": ("{0.step_title}", tile_words.paths_tile, True),
+    "share": ("done", tile_words.share_tile, False),
+    "memory": ("memory", tile_words.memory_tile, False),
+    "estimate": ("in all", tile_words.estimate_tile, False),
+    "checkpoint": ("checkpoint", tile_words.checkpoint_tile, False),
 }
 
 

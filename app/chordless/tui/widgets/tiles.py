@@ -14,7 +14,7 @@ from textual.events import Resize
 from textual.renderables.sparkline import Sparkline as SparklineRenderable
 from textual.widgets import Sparkline, Static
 
-from chordless.tui.run_words import TileWords
+from chordless.tui.tile_words import TileWords
 from chordless.tui.widgets.glyphs import bar, is_ascii
 
 _SHORT_BAR = 10
