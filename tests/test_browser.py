@@ -14,6 +14,7 @@ import pytest
 from patience import PATIENCE
 from test_web import free_port, served
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _COLOURS_AND_MOVES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -90,7 +91,7 @@ async def opened(folder):
     """Start headless Chromium; yield its empty page."""
     import aiohttp
 
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         pytest.skip("needs chromium")
     command = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]

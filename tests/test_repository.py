@@ -14,6 +14,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from patience import PATIENCE
 from program import ENVIRONMENT
+from test_browser import BROWSERS
 
 from kernels_ti import __version__
 
@@ -61,6 +62,23 @@ def test_a_workflow_is_well_made(path):
         assert {job["needs"]} <= workflow["jobs"].keys() if isinstance(job.get("needs"), str) else True
     checked = subprocess.run(["bash", "-n"], input=commands_of(path), text=True, capture_output=True, timeout=PATIENCE)
     assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_every_action_runs_on_the_node_that_runners_have(path):
+    """Runners have lost Node 20; each version here is an action's first on Node 24."""
+    first = {"checkout": 5, "setup-python": 6, "upload-artifact": 6, "download-artifact": 7}
+    first["attest-build-provenance"] = 3
+    for job in jobs_of(path).values():
+        for step in job.get("steps", ()):
+            owner, _, action = step.get("uses", "").partition("/")
+            if owner == "actions":
+                name, _, version = action.partition("@v")
+                assert int(version) >= first[name], step["uses"]
+
+
+def test_ci_takes_each_browser_that_the_tests_take():
+    assert f"command -v {' '.join(BROWSERS)} >" in (ROOT / ".ci" / "run").read_text()
 
 
 def test_the_files_that_workflows_run_are_there():
