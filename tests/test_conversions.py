@@ -252,7 +252,7 @@ def test_wrong_sizes_and_names_are_refused():
     for wrong in (2.5, "3"):
         with pytest.raises(GraphError, match=f"the number of vertices must be a whole number, not {wrong!r}"):
             Graph.from_edges(wrong, [])
-    with pytest.raises(GraphError, match="names must be hashable: unhashable type: 'list'"):
+    with pytest.raises(GraphError, match=r"names must be hashable: .*unhashable type: 'list'"):
         Graph.from_edges(1, [], names=[[1]])
     with pytest.raises(GraphError, match="names must be a list with the name of each vertex, not"):
         Graph.from_edges(1, [], names={"a"})

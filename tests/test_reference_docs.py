@@ -32,19 +32,12 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 ARCHITECTURE = (DOCS / "architecture.md").read_text()
 FUNCTIONS = [name for name in kernels_ti.__all__ if inspect.isfunction(getattr(kernels_ti, name))]
 CLASSES = [name for name in kernels_ti.__all__ if inspect.isclass(getattr(kernels_ti, name))]
-WITH_EXAMPLES = (
-    "api",
-    "chordality",
-    "conversion",
-    "cycle_table",
-    "device.device",
-    "estimates",
-    "found.participation",
-    "graph",
-    "longest",
-    "paths",
-    "run",
-)
+WITH_EXAMPLES = {
+    ".".join(path.relative_to(base).with_suffix("").parts): text
+    for base, package in ((ROOT, "kernels_ti"), (ROOT / "app", "chordless"))
+    for path in sorted((base / package).rglob("*.py"))
+    if ">>> " in (text := path.read_text())
+}
 
 
 def sections(text):
@@ -93,10 +86,19 @@ def test_a_class_and_its_public_methods_are_explained(name):
             assert described(found["Parameters"]) == parameters(method), f"{name}.{method_name}"
 
 
+def test_every_example_imports_from_chordless():
+    assert {"kernels_ti.api", "kernels_ti.sample", "chordless.graphs.public"} <= WITH_EXAMPLES.keys()
+    for module, source in WITH_EXAMPLES.items():
+        explained = (each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.ClassDef | ast.FunctionDef))
+        for text in filter(None, map(ast.get_docstring, explained)):
+            imports = re.search(r"^ *>>> (from chordless[\w.]* import|import chordless)", text, re.MULTILINE)
+            assert imports or ">>> " not in text, (module, text)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("module", WITH_EXAMPLES)
 def test_the_examples_are_true(module):
-    result = doctest.testmod(importlib.import_module(f"kernels_ti.{module}"))
+    result = doctest.testmod(importlib.import_module(module))
     assert result.failed == 0
     assert result.attempted > 0
 

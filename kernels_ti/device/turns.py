@@ -13,12 +13,6 @@ class Turns:
 
     Calls are served in the order of their arrival. A thread never waits for itself: a call within a call is served at
     once, whatever its key is.
-
-    Examples
-    --------
-    >>> turns = Turns()
-    >>> with turns.hold("cpu"), turns.hold("cpu"):
-    ...     pass
     """
 
     def __init__(self) -> None:

@@ -42,6 +42,7 @@ class Property:
     It has whole numbers and the names of `NAMES`, with ``+ - * // %``, comparisons, ``and``, ``or``, ``not`` and
     parentheses. An OptionError says that a text is no such expression.
 
+    >>> from chordless.batch.properties import Property
     >>> Property("odd > 0 and n < 9").of({"n": 5, "m": 5, "by_length": {"5": 1}}, lambda: None)
     True
     """
