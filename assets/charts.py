@@ -24,7 +24,6 @@ _MARKS = {
     "C++ two-ended": ("v", _OTHERS),
     "C++ the paper": ("x", "#d62728"),
     "nauty-countg": ("+", "#9467bd"),
-    "networkx": ("*", "#9467bd"),
     "T_par-total": ("o", _OURS),
     "T_par-proc": ("^", _OURS),
     "the paper's T_par-total": ("o", _OTHERS),

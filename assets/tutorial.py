@@ -38,7 +38,7 @@ short = count_cycles(nx.grid_2d_graph(20, 20), arch="cpu", max_length=10)
 print("20 x 20 grid, up to 10 vertices:", short.by_length)
 assert short.by_length[4] == 19 * 19
 
-# 4. Have them in arrays. A collection keeps all cycles as a CSR pair: cycle i is vertices[offsets[i]:offsets[i + 1]].
+# 4. Have them in arrays. A collection keeps all cycles as a CSR pair: cycle i is `vertices[offsets[i]:offsets[i + 1]]`.
 #    Nothing in it is a Python object, so millions of cycles are no trouble. In how many cycles does each vertex lie?
 
 cycles = collect_cycles(grid, arch="cpu")
@@ -61,7 +61,7 @@ print("The house is not chordal:", *is_chordal(house).hole)
 print("A tree is, in this order:", *is_chordal(nx.balanced_tree(2, 2)).elimination_ordering)
 
 # 6. Stay with networkx. The installed package is a backend of it: its own function, our engine. With
-#    nx.config.backend_priority = ["chordless"] it is taken by itself wherever that is faster.
+#    `nx.config.backend_priority = ["chordless"]` it is taken by itself wherever that is faster.
 
 if "chordless" in nx.utils.backends.backends:
     short = list(nx.chordless_cycles(petersen, length_bound=5, backend="chordless"))
@@ -69,7 +69,7 @@ if "chordless" in nx.utils.backends.backends:
     assert len(short) == 12
 
 # 7. Use the command line for what is long. It writes run directories, which can be resumed after a power cut, and
-#    exported: to text, JSON lines, .npy, or Parquet.
+#    exported: to text, JSON lines, `.npy`, or Parquet.
 
 
 def chordless(*arguments: object) -> str:

@@ -131,6 +131,9 @@ def test_the_site_is_made_and_its_links_lead_somewhere(tmp_path):
     assert "<p>Count the chordless cycles of a graph.</p>" in page
     assert 'id="chordless.networkx_backend"' in page
     assert {path.stem for path in DOCS.glob("*.md")} <= {path.stem for path in tmp_path.glob("*.html")}
+    tutorial = (tmp_path / "tutorial.html").read_text()
+    assert all(f'id="{heading}"' in tutorial for heading in ("1-count", "4-have-them-in-arrays"))
+    assert 'href="tutorial.html"' in (tmp_path / "python.html").read_text()
     loaded = re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="(https?:[^"]*)', (tmp_path / "index.html").read_text())
     assert loaded == [], "the pages load nothing from other servers"
 
