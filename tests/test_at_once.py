@@ -76,7 +76,9 @@ def test_it_prints_what_an_engine_prints(capfd, words):
 def test_events_are_recorded_as_those_of_an_engine(tmp_path, capfd):
     for name, more in (("here", ()), ("there", ("--arch", "reference"))):
         assert main(["count", "petersen", "--quiet", "--events", str(tmp_path / name), *more]) == 0
-    ours, theirs = ([json.loads(line) for line in (tmp_path / name).open()] for name in ("here", "there"))
+    ours, theirs = (
+        [json.loads(line) for line in (tmp_path / name).read_text().splitlines()] for name in ("here", "there")
+    )
     assert [event["event"] for event in ours] == ["started", "finished"]
     assert list(map(set, ours)) == [set(event) for event in theirs if event["event"] != "progress"]
 
