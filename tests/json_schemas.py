@@ -1,6 +1,6 @@
 """What `assets/schemas` promises of each JSON output, and where a value is not so.
 
-`python tests/json_schemas.py` prints the keys and types of this version. A release writes them to
+`python tests/json_schemas.py` prints the keys and types, and the exit codes, of this version. A release writes them to
 `tests/data/released_outputs.json`, and the next versions are compared with them.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from kernels_ti import __version__
+from kernels_ti import __version__, errors
 
 SCHEMAS = Path(__file__).parent.parent / "assets" / "schemas"
 NAMES = {path.stem: path for path in sorted(SCHEMAS.glob("*.json"))}
@@ -82,6 +82,14 @@ def outputs():
     return {name: dict(keys_and_types(schema_of(name))) for name in NAMES}
 
 
+def exit_codes():
+    """Return the exit code of each error of this version."""
+    kinds = [
+        kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.ChordlessError)
+    ]
+    return {kind.__name__: kind.exit_code for kind in kinds}
+
+
 def _kinds_of(schema):
     kinds = schema.get("type", list(_KINDS))
     kinds = [kinds] if isinstance(kinds, str) else kinds
@@ -90,4 +98,4 @@ def _kinds_of(schema):
 
 
 if __name__ == "__main__":
-    print(json.dumps({"version": __version__, "outputs": outputs()}, indent=1))
+    print(json.dumps({"version": __version__, "exit_codes": exit_codes(), "outputs": outputs()}, indent=1))

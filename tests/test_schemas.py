@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
-from json_schemas import NAMES, faults, outputs, schema_of
+from json_schemas import NAMES, exit_codes, faults, outputs, schema_of
 from program import chordless
 
 from kernels_ti import __version__
@@ -177,6 +178,18 @@ def test_no_key_goes_or_changes_its_type_within_a_minor_version():
     for name, place in GONE_SINCE_THE_RELEASE:
         assert f"{name} --json`" in changelog
         assert f"`{place.rpartition('.')[2]}`" in changelog
+
+
+def test_an_error_keeps_its_exit_code():
+    assert RELEASED["exit_codes"].items() <= exit_codes().items()
+
+
+def test_the_documentation_and_the_help_name_the_same_exit_codes():
+    page = (ROOT / "assets" / "docs" / "output.md").read_text().partition("## Exit codes\n")[2]
+    documented = re.findall(r"^\| (\d[\d, ]*) \|", page, re.MULTILINE)
+    helped = re.findall(r"^  (\d[\d, ]*)(?:$|  )", chordless("help", "exit-codes").stdout, re.MULTILINE)
+    assert documented == [codes.strip() for codes in helped]
+    assert set(map(str, exit_codes().values())) <= set(documented)
 
 
 def test_a_key_that_goes_is_seen(monkeypatch):
