@@ -57,7 +57,7 @@ def read_matrix_market(source: Source, *, simplify: bool = False) -> Parsed:
         )
     _check_entries(source, kind)
     with readable(source, "Matrix Market file"):
-        matrix = mmread(io.BytesIO(data))
+        matrix = mmread(io.BytesIO(data), spmatrix=False)
     # Ones instead of the values: the sum at each place is then the number of its entries.
     matrix.data = (matrix.data != 0).astype(np.int64)
     counts = matrix.tocsr()
