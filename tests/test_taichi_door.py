@@ -2,11 +2,12 @@
 
 import ast
 import json
+import os
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from program import chordless
+from program import ENVIRONMENT, chordless
 from python_process import run_python
 
 from kernels_ti import DeviceError, taichi_door
@@ -124,6 +125,15 @@ def test_a_search_leaves_the_names_of_taichi_and_python_as_they_were() -> None:
     allowed = {(f"{package}.{module}", key) for module, key in OF_A_RUNTIME}
     assert set(changed) <= allowed
     assert len(before) > 50
+
+
+@pytest.mark.parametrize("arguments", [("count", "petersen"), ("list", "grid:4x4", "-q"), ("sample", "petersen", "-q")])
+def test_the_program_does_not_import_torch(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    (tmp_path / "torch.py").write_text("raise RuntimeError('torch was imported')\n")
+    path = os.pathsep.join([str(tmp_path), ENVIRONMENT["PYTHONPATH"]])
+    done = chordless(*arguments, "--arch", "cpu", env=ENVIRONMENT | {"PYTHONPATH": path})
+    assert done.returncode == 0, done.stderr
+    assert "torch" not in done.stderr
 
 
 def test_nothing_is_printed_into_a_notebook() -> None:

@@ -16,7 +16,7 @@ from copy import copy
 from functools import cache
 from importlib import import_module
 from types import CodeType, FrameType, ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 _SPACES_TO_TAB = 4  # as Taichi reads a source
 _PACKAGE = __name__.partition(".")[0]
@@ -33,8 +33,22 @@ def while_doing(doing: str, package: str) -> Iterator[None]:
     """
     # A module that imports torch after Quadrants looks for the real `dill`.
     rarely = ("dill", "urllib.request") if doing == "import" and package == "taichi" else ()
-    with frames_have_no_modules(), imported_later(*rarely):
+    # Quadrants imports torch where it is installed, which takes a second; our kernels take no tensors.
+    never = ("torch",) if doing == "import" else ()
+    with frames_have_no_modules(), imported_later(*rarely), absent(*never):
         yield
+
+
+@contextmanager
+def absent(*names: str) -> Iterator[None]:
+    """Let modules that are not imported yet seem not to be installed inside the block."""
+    hidden = [name for name in names if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden, cast("ModuleType", None)))
+    try:
+        yield
+    finally:
+        for name in hidden:
+            del sys.modules[name]
 
 
 @contextmanager
