@@ -1,5 +1,5 @@
 # The events of a run as metrics for the textfile collector of Prometheus' node exporter:
-#   jq -rsf assets/deploy/metrics.jq week/events.jsonl > /var/lib/node_exporter/chordless.prom.new
+#   jq -rsf assets/deploy/metrics.jq week/events.jsonl > /var/lib/node_exporter/chordless.prom.new &&
 #   mv /var/lib/node_exporter/chordless.prom.new /var/lib/node_exporter/chordless.prom
 def metric($name; $help; $value):
   "# HELP chordless_\($name) \($help)", "# TYPE chordless_\($name) gauge", "chordless_\($name) \($value)";
