@@ -157,6 +157,14 @@ def test_the_check_finds_what_is_wrong():
     assert list(faults(found, schema)) == ["$ lacks paths"]
 
 
+def test_the_types_in_a_schema_are_different():
+    """JSON Schema wants that, and other programs refuse a schema in which one comes twice."""
+    for name, path in NAMES.items():
+        for types in re.findall(r'"type": \[([^\]]*)\]', path.read_text()):
+            kinds = re.findall(r'"(\w+)"', types)
+            assert len(set(kinds)) == len(kinds), name
+
+
 def test_the_documentation_names_every_schema():
     page = (ROOT / "assets" / "docs" / "output.md").read_text()
     assert {name for name in NAMES if f"../schemas/{name}.json" not in page} == set()
