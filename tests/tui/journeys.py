@@ -119,7 +119,7 @@ JOURNEYS = {
         Step("run", ("F4",), shows=("800,139", "complete", "No path waits")),
         Step("replay", ("Space",), shows=("REPLAY",)),
         Step("paused", ("Space",), shows=("REPLAY, paused",)),
-        Step("forward", ("Right", "Right", "Right"), shows=("REPLAY, paused", "paths wait")),
+        Step("forward", 8 * ("Right",), shows=("REPLAY, paused", "paths wait")),
     ),
     "boundary": (
         _START,

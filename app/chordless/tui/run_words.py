@@ -47,16 +47,14 @@ def phase_words(state: RunState) -> Mark:
 
 
 def nothing_words(state: RunState) -> str:
-    """Return why there are no counts by length yet, and that they will come; "" once the run is over."""
+    """Return why there are no counts yet, beside the phase, which stands above; "" once the run is over."""
     if state.is_over:
         return ""
     if state.phase == "starting":
-        why = "The engine starts and reads the graph."
-    elif compiles(state):
-        why = "The kernels are being compiled, once."
-    else:
-        why = "An order of the vertices is sought." if seeks(state) else f"No {state.thing} was found yet."
-    return f"{why} Counts by length come here."
+        return "The engine starts and reads the graph."
+    if compiles(state):
+        return "The search has not begun yet."
+    return "The count has not begun yet." if seeks(state) else f"No {state.thing} was found yet."
 
 
 def replay_words(speed: float, position: float, length: float | None, *, paused: bool) -> str:

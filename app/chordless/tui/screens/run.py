@@ -347,7 +347,7 @@ class RunScreen(WayAction, OfferedKeys):
         self.query_one(FrontierView).show(state)
         self.query_one(WorkerRows).show(state.workers)
         self.query_one(WebVerdict).show(state)
-        self.query_one(Histogram).show(state.cycles_by_length, state.thing, nothing)
+        self.query_one(Histogram).show(state.cycles_by_length, state.thing, nothing and "Counts by length come here.")
         self.query_one(EventLog).show(state.log)
 
     def _write(self, selector: str, content: Content, *, layout: bool = False) -> None:
