@@ -7,14 +7,13 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from rich.text import Text
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.events import Event, Key
@@ -24,35 +23,29 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from chordless.cycles.index import CycleFilter
-from chordless.runs.mailbox import is_at_work
-from chordless.runs.state import RunState
 from chordless.tui.actions import EVERYWHERE, bindings_of, usable_keys
 from chordless.tui.batch_session import BatchSession
 from chordless.tui.failure import short_traceback
-from chordless.tui.feeds import EngineFeed, Feed, FollowFeed, ReplayFeed
-from chordless.tui.messages import CompareRuns, OpenRun, ReplayRun, RunChanged, RunNews, ShowLength, StartRun
+from chordless.tui.feeds import Feed, FollowFeed, ReplayFeed
+from chordless.tui.messages import CompareRuns, ShowLength
 from chordless.tui.palette import ActionProvider
-from chordless.tui.run_words import graph_name
+from chordless.tui.run_keeper import RunKeeper
 from chordless.tui.screens import SCREENS
 from chordless.tui.screens.batch_questions import LeaveBatch
 from chordless.tui.screens.leave import LeaveScreen
-from chordless.tui.session import RunSession
 from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, save_settings, settings_path
 from chordless.tui.widgets.glyphs import AsciiFilter, BlockFilter, NoControls
 from chordless.tui.widgets.text_field import TextField
 from chordless.tui.widgets.word_bar import TABS
-from chordless.words.cycle_range import CycleRange
-from kernels_ti import ChordlessError, EngineError
-from kernels_ti.errors import quantity
+from kernels_ti import EngineError
 
 _SECONDS_UNTIL_PREPARED, _SECONDS_TO_CHANGE = 0.3, 0.01
-_SECONDS_OF_A_REPLAY = 30.0
 _SECONDS_OF_AN_ERROR = 15.0
 _ASCII_FILTER, _BLOCK_FILTER, _NO_CONTROLS = AsciiFilter(), BlockFilter(), NoControls()
 _LEAVING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class ChordlessApp(App[str]):
+class ChordlessApp(RunKeeper):
     """The dashboard. `run` returns the text to print after the dashboard has left the terminal.
 
     Raise ChordlessError if `directory` holds no run, or `replay` is no recording.
@@ -118,7 +111,6 @@ class ChordlessApp(App[str]):
             self.add_mode(name, partial(self._make_screen, name))
         self.settings = settings
         self.ascii_only = ascii_only or settings.ascii
-        self.session: RunSession | None = None
         self.batch: BatchSession | None = None
         self.graph, self._batch = graph, batch
         self._first_screen = "new" if batch is None else "batch"
@@ -128,15 +120,9 @@ class ChordlessApp(App[str]):
         elif replay is not None:
             self._first = ReplayFeed(replay, speed)
         self._warnings = list(warnings)
-        self._behind: RunSession | None = None
         self.keys: dict[str, str] = {}
         self._history: list[str] = []
         self._has_answered = False
-
-    @property
-    def run_state(self) -> RunState | None:
-        """The newest state of the run that is shown."""
-        return None if self.session is None else self.session.state
 
     def on_app_focus(self) -> None:
         """Draw everything: a page that was loaded again is empty."""
@@ -250,69 +236,6 @@ class ChordlessApp(App[str]):
     def delay_update(self, delay: float = 0.05) -> None:
         """Wait for a moment only on a change of screens: most are made already."""
         super().delay_update(min(delay, _SECONDS_TO_CHANGE))
-
-    def on_run_news(self, news: RunNews) -> None:
-        """Pass the newest state on to the screen that is shown."""
-        if news.session is self.session:
-            self._tell_screen()
-        elif news.session is self._behind and not news.session.is_at_work:
-            state = news.session.state
-            self.notify(
-                f"{graph_name(state.graph) or 'The run'}: {state.phase}, {quantity(state.cycles, state.thing)}",
-                title="The other run",
-            )
-            self._behind.feed.close()
-            self._behind = None
-            self._tell_screen()
-
-    def on_start_run(self, message: StartRun) -> None:
-        """Begin or resume a run, and show it."""
-        if self.engine_session() is not None:
-            self.notify("A run is still going on here: stop it first.", severity="warning")
-            self._bring_back()
-            return
-        directory = message.command.checkpoint
-        if message.command.resume and directory is not None and is_at_work(directory):
-            # Another process has started an engine in this directory in the meantime.
-            self.on_open_run(OpenRun(Path(directory)))
-            return
-        try:
-            feed = EngineFeed(message.command)
-        except ChordlessError as error:
-            self.notify(str(error), severity="error")
-            return
-        if not message.command.resume:
-            self.remember(self.settings.with_recent(message.command.graph))
-        self._watch(feed, message.expected)
-        self.show(message.show)
-
-    def on_open_run(self, message: OpenRun) -> None:
-        """Show the run of a directory."""
-        own = self.engine_session()
-        if own is not None and own.is_in(message.directory):
-            self._bring_back()
-            return
-        self._show_feed(lambda: FollowFeed(message.directory))
-
-    def on_replay_run(self, message: ReplayRun) -> None:
-        """Play a run again, in half a minute at the most."""
-
-        def replay() -> ReplayFeed:
-            feed = ReplayFeed(message.directory)
-            feed.speed = max(1.0, (feed.length or 0.0) / _SECONDS_OF_A_REPLAY)
-            return feed
-
-        self._show_feed(replay)
-
-    def _show_feed(self, make: Callable[[], Feed]) -> None:
-        """Show the run of a feed; say why where there is none."""
-        try:
-            feed = make()
-        except ChordlessError as error:
-            self.notify(str(error), severity="error")
-            return
-        self._watch(feed)
-        self.show("run")
 
     def on_compare_runs(self, message: CompareRuns) -> None:
         """Show two runs side by side."""
@@ -444,37 +367,6 @@ class ChordlessApp(App[str]):
         # screen has missed a change of theme, and would compute all styles again, twice.
         screen._css_update_count = self._css_update_count
         return screen
-
-    def _watch(self, feed: Feed, expected: CycleRange | None = None) -> None:
-        """Show another run, at first with the estimate before its start. A running engine goes on in the background."""
-        if self.session is not None:
-            if self.session.owns_engine:
-                self._behind = self.session
-            else:
-                self.session.feed.close()
-        session = self.session = RunSession(feed, expected)
-        session.begin(lambda: self.post_message(RunNews(session)))
-
-    def _bring_back(self) -> None:
-        """Show the run of this process's own engine."""
-        own = self.engine_session()
-        if own is not None and own is not self.session:
-            if self.session is not None:
-                self.session.feed.close()
-            self.session, self._behind = own, None
-        self.show("run")
-
-    def engine_session(self) -> RunSession | None:
-        """Return the run whose engine is a running child of this process."""
-        for session in (self.session, self._behind):
-            if session is not None and session.owns_engine:
-                return session
-        return None
-
-    def _tell_screen(self) -> None:
-        # News of a run may come while the screens are taken down.
-        if self.session is not None and self.current_mode in self.SCREENS and self.screen_stack:
-            self.screen_stack[0].post_message(RunChanged(self.session.state))
 
     def _take_theme(self) -> None:
         theme = self.settings.theme
