@@ -170,7 +170,7 @@ def test_a_newcomer_begins_by_enter_and_finds_the_longest_cycle(tmp_path):
         await until(pilot, lambda: "229 cycles · order: as found  " in text_of(app))
         assert app.current_mode == "cycles"
         await pilot.press("o")
-        await until(pilot, lambda: "order: longest first" in text_of(app))
+        await until(pilot, lambda: "· longest first" in text_of(app))
         assert text_of(app).splitlines()[3].split()[2] == "16"
         return counted, app.run_state
 

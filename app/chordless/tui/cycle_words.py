@@ -15,7 +15,7 @@ from chordless.words.numbers import bytes_text, share_text
 from kernels_ti import Graph
 from kernels_ti.errors import quantity
 
-_ORDERS: dict[Order, str] = {"found": "as found", "longest": "longest first", "shortest": "shortest first"}
+_ORDERS: dict[Order, str] = {"found": "order: as found", "longest": "longest first", "shortest": "shortest first"}
 
 
 _HOTTEST = 20
@@ -46,7 +46,7 @@ def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str, *
         parts.append(f"length {chosen.lengths_text()}")
     if chosen.through:
         parts.append("through " + " ".join(str(run.loaded.graph.names[v]) for v in chosen.through))
-    parts.append(f"{work} (escape stops it)" if work else f"order: {_ORDERS[index.order]}")
+    parts.append(f"{work} (escape stops it)" if work else _ORDERS[index.order])
     if not work and not len(index) and not chosen.keeps_all:
         parts[-1] = "escape undoes the filter"
     elif not work and index.covered < count:
