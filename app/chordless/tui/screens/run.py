@@ -22,6 +22,7 @@ from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import ReplayRun, RunChanged, ShowLength
 from chordless.tui.screens.ask_stop import AskStop, AskStopNow
 from chordless.tui.screens.run_offers import OfferedKeys, offers_of
+from chordless.tui.screens.run_replay import OF_REPLAY, ReplayActions
 from chordless.tui.screens.run_way import WayAction
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, series_of
 from chordless.tui.widgets.event_log import EventLog
@@ -34,15 +35,12 @@ from chordless.tui.widgets.worker_rows import WorkerRows
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
-    from chordless.tui.feeds import ReplayFeed
     from chordless.tui.session import RunSession
 
 SECONDS_BETWEEN_DRAWINGS = 0.1
 _SECONDS_BETWEEN_TICKS = 1.0
 _PADDING_OF_PHASE = 4
-_OF_REPLAY = frozenset({"rewind", "forward", "slower", "faster"})
 _STOPPING = "stopping"
-_STEP_OF_REPLAY, _SECONDS_IF_UNKNOWN = 1 / 20, 200.0
 
 _TILES: dict[str, tuple[str, Callable[[RunState], tile_words.TileWords], bool]] = {
     "cycles": ("{0.thing}s C", tile_words.cycles_tile, True),
@@ -54,7 +52,7 @@ _TILES: dict[str, tuple[str, Callable[[RunState], tile_words.TileWords], bool]] 
 }
 
 
-class RunScreen(WayAction, OfferedKeys):
+class RunScreen(WayAction, ReplayActions, OfferedKeys):
     """One run: live, ended, or replayed."""
 
     TAB = "run"
@@ -236,29 +234,7 @@ class RunScreen(WayAction, OfferedKeys):
         """Keep the keys of a replay free on other runs."""
         if action == "by_step":
             return self._newest is not None and bool(self._newest.expected_by_step)
-        return action not in _OF_REPLAY or self._replay is not None
-
-    def action_rewind(self) -> None:
-        """Go back in the replay."""
-        self._seek(-_STEP_OF_REPLAY)
-
-    def action_forward(self) -> None:
-        """Go on in the replay."""
-        self._seek(_STEP_OF_REPLAY)
-
-    def action_slower(self) -> None:
-        """Play the replay at half the speed."""
-        if (replay := self._replay) is not None:
-            replay.hurry(1 / 2)
-
-    def action_faster(self) -> None:
-        """Play the replay at twice the speed."""
-        if (replay := self._replay) is not None:
-            replay.hurry(2)
-
-    def _seek(self, share: float) -> None:
-        if (replay := self._replay) is not None:
-            replay.seek(share * (replay.length or _SECONDS_IF_UNKNOWN))
+        return action not in OF_REPLAY or self._replay is not None
 
     def action_by_step(self) -> None:
         """Along a boundary, change between the states by step and the cycles by length."""
@@ -273,11 +249,6 @@ class RunScreen(WayAction, OfferedKeys):
         if not state.expected_by_step:
             return False
         return state.phase != "finished" if self._by_step is None else self._by_step
-
-    @property
-    def _replay(self) -> ReplayFeed | None:
-        session = self.dashboard.session
-        return None if session is None else session.replay
 
     def _take(self, state: RunState | None) -> None:
         before, self._newest = self._newest, state
