@@ -14,7 +14,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Input, Static
 
-from chordless.protocol.orders import RunCommand
 from chordless.runs.elsewhere import note_folder
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import StartRun
@@ -30,19 +29,18 @@ from chordless.tui.run_form import (
     faults_of,
     faults_of_ends,
     graph_source,
-    lengths_of,
     run_folder,
     sentence_of,
     shortest_of,
 )
-from chordless.tui.run_list import counted_before, with_home
-from chordless.tui.screens.page import Page
+from chordless.tui.run_list import with_home
+from chordless.tui.screens.new_preview import OTHER_WAY, PreviewedForm
 from chordless.tui.settings import LastChoices
 from chordless.tui.widgets.arch_field import ArchField
 from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.form_row import FormLine, FormRow
 from chordless.tui.widgets.graph_panel import GraphPanel
-from chordless.tui.widgets.graph_preview import GraphPreview, PreviewQuestion
+from chordless.tui.widgets.graph_preview import GraphPreview
 from chordless.tui.widgets.graph_source import EXAMPLE, GraphSource, kind_of
 from chordless.tui.widgets.graph_suggester import GraphSuggester
 from chordless.tui.widgets.recent_runs import RecentRuns
@@ -51,7 +49,7 @@ from chordless.values import positive
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
-    from chordless.words.cycle_range import CycleRange
+    pass
 
 _SECONDS_BETWEEN_LOOKS = 3.0
 _PREVIEW_FROM, _TWO_COLUMNS_FROM = 80, 120
@@ -70,8 +68,6 @@ _WHAT = (
     ("longest", "the longest one, drawn"),
     ("sample", "some at random, a heat map"),
 )
-_OTHER_WAY = {"count": "boundary", "boundary": "count"}
-_WAYS = {"count": "search", "boundary": "boundary"}
 _GROWTH = (
     ("two-ended", "at both ends: the fast way"),
     ("paper", "at one end, as in the paper"),
@@ -81,7 +77,7 @@ _FIELDS = {field.name: field.label for field in (*ENDS, *LENGTHS, *RESOURCES)} |
 _LABELS = {"what": "Find", "expansion": "Paths grow", **_FIELDS}
 
 
-class NewScreen(Page):
+class NewScreen(PreviewedForm):
     """The form for a new run."""
 
     TAB = "new"
@@ -94,9 +90,6 @@ class NewScreen(Page):
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_PREVIEW_FROM, "-beside"), (_TWO_COLUMNS_FROM, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-low"), (_DRAWING_BELOW_FROM, "-middle"), (_HIGH_FROM, "-high")]
         self._asked_to_start: LastChoices | None = None  # What is started as soon as the graph is known
-        # The chosen way to count, whether an estimate has chosen it, and the graph for which the user has chosen one.
-        self._way, self._is_advised = "", False
-        self._chosen_for: str | None = None
         self._growth_before: str | None = None  # The choice before a key has begun one run breadth first
         self._usual: dict[str, str] = {}
 
@@ -210,7 +203,7 @@ class NewScreen(Page):
     def action_other_way(self) -> None:
         """Change between a count by a search and one along a boundary."""
         choices = self._choices()
-        other = _OTHER_WAY.get(choices.find)
+        other = OTHER_WAY.get(choices.find)
         if other is None:
             self.notify("Only a count can go along a boundary: choose one under Find.")
         elif faults := faults_of(replace(choices, find=other)):
@@ -231,18 +224,6 @@ class NewScreen(Page):
     @on(RecentRuns.Changed)
     def _edited(self) -> None:
         self._show_status()
-
-    def _advise(self) -> None:
-        """Choose the count along a boundary where a search takes very long, unless the user has chosen a way."""
-        choices, outlook = self._choices(), self.query_one(GraphPreview).outlook
-        if choices.find != self._way:
-            self._way, self._is_advised, self._chosen_for = choices.find, False, choices.graph
-        if self._way not in _OTHER_WAY or choices.graph == self._chosen_for:
-            return
-        is_long = outlook is not None and outlook.begins_along_boundary and bool(self._times(choices))
-        if is_long if self._way == "count" else self._is_advised and not is_long:
-            self._way, self._is_advised = _OTHER_WAY[self._way], is_long
-            self.query_one("#what", Choice).choose(self._way)
 
     def on_resize(self) -> None:
         """Show beside Start what fits."""
@@ -343,54 +324,6 @@ class NewScreen(Page):
         for field in ENDS:
             self.query_one(f"#row-{field.name}").display = choices.things == "paths"
 
-    def _times(self, choices: LastChoices) -> str:
-        """Return the times of both ways to count, and the key of the other way; "" if only one comes into question."""
-        outlook, other = self.query_one(GraphPreview).outlook, _OTHER_WAY.get(choices.find)
-        if outlook is None or other is None or choices.limit.strip() or faults_of(replace(choices, find=other)):
-            return ""
-        times = outlook.both_times(choices.find)
-        return f"{times} {key_of(self, 'new.other_way')} takes the {_WAYS[other]}." if times else ""
-
-    def _preview(self, source: GraphSource) -> None:
-        """Draw and estimate the graph that the fields name, if it could be read."""
-        preview, question = self.query_one(GraphPreview), source.question
-        if not source.is_known:
-            # The facts are those of the graph before.
-            preview.leave(question.text)
-            return
-        if source.facts is not None:
-            choices = self._choices()
-            path = Path(expanded(question.text))
-            changed = path.stat().st_mtime if path.is_file() else None
-            command = None
-            if not self._faults_of_ends(choices):
-                least, most = lengths_of(choices, source.facts.shortest)
-                command = RunCommand(
-                    *(question.text, 0.0),
-                    min_length=least,
-                    max_length=most,
-                    between=choices.between,
-                    all_pairs=choices.all_pairs,
-                )
-            graph = (question.text, question.reading, question.types, changed)
-            preview.show(PreviewQuestion(graph, command), source.facts)
-            preview.tell_known(self._counted_before())
-            preview.tell_growth(breadth_first=choices.expansion == "paper")
-        elif source.fault is not None:
-            preview.show(None, None)
-            preview.tell_known("")
-
-    def _counted_before(self) -> str:
-        """Return what a run has found that had to count the same cycles; "" without one."""
-        choices, question = (
-            replace(self._choices(), find="count", limit="", directory=""),
-            self.query_one(GraphSource).question,
-        )
-        if faults_of(choices):
-            return ""
-        asked = command_of(choices, graph_source(choices.graph), None, reading=question.reading, types=question.types)
-        return counted_before(self.query_one(RecentRuns).runs, asked)
-
     def _begin(self) -> None:
         choices, question = self._choices(), self.query_one(GraphSource).question
         # The folder is not remembered: it can hold only one run. Neither is a way that an estimate has chosen.
@@ -405,12 +338,6 @@ class NewScreen(Page):
         directory = None if choices.arch == WITHOUT_FOLDER else self._directory(choices, graph, question.reading)
         command = command_of(choices, graph, directory, reading=question.reading, types=question.types)
         self.post_message(StartRun(command, expected=self._expected(choices)))
-
-    def _expected(self, choices: LastChoices) -> CycleRange | None:
-        """Return the estimate that the screen shows, where the run searches for all these cycles."""
-        finds_all = choices.find in ("count", "list") and not choices.limit.strip()
-        outlook = self.query_one(GraphPreview).outlook
-        return outlook.cycles if finds_all and outlook is not None else None
 
     def _directory(self, choices: LastChoices, graph: str, reading: str) -> Path:
         runs_folder = self.dashboard.settings.runs_folder
