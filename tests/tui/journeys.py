@@ -202,7 +202,7 @@ JOURNEYS = {
         _START,
         Step("runs", ("M-4",), shows=("gnp:100,0.2,3", "running")),
         Step("watched", ("Enter",), shows=("running", "paths wait")),
-        Step("beside", ("B",), shows=("breadth first?", "goes on beside it")),
+        Step("beside", ("B",), shows=("breadth first?", "The run that is shown")),
         Step("not-beside", ("n",), shows=("running", "paths wait")),
         Step("asked", ("s",), shows=("another process has",)),
         Step("stopped", ("y",), shows=("stopped", "Press r to resume")),
