@@ -28,11 +28,12 @@ array = ti.types.ndarray
 
 @kernel
 def clear(cells: ti.i32, table: array(ti.u64, 1), tallied: ti.i32, tallies: array(ti.u64, 1)):
-    """Set the first cells of a table and of the tallies to zero; one cell for each work item."""
-    for i in range(cells):
-        table[i] = ti.u64(0)
-    for i in range(tallied):
-        tallies[i] = ti.u64(0)
+    """Set the first cells of a table and of the tallies to zero; one cell of each for each work item."""
+    for i in range(ti.max(cells, tallied)):
+        if i < cells:
+            table[i] = ti.u64(0)
+        if i < tallied:
+            tallies[i] = ti.u64(0)
 
 
 @ti.func
