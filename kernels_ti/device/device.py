@@ -175,7 +175,8 @@ def cuda_is_here() -> bool:
 
 
 def _cuda_is_here() -> bool:
-    return cuda.device_is_here() and taichi_door.has_driver("cuda")
+    # In this order: where the driver starts already, the library below is imported meanwhile.
+    return taichi_door.has_driver("cuda") and cuda.device_is_here()
 
 
 def open_device(arch: str, *, threads: int | None = None) -> Device:
