@@ -167,8 +167,8 @@ class GraphSource(Vertical):
     async def _check(self, question: GraphQuestion) -> None:
         facts, fault = await asyncio.to_thread(_read, question)
         better = await asyncio.to_thread(_better_reading, question, is_wrong=fault is not None)
-        # Without fields, the dashboard is closing.
-        if self.query(GraphPanel):
+        # A dashboard that closes takes the fields away one by one.
+        if len(self.query("#graph, #reading, #types, GraphPanel")) == 4:
             self._take(question, facts, fault, better)
 
     def _take(
