@@ -246,12 +246,12 @@ class DeviceTables(Forward):
         self._gather(rows)
         return np.array(self._device.download(rows)[: self.states * cells]).reshape(self.states, cells)
 
-    def _gather(self, rows: Any) -> None:
-        """Copy the rows of all states to a buffer, without gaps between them."""
+    def _gather(self, rows: Any, digits: int = 0) -> None:
+        """Copy the rows of all states to a buffer, without gaps; so many digits at the end of each are carried."""
         from kernels_ti.boundary.kernels.tables import gather
 
         shape, met = self._shape, self._device.buffer(np.zeros(1, np.uint64))
-        gather(shape.rows, shape.stride, shape.used, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
+        gather(shape.rows, shape.stride, shape.used, digits, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
 
     def _put_back(self, place: int, rows: Words, most_ways: int) -> None:
         """Go on from rows that were gathered before a step."""

@@ -72,10 +72,13 @@ def carry(rows: ti.i32, stride: ti.i32, before: ti.i32, digits: ti.i32, below: t
 
 @kernel
 def gather(
-    size: ti.i32, stride: ti.i32, kept: ti.i32, together: ti.i32, table: array(ti.u64, 1), met: array(ti.u64, 1),
-    rows: array(ti.u64, 1),
+    size: ti.i32, stride: ti.i32, kept: ti.i32, digits: ti.i32, together: ti.i32, table: array(ti.u64, 1),
+    met: array(ti.u64, 1), rows: array(ti.u64, 1),
 ):  # fmt: skip
-    """Copy the first cells of the rows that are not empty to a place without gaps; some rows for each work item."""
+    """Copy the first cells of the rows that are not empty to a place without gaps; some rows for each work item.
+
+    The last `digits` of the cells that are kept are those of a number, which are carried.
+    """
     for part in range((size + together - 1) // together):
         last = ti.min(part * together + together, size)
         found = 0
@@ -89,6 +92,7 @@ def gather(
                     for cell in range(kept):
                         rows[at * kept + cell] = table[i * stride + cell]
                     at += 1
+                    carried(rows, at * kept - digits, digits)
 
 
 @ti.func

@@ -70,16 +70,13 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
 
     def _layer(self) -> KeptLayer:
         """Copy the states, with their values, without gaps; every digit is small."""
-        from kernels_ti.boundary.kernels.tables import carry
-
         shape = self._shape
         cells = shape.used
         if not self._host_is_apart and 8 * self.states * cells + self._other_table(shape) > self._room():
             # The next step makes it again, or is refused: what is saved then must have room.
             self._buffers.free(self._new)
         rows: Any = self._device.empty(max(self.states * cells, 1), np.uint64)
-        self._gather(rows)
-        carry(self.states, cells, shape.words, shape.digits, 0, rows)
+        self._gather(rows, shape.digits)
         return KeptLayer(self.place, self.states, cells, rows, self._most_ways)
 
     def _keep(self) -> KeptLayer:
