@@ -8,11 +8,12 @@ import math
 import pytest
 from chordless import generate
 from chordless.runs.saved import packed, unpacked
+from directed_graphs import KINDS, by_reference, random_graph
 from hypothesis import given, settings
 from oracles import small_graphs
 from test_boundary_passes import DoesNotFit, beads_of, begun
 
-from kernels_ti import Options, SizeError, open_device
+from kernels_ti import Graph, Options, SizeError, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
@@ -63,6 +64,13 @@ def test_totals_are_those_of_the_reference():
         assert total_of(graph)[:2] == (len(cycles), sum(len(cycle) == 3 for cycle in cycles))
 
     check()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_totals_of_directed_graphs_and_multigraphs_are_those_of_the_reference(kind):
+    for seed in range(15):
+        graph = Graph.from_networkx(random_graph(kind, seed, 9, 0.25))
+        assert total_of(graph, min_length=3 if graph.is_simple else 1)[0] == len(by_reference(graph))
 
 
 # Of one word, of two, and with wider symbols; a bound that is never rounded is the count.

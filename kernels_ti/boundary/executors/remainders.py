@@ -25,7 +25,7 @@ from kernels_ti.boundary.spec.cells import DIGIT_BITS, FOUND, FULL, TALLIES
 from kernels_ti.boundary.values.residues import combined, largest_primes, primes_beyond
 from kernels_ti.boundary.values.saved import SavedPasses
 from kernels_ti.device.device import Device
-from kernels_ti.errors import SizeError
+from kernels_ti.errors import EngineError, SizeError
 
 MOST_WORDS, MOST_NUMBERS = 3, 5
 """Words and numbers of a state that the kernel takes."""
@@ -205,4 +205,6 @@ class TotalInPasses(BlockInPasses):
         """Work out the count, once there is a remainder modulo each prime."""
         if all(prime in known.values for prime in self._primes):
             total = combined([known.values[prime][0] for prime in self._primes], self._primes)
+            if total > known.total:
+                raise EngineError("internal error: the count from remainders is above its bound")
             self.cycles, self.finished = {0: total} if total else {}, True
