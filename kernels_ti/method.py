@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from kernels_ti.blocks.search_space import SearchSpace
@@ -156,7 +155,7 @@ class SearchTime:
     """
 
     def __init__(self, space: SearchSpace, threads: int | None) -> None:
-        self._threads = threads
+        self._threads = None if cuda_is_here() else threads or cores()
         self._left = _PROBING_SECONDS
         self._walks = 0
         self.seconds, self._low, self.most = math.inf, 0.0, math.inf
@@ -165,11 +164,6 @@ class SearchTime:
             # A graph that is too large to be estimated has no estimator.
             with suppress(EngineError):
                 self._estimator = Estimator(space)
-
-    @cached_property
-    def _cores(self) -> int | None:
-        """The threads that would search; None for a GPU. To look for one takes as long as a walk or two."""
-        return None if cuda_is_here() else self._threads or cores()
 
     def probe(self, is_open: Callable[[float, float], bool]) -> None:
         """Probe until a question about the shortest and the longest time is answered, or no time is left."""
@@ -180,16 +174,16 @@ class SearchTime:
                     self._estimator.add_walk(FIRST_SIZE, deadline=began + self._left)
                 else:
                     self._estimator.probe(self._left)
-                self._walks += 1
-                self._left = 0.0 if self._walks > _SMALL_WALKS else self._left - (time.perf_counter() - began)
                 self._take(self._estimator.estimate(), self._estimator.words)
             except EngineError:  # a block that is too large to be estimated
                 self.seconds, self._estimator = math.inf, None
+            self._walks += 1
+            self._left = 0.0 if self._walks > _SMALL_WALKS else self._left - (time.perf_counter() - began)
 
     def _take(self, estimate: Estimate, words: int) -> None:
         """Take what the walks tell; those that were broken off tell nothing."""
         if estimate.exact or estimate.walks:
-            rate = usual_rate(words, self._cores)
+            rate = usual_rate(words, self._threads)
             self.seconds = estimate.paths / rate
             self._low, self.most = estimate.paths_low / rate, estimate.paths_high / rate
         if estimate.exact:

@@ -11,12 +11,10 @@ import sys
 import threading
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from kernels_ti.errors import EngineError
-
-if TYPE_CHECKING:
-    import numpy as np  # which takes a while to import: the driver shall start meanwhile
 
 MODULE_VERSION = Path("/sys/module/nvidia/version")
 """Where Linux tells the version of the driver's part in the kernel."""
@@ -117,8 +115,6 @@ class PinnedSlot:
     """
 
     def __init__(self, size: int) -> None:
-        import numpy as np
-
         self._place, self._event, self._context = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
         library = _library()
         _require(library.cuCtxGetCurrent(ctypes.byref(self._context)), "asking for the context")

@@ -175,8 +175,7 @@ def cuda_is_here() -> bool:
 
 
 def _cuda_is_here() -> bool:
-    # In this order: where the driver starts already, the library below is imported meanwhile.
-    return taichi_door.has_driver("cuda") and cuda.device_is_here()
+    return cuda.device_is_here() and taichi_door.has_driver("cuda")
 
 
 def open_device(arch: str, *, threads: int | None = None) -> Device:
