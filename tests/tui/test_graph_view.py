@@ -142,6 +142,22 @@ def test_names_without_room_are_told_of():
     played(np.arange(90), steps, size=(60, 20), graph=ring, title="ring")
 
 
+@pytest.mark.parametrize("width", [60, 100])
+def test_a_ring_leaves_room_for_long_names_beside_it(width):
+    names = ["13.40,52.50", "13.40,52.51", "13.41,52.51", "13.41,52.50"]
+    square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], names=names)
+
+    async def steps(pilot, view):
+        view.set_alone(True)
+        await pilot.pause()
+        shown = text_of(pilot.app)
+        assert all(name in shown for name in names)
+        assert "no room" not in shown
+
+    # A pane higher than wide: the width bounds the ring.
+    played(np.arange(4), steps, size=(width, width), graph=square, title="square")
+
+
 @pytest.mark.parametrize(("width", "heading"), [(80, "cycles that pass an edge: "), (58, "cycles: "), (45, "")])
 def test_the_legend_of_a_heat_map_has_all_kinds_of_lines_in_a_narrow_pane(width, heading):
     graph = load_graph("ladder:9").graph

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from rich.cells import set_cell_size
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import events
 from textual.geometry import Offset
@@ -44,6 +44,8 @@ _SMALLEST_ZOOM, _LARGEST_ZOOM, _ZOOM_STEP = 0.25, 64.0, 1.25
 _PAN_SHARE = 0.15
 # Free cells on the left and on the right, for labels. Above and below there are half as many.
 _MARGIN = 4
+# The names of a ring's vertices stand beside it: they take up to this share of the width on each side.
+_LARGEST_MARGIN_SHARE = 0.25
 # A vertex is drawn with its name, or as a dot, if there are at least this many cells for each vertex in view.
 _CELLS_PER_NAME, _CELLS_PER_DOT = 60, 6
 _CELLS_PER_LIT_NAME = 30
@@ -335,5 +337,12 @@ class GraphView(Picture):
         low, high = self._box()
         extent = np.maximum(high - low, 1e-9)
         width, height = self.size.width, 2 * self._rows()
-        room = np.maximum(np.array([width - 2 * _MARGIN - 1, height - _MARGIN - 2]), 1)
+        room = np.maximum(np.array([width - 2 * self._side_margin() - 1, height - _MARGIN - 2]), 1)
         return float((room / extent).min()) * self._zoom
+
+    def _side_margin(self) -> int:
+        """Return how many cells stay free on the left and on the right of the drawing, for names."""
+        if not self.is_alone:
+            return _MARGIN
+        longest = max((cell_len(self._names[v]) for v in self._cycle.tolist()), default=0)
+        return max(min(longest + 1, int(self.size.width * _LARGEST_MARGIN_SHARE)), _MARGIN)
