@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import chordless.tui.app
+import chordless.tui.screens.runs
 import pytest
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import reopened
@@ -283,6 +285,25 @@ def test_a_run_is_deleted_after_a_question_whose_answer_is_no(size, runs):
 
     watch(size, runs, steps)
     assert len(os.listdir(runs)) == 1
+
+
+def test_keys_pressed_before_the_runs_are_read_are_obeyed_then(runs, monkeypatch):
+    may_read = threading.Event()
+    read = chordless.tui.screens.runs.list_runs
+    monkeypatch.setattr(chordless.tui.screens.runs, "list_runs", lambda *folders: may_read.wait() and read(*folders))
+    app = Recorder(Settings(runs_folder=runs))
+
+    async def steps(pilot):
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen))
+        await pilot.press("j", "d")
+        may_read.set()
+        await until(pilot, lambda: isinstance(app.screen, AskDelete))
+        assert str(runs / "stopped") in str(app.screen.query(Static).first().content)
+
+    try:
+        drive(app, SMALL, steps)
+    finally:
+        may_read.set()
 
 
 @pytest.mark.slow

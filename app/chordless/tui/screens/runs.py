@@ -13,7 +13,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.events import Resize
+from textual.events import Key, Resize
 from textual.timer import Timer
 from textual.widgets import Button, DataTable, Input, Static
 
@@ -70,6 +70,8 @@ class RunsScreen(Page):
     def __init__(self) -> None:
         super().__init__()
         self._runs: list[RunSummary] = []
+        self._is_read = False  # Whether the folder has been read once
+        self._early_keys: list[Key] = []  # Pressed before
         self._processes = ProcessLoads()
         self._loads: dict[Path, float | None] = {}
         self._marked: Path | None = None
@@ -103,6 +105,7 @@ class RunsScreen(Page):
     def on_mount(self) -> None:
         """Show neither the table nor the empty page until the folder has been read."""
         self._table.display = self.query_one("#no-runs").display = False
+        self._table.disabled = True  # It takes no key
 
     def on_screen_resume(self) -> None:
         """Read the runs now, and repeatedly while this screen is shown."""
@@ -116,8 +119,14 @@ class RunsScreen(Page):
 
     def on_screen_suspend(self) -> None:
         """Stop reading the disk."""
+        self._early_keys.clear()
         if self._timer is not None:
             self._timer.stop()
+
+    def on_key(self, event: Key) -> None:
+        """Keep a key that nothing has taken until the folder has been read."""
+        if not self._is_read:
+            self._early_keys.append(event)
 
     def on_resize(self, event: Resize) -> None:
         """Show as many columns as fit."""
@@ -150,6 +159,7 @@ class RunsScreen(Page):
             self._marked = None
         has_focus = self._table.has_focus or self.focused is None
         self._table.display = bool(runs)
+        self._table.disabled = False
         self.query_one("#no-runs").display = not runs and fault is None
         self._draw()
         self._go_to_run()
@@ -157,7 +167,11 @@ class RunsScreen(Page):
         if fault is not None:
             self.query_one("#run-details", Static).update(f"! {fault}")
         elif has_focus and self.is_current:
-            (self._table if runs else self.query_one("#begin")).focus()
+            self.set_focus(self._table if runs else self.query_one("#begin"))
+        self._is_read = True
+        for key in self._early_keys:
+            self.app.post_message(Key(key.key, key.character))
+        self._early_keys.clear()
 
     def _go_to_run(self) -> None:
         """Put the cursor on the run that the user comes from, once."""
