@@ -185,10 +185,10 @@ ACTIONS = (
         ("open", "enter", "Open", "Watch this run, or look at what it found.", SHOWN),
         ("resume", "r", "Resume", "Go on with this run.", SHOWN),
         ("compare", "m", "Compare", "Mark this run; two marked runs are shown side by side.", SHOWN),
-        ("sort", "o", "Sort", "Sort by the next column; click on a heading to sort by it, again to reverse."),
-        ("filter", "slash", "Filter", "Show only the runs of graphs whose name has these letters."),
+        ("sort", "o", "Sort", "Sort by the next column; click on a heading to sort by it, again to reverse.", SHOWN),
+        ("filter", "slash", "Filter", "Show only the runs of graphs whose name has these letters.", SHOWN),
         ("back", "escape", "All runs", "Undo the filter; otherwise go back."),
-        ("delete", "delete,d", "Delete", "Delete the folder of this run; you are asked first."),
+        ("delete", "delete,d", "Delete", "Delete the folder of this run; you are asked first.", SHOWN),
     ),
     *_on(
         "compare",

@@ -19,7 +19,7 @@ from chordless.runs.directory import RunDirectory
 from chordless.tui.messages import StartRun
 from chordless.tui.run_form import run_folder, with_kept_graph
 from chordless.tui.screens.question import Question
-from chordless.tui.widgets.word_bar import KeyBar, TabBar
+from chordless.tui.widgets.word_bar import TABS, KeyBar, TabBar
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Page(Screen[None]):
         """Build the screen."""
         yield TabBar(self.TAB)
         yield from self.parts()
-        yield KeyBar()
+        yield KeyBar(closes=self.TAB not in TABS)
 
     def parts(self) -> ComposeResult:
         """Build what is the screen's own."""

@@ -102,9 +102,13 @@ class TabBar(WordBar):
 
 
 class KeyBar(WordBar):
-    """The keys that the current screen shows."""
+    """The keys that the current screen shows. `closes` says whether the key that closes it is one of them."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"key-bar--key", "key-bar--title"}
+
+    def __init__(self, *, closes: bool) -> None:
+        super().__init__()
+        self._closes = closes
 
     def on_resize(self) -> None:
         """Show what fits now."""
@@ -115,7 +119,8 @@ class KeyBar(WordBar):
         own, common = dict[str, Word](), dict[str, Word]()
         for active in self.screen.active_bindings.values():
             binding, words = active.binding, common if active.node is self.app else own
-            if active.enabled and binding.show and binding.action not in words:
+            is_shown = binding.show or (self._closes and binding.action == "close")
+            if active.enabled and is_shown and binding.action not in words:
                 key, title = f" {self.app.get_key_display(binding)} ", f"{binding.description} "
                 texts = ((key, "key-bar--key"), (title, "key-bar--title"))
                 words[binding.action] = Word(texts, f"app.simulate_key({binding.key!r})")
