@@ -71,6 +71,24 @@ def test_digits_lead_to_the_screens_while_nobody_has_gone_to_the_field_of_the_gr
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
+def test_a_look_at_the_help_is_no_typing_and_the_key_that_closes_it_is_shown():
+    async def steps(pilot):
+        app = pilot.app
+        field = app.screen.query_one("#graph", Input)
+        await until(pilot, lambda: app.focused is field)
+        for key, screen in (("f1", "help"), ("f3", "settings")):
+            await pilot.press(key)
+            await until(pilot, lambda screen=screen: app.current_mode == screen)
+            await until(pilot, lambda: " q Close " in text_of(app).splitlines()[-1])
+            await pilot.press("q")
+            await until(pilot, lambda: app.current_mode == "new")
+            assert " q Close " not in text_of(app).splitlines()[-1]
+        await pilot.press("4")
+        assert (app.current_mode, field.value) == ("runs", "grid:7x10")
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
 def test_what_is_typed_replaces_the_example_after_the_terminal_lost_the_focus_and_got_it_back():
     async def steps(pilot):
         field = pilot.app.screen.query_one("#graph", Input)

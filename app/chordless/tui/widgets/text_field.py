@@ -32,10 +32,11 @@ class TextField(Input):
         self._is_offered = self._is_offered and not self.app.app_focus
 
     def takes(self, event: Key) -> bool:
-        """Return whether a key is for this field. Once one was, digits are too."""
+        """Return whether a key may be for this field. Once one has edited it, digits are for it too."""
         if self._is_offered and event.key.isdecimal():
             return False
-        self._take_digits()
+        if event.is_printable or event.key in _ACTIONS:
+            self._take_digits()
         return True
 
     def on_mouse_down(self) -> None:
