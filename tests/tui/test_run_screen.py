@@ -72,6 +72,24 @@ def test_what_a_run_shows(size, ascii_only):
     play(app, size, steps)
 
 
+def test_a_number_stays_whole_when_the_terminal_gets_smaller():
+    # In a tile of one line these words are as long as they were in two.
+    state = replace(RUNNING, paths=46_600_000, path_rates=(10_300_000.0,) * 8)
+
+    async def steps(pilot):
+        app = pilot.app
+        app.tell(state)
+        await until(pilot, lambda: "10.3 M/s" in text_of(app))
+        shown = app.screen.query_one("#tile-paths", Tile)
+        long = shown._shown.cell_length
+        await pilot.resize_terminal(60, 20)
+        await until(pilot, lambda: shown.size.height == 1)
+        assert shown._shown.cell_length == long
+        assert "paths about 46.6 M" in text_of(app)
+
+    play(Stage(), (120, 40), steps)
+
+
 def test_the_notes_of_the_reader_take_three_lines_at_most():
     app = Stage()
     note = "a.csv:1: taken for a heading, not for an edge: " + "from,to " * 30

@@ -62,6 +62,7 @@ class Tile(Container):
         self._has_rates = has_rates
         self._words = TileWords("")
         self._shown: Content | None = None
+        self._is_short = False
 
     def compose(self) -> ComposeResult:
         """Build the tile."""
@@ -90,10 +91,9 @@ class Tile(Container):
         content = self._short() if is_short else self._long()
         if content != self._shown:
             # A new layout of the screen is slow, so it is done only if the sparkline moves.
-            moves = (
-                is_short and self._has_rates and (self._shown is None or self._shown.cell_length != content.cell_length)
-            )
-            self._shown = content
+            is_as_wide = self._is_short and self._shown is not None and self._shown.cell_length == content.cell_length
+            moves = is_short and self._has_rates and not is_as_wide
+            self._shown, self._is_short = content, is_short
             self.query_one(".words", Static).update(content, layout=moves)
         if self._has_rates:
             self.query_one(RateSparkline).show(self._words.rates)
