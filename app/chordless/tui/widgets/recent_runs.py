@@ -25,7 +25,8 @@ from kernels_ti import ChordlessError
 
 _MOST = 5
 _GRAPH_WIDTH, _STATE_WIDTH, _COUNT_WIDTH = 20, 11, 16
-_ROOM_FOR_ALL, _SHORT_COUNT = 60, 14
+# State, graph, count, "cycles" and time, the blanks between them, the padding and the scroll bar of the list.
+_ROOM_FOR_ALL, _SHORT_COUNT = 73, 14
 
 
 class RecentRuns(Vertical):
@@ -61,9 +62,8 @@ class RecentRuns(Vertical):
 
     def on_resize(self) -> None:
         """Fit the lines to the new width."""
-        if self._is_narrow != (self.size.width < _ROOM_FOR_ALL):
-            self._is_narrow = not self._is_narrow
-            self._fill()
+        self._is_narrow = self.size.width < _ROOM_FOR_ALL
+        self._fill()
 
     def _fill(self) -> None:
         options = self.query_one(OptionList)

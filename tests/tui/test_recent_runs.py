@@ -1,0 +1,41 @@
+"""The list of the latest runs: a line for each, at any width."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from chordless.runs.history import RunSummary
+from chordless.tui.widgets.recent_runs import RecentRuns
+from textual.app import App
+
+from tui.pilots import drive, text_of
+
+RUN = RunSummary(
+    Path("run"), "gnp:100,0.2,3", 100, 961, "cpu", "", 2_081_558_863, 0, False, 1.0, 1.0, "complete", "", 1.0, 4096
+)
+
+
+class Stage(App[None]):
+    # As on the New screen.
+    CSS = "OptionList { height: auto; border: none; padding: 0; scrollbar-size-vertical: 1; }"
+    ascii_only = False
+
+    def compose(self):
+        yield RecentRuns()
+
+
+@pytest.mark.parametrize("width", [36, 58, 62, 70, 73, 90])
+def test_a_run_takes_one_line(width):
+    async def steps(pilot):
+        recent = pilot.app.query_one(RecentRuns)
+        recent.runs = [replace(RUN, path=Path(str(number))) for number in range(3)]
+        recent._fill()
+        await pilot.pause()
+        return [line for line in text_of(pilot.app).splitlines() if line.strip()]
+
+    heading, *lines = drive(Stage(), (width, 20), steps)
+    assert heading.strip() == "Recent runs"
+    assert len(lines) == 3
+    assert all(("2,081,558,863" in line or "2.08 G" in line) and "gnp:100" in line for line in lines)
