@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         sample_paths,
         shortest_path,
     )
+    from kernels_ti.perfection import is_perfect
     from kernels_ti.run import Run
     from kernels_ti.sample import sample_cycles
     from kernels_ti.watch import Progress
@@ -99,6 +100,7 @@ _MODULE_OF = {
     "estimate_cycles": "estimates",
     "estimate_paths": "estimates",
     "is_chordal": "chordality",
+    "is_perfect": "perfection",
     "longest_cycle": "longest",
     "longest_path": "paths",
     "open_device": "device.device",
@@ -151,6 +153,7 @@ __all__ = [
     "estimate_cycles",
     "estimate_paths",
     "is_chordal",
+    "is_perfect",
     "longest_cycle",
     "longest_path",
     "open_device",

@@ -11,7 +11,7 @@ import numpy as np
 
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import canonical
-from kernels_ti.errors import EngineError, GraphError, worded
+from kernels_ti.errors import SIMPLIFY, EngineError, GraphError
 from kernels_ti.graph import Graph, IntArray
 
 
@@ -83,12 +83,7 @@ def is_chordal(graph: Any, *, simplify: bool = False) -> Chordality:
     (2, 1, 0)
     """
     graph = as_graph(graph, simplify=simplify)
-    if not graph.is_simple:
-        simplified = worded("simplify=True", "--simplify")
-        raise GraphError(
-            "chordality is a property of simple undirected graphs, and this graph "
-            f"{'is directed' if graph.directed else 'has self-loops or parallel edges'} ({simplified} makes it simple)"
-        )
+    require_simple(graph, "chordality")
     order, closing = _search(graph)
     names = graph.names
     if closing is None:
@@ -98,6 +93,15 @@ def is_chordal(graph: Any, *, simplify: bool = False) -> Chordality:
     if len(hole) < 4 or any(len(members.intersection(graph.neighbours(v).tolist())) != 2 for v in hole):
         raise EngineError(f"internal error: the cycle found, {hole}, is not chordless")
     return Chordality(False, None, tuple(names[v] for v in hole))
+
+
+def require_simple(graph: Graph, name: str) -> None:
+    """Raise a GraphError unless a graph is simple and undirected, as the property of this name demands."""
+    if not graph.is_simple:
+        raise GraphError(
+            f"{name} is a property of simple undirected graphs, and this graph "
+            f"{'is directed' if graph.directed else 'has self-loops or parallel edges'} ({SIMPLIFY} makes it simple)"
+        )
 
 
 def _search(graph: Graph) -> tuple[list[int], int | None]:

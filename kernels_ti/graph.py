@@ -220,6 +220,12 @@ class Graph(LibraryGraphs):
         """Return the simple undirected graph of the same adjacency: without directions, self-loops, parallel edges."""
         return self if self.is_simple else Graph(self.row_ptr, self.col_idx, self.vertex_names)
 
+    def complement(self) -> Graph:
+        """Return the simple graph that has the edges that this one lacks."""
+        joined = np.eye(self.n, dtype=bool)
+        joined[tuple(self.edges().T)] = True
+        return self.from_edge_array(np.argwhere(np.triu(~joined)), names=self.vertex_names, n=self.n)
+
     def __repr__(self) -> str:
         kind = (", directed" if self.directed else "") + (", multigraph" if self.is_multigraph else "")
         return f"Graph(n={self.n}, m={self.m}{kind})"

@@ -128,15 +128,20 @@ class Backend:
         ----------
         Chudnovsky, Robertson, Seymour, Thomas, *The strong perfect graph theorem*, Annals of Mathematics 164 (2006).
         """
+        global _begun
         import networkx
 
         from kernels_ti import as_graph
+        from kernels_ti.device.device import is_open
+        from kernels_ti.perfection import is_berge
 
         graph = as_graph(G)
         for kind, is_so in (("directed", graph.directed), ("multigraph", graph.is_multigraph)):
             if is_so:
                 raise networkx.NetworkXNotImplemented(f"not implemented for {kind} type")
-        return not _has_odd_hole(graph) and not _has_odd_hole(_complement(graph))
+        perfect = is_berge(graph)
+        _begun = _begun or is_open("cpu")
+        return perfect
 
     @staticmethod
     def can_run(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> bool | str:
@@ -160,7 +165,7 @@ class Backend:
         if name == "is_perfect_graph":
             # networkx lists the cycles of both.
             answers = [
-                Backend.should_run("chordless_cycles", (one,), {}) for one in (graph, _complement(as_graph(graph)))
+                Backend.should_run("chordless_cycles", (one,), {}) for one in (graph, as_graph(graph).complement())
             ]
             return True if True in answers else answers[0]
         if length_bound is not None and length_bound < 3:
@@ -203,28 +208,6 @@ class Backend:
 
 
 backend = Backend()
-
-
-def _complement(graph: Graph) -> Graph:
-    import networkx
-
-    from kernels_ti import as_graph
-
-    return as_graph(networkx.complement(Backend.convert_to_nx(graph)))
-
-
-def _has_odd_hole(graph: Graph) -> bool:
-    """Return whether a graph has a chordless cycle of five or more vertices, an odd number of them."""
-    global _begun
-    from kernels_ti import Options, enumerate_cycles
-    from kernels_ti.blocks.search_space import SearchSpace
-    from kernels_ti.reference.at_once import found_at_once
-
-    found = found_at_once(SearchSpace(graph, Options(min_length=5, parity="odd")), collect=False)
-    if found is not None:
-        return bool(found.by_length)
-    _begun = True
-    return any(True for _ in enumerate_cycles(graph, arch="cpu", min_length=5, parity="odd", limit=1))
 
 
 def _independent_cycles(graph: Graph) -> int:

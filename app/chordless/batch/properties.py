@@ -128,9 +128,7 @@ class _Counts:
         # A hole of 5 is its own complement; that of a longer odd hole has at least 7 triangles and 7 holes of 4.
         if min(self["c3"], self["c4"]) < _FEWEST_OF_ANTIHOLE:
             return True
-        from chordless.graphs.generators import complement
-
-        return not has_odd_hole(complement(self._graph()))
+        return not has_odd_hole(self._graph().complement())
 
 
 def has_odd_hole(graph: Graph) -> bool:

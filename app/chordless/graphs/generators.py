@@ -143,14 +143,7 @@ _PRODUCTS = {
 def _complement(spec: str, graph: Graph, memory: int | None) -> Graph:
     pairs = graph.n * (graph.n - 1) // 2
     check_size(spec, graph.n, pairs, LARGEST_NETWORKX_SIZE, memory)
-    return complement(graph)
-
-
-def complement(graph: Graph) -> Graph:
-    """Return the graph that has the edges that a simple graph lacks."""
-    joined = np.eye(graph.n, dtype=bool)
-    joined[tuple(graph.edges().T)] = True
-    return Graph.from_edge_array(np.argwhere(np.triu(~joined)), names=graph.names, n=graph.n)
+    return graph.complement()
 
 
 def _line(spec: str, graph: Graph, memory: int | None) -> Graph:
