@@ -27,7 +27,7 @@ from kernels_ti.options import Options, Snapshot
 from kernels_ti.resident_batch import BatchCache, ResidentBatch
 from kernels_ti.search import NEARLY_DONE, DeviceSearch, GroupSearch, LaterWork, Search, Weights
 from kernels_ti.short_cycles import short_cycles
-from kernels_ti.state import Frames, GroupState, Rows, RunState, Totals
+from kernels_ti.state import FramesOfSearch, GroupState, Rows, RunState, Totals
 from kernels_ti.symmetry.space import space_of
 
 if TYPE_CHECKING:
@@ -340,7 +340,7 @@ class Run:
         Returns
         -------
         RunState
-            Its frames may be a generator, which can be consumed once. Do not advance the run before that is done.
+            It can be used once, before this run is advanced: an EngineError says later that it is too late.
 
         Raises
         ------
@@ -366,7 +366,7 @@ class Run:
             groups = [replace(state, surveyed=done) for state, done in zip(groups, self._survey.surveyed, strict=True)]
         elif self._current is not None:
             search = cast(GroupSearch, self._current)
-            groups[self._group] = GroupState(search.surveyed, search.next_seed, self._made_on_device(search.frames()))
+            groups[self._group] = GroupState(search.surveyed, search.next_seed, self._frames_of(search))
         return RunState(
             layout=self._layout,
             batch=self._batch,
@@ -378,9 +378,9 @@ class Run:
             batches=self._covered,
         )
 
-    def _made_on_device(self, frames: Iterator[Frames]) -> Iterator[Frames]:
-        while (some := self.device.call(next, frames, None)) is not None:
-            yield some
+    def _frames_of(self, search: GroupSearch) -> FramesOfSearch:
+        frames, seconds = search.frames(), self._seconds
+        return FramesOfSearch(lambda: self.device.call(next, frames, None), lambda: self._seconds != seconds)
 
     def take_cycles(self) -> Cycles:
         """Take the cycles found since the last call.

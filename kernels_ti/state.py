@@ -6,14 +6,14 @@ Every schedule can resume every state: its bit rows have 64-bit words, whatever 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.errors import CheckpointError
+from kernels_ti.errors import CheckpointError, EngineError
 from kernels_ti.graph import IntArray
 
 STATE_WORD_BITS = 64
@@ -92,6 +92,23 @@ class Frames:
         )
 
 
+class FramesOfSearch:
+    """The waiting paths of a search: read once, before it goes on. An EngineError says that it is too late."""
+
+    def __init__(self, following: Callable[[], Frames | None], has_gone_on: Callable[[], bool]) -> None:
+        self._following, self._has_gone_on = following, has_gone_on
+        self._is_read = False
+
+    def __iter__(self) -> Iterator[Frames]:
+        was_read, self._is_read = self._is_read, True
+        while True:
+            if was_read or self._has_gone_on():
+                raise EngineError("this state has been used, or its run has gone on: take the state of the run anew")
+            if (some := self._following()) is None:
+                return
+            yield some
+
+
 def by_length(frames: Iterable[Frames]) -> list[Frames]:
     """Join the frames of each length, the shortest first."""
     pieces: list[Frames] = []
@@ -107,7 +124,7 @@ class GroupState:
 
     surveyed: int = 0  # Number of seeds, from the first, whose triangles and triplets are counted
     next_seed: int = 0  # Number of seeds, from the first, that stage 2 has taken
-    frames: Iterable[Frames] = ()  # The waiting paths in pieces. It may be a generator, which can be consumed once.
+    frames: Iterable[Frames] = ()  # The waiting paths in pieces. They may be `FramesOfSearch`, which are read once.
 
 
 @dataclass(frozen=True, eq=False)

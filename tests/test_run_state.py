@@ -173,6 +173,28 @@ def test_a_state_cannot_be_had_before_the_cycles_are_taken() -> None:
         run.state()
 
 
+@pytest.mark.parametrize("too_late", ["used", "gone on"])
+def test_a_state_is_used_once_and_before_its_run_goes_on(too_late: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of it would be counted otherwise."""
+    monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
+    graph, device = grid(8, 8), open_device("cpu", threads=1)
+    run = Run(graph, device)
+    while not run.snapshot().waiting_by_length:
+        run.advance()
+    state = run.state()
+    if too_late == "used":
+        Run(graph, device, state=state).advance()
+    else:
+        run.advance()
+    with pytest.raises(EngineError, match="take the state of the run anew"):
+        Run(graph, device, state=state).advance()
+    monkeypatch.undo()
+    rest = Run(graph, device, state=run.state())
+    while not rest.finished:
+        rest.advance()
+    assert rest.snapshot().cycles == 1743247
+
+
 def test_the_reference_cannot_be_resumed() -> None:
     run = Run(grid(3, 3), open_device("reference"))
     with pytest.raises(OptionError, match="choose another arch"):
