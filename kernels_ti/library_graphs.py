@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
+from numbers import Number
 from typing import Any, TypeVar
 
 import numpy as np
@@ -212,7 +212,7 @@ class LibraryGraphs:
         require_flags(simplify=simplify, directed=directed)
         rows, columns = list(frame.index), list(frame.columns)
         names = list(dict.fromkeys([*rows, *columns]))
-        if any(isinstance(name, float) and math.isnan(name) for name in names):
+        if any(map(_is_missing, names)):
             # It is not equal to itself: that of a row could not be told from that of a column.
             raise GraphError("a row or a column of the data frame has no name (NaN): each needs one")
         if len(set(rows)) < len(rows) or len(set(columns)) < len(columns):
@@ -223,8 +223,9 @@ class LibraryGraphs:
                 "(Graph.from_pandas takes a predation matrix with directed=True, chordless.overlap_graph too; "
                 "Graph.from_edges takes a list of edges)"
             )
+        is_complex = any(getattr(kind, "kind", None) == "c" for kind in frame.dtypes)
         try:
-            entries = np.argwhere(require_numbers(frame.to_numpy(dtype=float, na_value=0)))
+            entries = np.argwhere(require_numbers(frame.to_numpy(dtype=complex if is_complex else float, na_value=0)))
         except (TypeError, ValueError) as error:
             raise GraphError(
                 f"a matrix holds numbers, 0 or nothing where there is no edge: {error} (names of rows belong to the "
@@ -241,6 +242,13 @@ def _require_methods(thing: Any, what: str, *names: str) -> None:
         raise GraphError(
             f"a {type(thing).__name__} is not a {what} (chordless.as_graph takes the graphs of every library)"
         )
+
+
+def _is_missing(name: Hashable) -> bool:
+    """Return whether a name, or a part of it, is a number that is not equal to itself (NaN)."""
+    if isinstance(name, tuple):
+        return any(map(_is_missing, name))
+    return isinstance(name, (Number, np.generic)) and bool(name != name)
 
 
 def is_frame(thing: Any) -> bool:

@@ -3,6 +3,7 @@
 import json
 import random
 import warnings
+from decimal import Decimal
 
 import networkx as nx
 import numpy as np
@@ -195,6 +196,12 @@ def test_frames_and_matrices_in_memory():
     unnamed = pandas.DataFrame([[0, 1], [1, 0]], index=[1, float("nan")], columns=[1, float("nan")])
     with pytest.raises(GraphError, match=r"a row or a column of the data frame has no name \(NaN\)"):
         as_graph(unnamed, simplify=True)
+    for part in (("a", float("nan")), Decimal("nan")):
+        label = pandas.Index([part, "b"], dtype=object, tupleize_cols=False)
+        with pytest.raises(GraphError, match=r"has no name \(NaN\)"):
+            as_graph(pandas.DataFrame([[0, 1], [1, 0]], index=label, columns=label), simplify=True)
+    turned = pandas.DataFrame([[0, 1j], [-1j, 0]])
+    assert as_graph(turned).m == as_graph(turned.to_numpy()).m == 1
     species, links = random_web(1)
     table = pandas.DataFrame(
         [[float((prey, eater) in links) for eater in species[4:]] for prey in species[:10]],
