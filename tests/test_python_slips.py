@@ -63,10 +63,18 @@ def test_a_self_loop_with_a_weight_is_dropped_with_its_weight():
             GraphError,
             "this graph is directed (simplify=True makes it simple)",
         ),
+        (lambda: longest_cycle(nx.cycle_graph(3), weight=np.ones((3, 3))), OptionError, "to a number, not a ndarray"),
         (lambda: count_cycles(np.ones((3, 3))), GraphError, "an entry on its diagonal: 0 is joined to itself"),
         (lambda: count_cycles(np.triu(np.ones((3, 3)), 1)), GraphError, "Graph.from_numpy(matrix, directed=True)"),
     ],
-    ids=("a number as a text", "a cycle beyond the last", "a digraph", "a diagonal", "a triangular matrix"),
+    ids=(
+        "a number as a text",
+        "a cycle beyond the last",
+        "a digraph",
+        "weights in a matrix",
+        "a diagonal",
+        "a triangular matrix",
+    ),
 )
 def test_a_message_names_what_the_function_has(act, kind, words):
     with pytest.raises(kind) as refused:

@@ -82,7 +82,7 @@ class Weights:
         if not isinstance(weights, Mapping):
             raise OptionError(
                 "the weights are a mapping from each vertex, or from the pair of vertices of each edge, to a number, "
-                f"not {weights!r}"
+                f"not a {type(weights).__name__}"
             )
         names = set(graph.names)
         if not all(_is_pair_of(key, names) for key in weights):
