@@ -88,6 +88,8 @@ def checked_pairs(edges: npt.ArrayLike) -> IntArray:
         pairs = np.asarray(edges)
     except ValueError as error:
         raise GraphError(f"edges must be pairs of vertices: {error}") from None
+    if np.ma.is_masked(edges):
+        raise GraphError("edges must be pairs of vertices, and a vertex of this array is masked")
     if pairs.size == 0:
         pairs = np.empty((0, 2), np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:

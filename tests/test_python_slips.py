@@ -9,6 +9,7 @@ from chordless import generate, load_graph, overlap_graph
 
 from kernels_ti import (
     ChordlessError,
+    Graph,
     GraphError,
     OptionError,
     collect_cycles,
@@ -64,6 +65,11 @@ def test_a_self_loop_with_a_weight_is_dropped_with_its_weight():
             "this graph is directed (simplify=True makes it simple)",
         ),
         (lambda: longest_cycle(nx.cycle_graph(3), weight=np.ones((3, 3))), OptionError, "to a number, not a ndarray"),
+        (
+            lambda: Graph.from_edge_array(np.ma.array([[0, 1], [1, 2]], mask=[[0, 0], [0, 1]])),
+            GraphError,
+            "a vertex of this array is masked",
+        ),
         (lambda: count_cycles(np.ones((3, 3))), GraphError, "an entry on its diagonal: 0 is joined to itself"),
         (lambda: count_cycles(np.triu(np.ones((3, 3)), 1)), GraphError, "Graph.from_numpy(matrix, directed=True)"),
     ],
@@ -72,6 +78,7 @@ def test_a_self_loop_with_a_weight_is_dropped_with_its_weight():
         "a cycle beyond the last",
         "a digraph",
         "weights in a matrix",
+        "a masked edge",
         "a diagonal",
         "a triangular matrix",
     ),
