@@ -6,6 +6,7 @@ import csv
 import io
 import itertools
 import json
+import os
 import random
 from functools import partial
 from pathlib import PurePath
@@ -59,6 +60,26 @@ def test_the_engine_reads_a_web_in_its_encoding(web, capfd):
     path.write_bytes(path.read_text(encoding="utf-8").encode("latin-1"))
     found = json.loads(report(capfd, path, "--encoding", "latin-1", "--json", *REFERENCE))
     assert (found["holes"], found["species"][0]["name"]) == (1, "é")
+
+
+RING = "prey,predator\n" + "".join(f"{i},{x}\n" for i, pair in enumerate(("ab", "bc", "cd", "da")) for x in pair)
+
+
+def test_a_web_that_comes_through_a_pipe_is_read_once(capfd):
+    ours, theirs = os.pipe()
+    with os.fdopen(ours, "rb") as pipe:
+        with os.fdopen(theirs, "w") as web:
+            web.write(RING)
+        found = json.loads(report(capfd, f"/dev/fd/{pipe.fileno()}", "--json"))
+    assert found["holes_by_length"] == {"4": 1}
+    assert [one["name"] for one in found["species"]] == list("abcd")
+
+
+def test_a_report_tells_a_note_on_the_file_once(tmp_path, capfd):
+    path = tmp_path / "web.csv"
+    path.write_text(RING)
+    assert main(["overlap", str(path), "--json"]) == 0
+    assert capfd.readouterr().err.count("taken for a heading") == 1
 
 
 def test_the_holes_of_each_species_are_a_table(web, tmp_path, capfd):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import operator
-import os
 import sys
 import time
 from functools import partial
@@ -100,17 +99,13 @@ def act(options: argparse.Namespace) -> int:
 
     from chordless.commands.session import graph_asked_for
     from chordless.commands.trial import Trial
+    from chordless.graphs.readers.incoming import comes_through_a_pipe
 
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder, contextlib.ExitStack() as stack:
         # The engine takes a second to start, so it starts first and reads the graph for itself.
-        trial = None if _comes_through_a_pipe(options.graph) else stack.enter_context(Trial(options, folder))
+        trial = None if comes_through_a_pipe(options.graph) else stack.enter_context(Trial(options, folder))
         loaded = graph_asked_for(options)
         return _estimated(options, loaded, trial or stack.enter_context(Trial(options, folder, loaded)))
-
-
-def _comes_through_a_pipe(path: str) -> bool:
-    """Say whether a graph comes through a pipe, which only one process can read."""
-    return path == "-" or (os.path.exists(path) and not os.path.isfile(path))
 
 
 def _space(options: argparse.Namespace, loaded: LoadedGraph, *, symmetry: bool) -> SearchSpace:

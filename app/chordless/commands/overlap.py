@@ -15,6 +15,7 @@ from kernels_ti.choices import ARCHES
 
 if TYPE_CHECKING:
     from chordless.batch.tables import TableFormat
+    from chordless.graphs.overlap import FoodWeb
     from chordless.protocol.events import Finished
 
 SUMMARY = "the niche overlap graphs of food webs, and their holes"
@@ -172,7 +173,9 @@ def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any
     from chordless.commands.session import print_notes
     from chordless.commands.writing import require_other_files, require_writable, write_graph
     from chordless.graphs.overlap import read_food_web, warning_of_missing_types
+    from chordless.graphs.readers.incoming import comes_through_a_pipe
     from chordless.words.shown import on_terminal
+    from kernels_ti import is_chordal
 
     output = STANDARD_OUTPUT if options.output is None and not options.report else options.output
     if output is not None:
@@ -182,7 +185,12 @@ def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any
     web = read_food_web(path, options.types, options.encoding)
     if web.lacks_types and not options.quiet:
         sys.stderr.write(f"warning: {warning_of_missing_types([path])}\n")
-    print_notes([] if options.quiet else web.notes)
+    chordal = options.report and bool(is_chordal(web.overlap))
+    # A search for holes that are not there is made for its recording.
+    is_counted = options.report and not (chordal and options.events is None)
+    # An engine that reads the file as well tells the notes on it.
+    told_later = is_counted and not comes_through_a_pipe(path)
+    print_notes([] if options.quiet or told_later else web.notes)
     if output is not None:
         notes = write_graph(web.overlap, output, [f"niche overlap graph of {PurePath(path).name}"])
         print_notes([] if options.quiet else notes)
@@ -192,12 +200,9 @@ def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any
         return 0
 
     from chordless.graphs.overlap_report import report_lines, report_of_holes, report_without_holes, species_rows
-    from kernels_ti import is_chordal
 
     exit_code = 0
-    chordal = bool(is_chordal(web.overlap))
-    # A search for holes that are not there is made for its recording.
-    counted = None if chordal and options.events is None else _count_holes(path, options)
+    counted = _count_holes(path, web, options) if is_counted else None
     if chordal or counted is None:
         report = report_without_holes(path, web)
     else:
@@ -213,11 +218,21 @@ def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any
     return exit_code
 
 
-def _count_holes(path: str, options: argparse.Namespace) -> tuple[Finished, int]:
+def _count_holes(path: str, web: FoodWeb, options: argparse.Namespace) -> tuple[Finished, int]:
     """Let the engine count the holes, for each vertex as well."""
+    import tempfile
+
     from chordless.commands.session import run_engine
+    from chordless.commands.writing import write_graph
     from chordless.graphs.overlap_report import SHORTEST_HOLE
+    from chordless.graphs.readers.incoming import comes_through_a_pipe
     from chordless.protocol.orders import RunCommand
 
-    about = {"graph": path, "overlap": True, "min_length": SHORTEST_HOLE, "per_vertex": True, "output": None}
-    return run_engine(shared.order_of(RunCommand, options, **about), options)
+    about: dict[str, Any] = {"min_length": SHORTEST_HOLE, "per_vertex": True, "output": None}
+    if not comes_through_a_pipe(path):
+        return run_engine(shared.order_of(RunCommand, options, graph=path, overlap=True, **about), options)
+    with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
+        # The pipe has been read; the engine gets a copy of the graph, without names.
+        copy = os.path.join(folder, "overlap.g6")
+        write_graph(web.overlap, copy, ())
+        return run_engine(shared.order_of(RunCommand, options, graph=copy, types=None, encoding=None, **about), options)

@@ -122,6 +122,11 @@ def shown_name(path: str) -> str:
     return SHOWN_STANDARD_INPUT if path == STANDARD_INPUT else path
 
 
+def comes_through_a_pipe(path: str) -> bool:
+    """Return whether an input comes through a pipe, which only one process can read."""
+    return path == STANDARD_INPUT or (os.path.exists(path) and not os.path.isfile(path))
+
+
 @contextmanager
 def ends_in_time(name: str, limits: Limits) -> Iterator[None]:
     """Raise ReadingStoppedError inside the block when the time of `limits` is over; only in the main thread."""
