@@ -337,6 +337,16 @@ def test_wrong_files_of_weights_are_told(tmp_path, text, message):
     assert message in str(error.value)
 
 
+def test_an_edge_list_without_weights_is_no_file_of_weights(tmp_path, capsys):
+    roads = tmp_path / "roads.txt"
+    roads.write_text("1 2\n2 3\n3 4\n4 1\n")
+    assert main(["longest", str(roads), "--weight", str(roads)]) == 2
+    assert "roads.txt:1: this edge list has no weights: right is `u v weight`" in capsys.readouterr().err
+    of_vertices = tmp_path / "places.txt"
+    of_vertices.write_text(roads.read_text())
+    assert main(["longest", str(roads), "--weight", str(of_vertices)]) == 0
+
+
 @given(searches())
 def test_no_cycle_has_more_vertices_than_are_possible(search):
     graph, bounds, wanted = search

@@ -153,8 +153,8 @@ def format_help() -> str:
             "",
             "A graph may be directed, as the file says or with --directed; --multigraph keeps",
             "self-loops and repeated edges, --underlying (or --simplify) drops them and",
-            "directions: the underlying simple graph is searched. Only",
-            "`longest --weight` uses weights. Text is UTF-8; --encoding names another.",
+            "directions: the underlying simple graph is searched. Weights are used by",
+            "--weight of `longest` and `paths` only. Text is UTF-8; --encoding names another.",
             "The atoms of a molecule are called C1, N2 ...: symbol, and number in the file,",
             "which is one more than RDKit's index.",
         ]

@@ -162,7 +162,10 @@ def _weights(
         data, notes = weights_asked_for(loaded, command.graph, path, **how)
     else:
         data = read_bytes(path)
-    return data, read_weight_file(path, loaded.graph, encoding=command.encoding, data=data), notes
+    weights = read_weight_file(
+        path, loaded.graph, encoding=command.encoding, data=data, graph_file=None if directory else command.graph
+    )
+    return data, weights, notes
 
 
 def last_count(

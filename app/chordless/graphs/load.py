@@ -142,13 +142,25 @@ def load_as(order: RunCommand | BatchJob | argparse.Namespace, limits: Limits | 
     return load_graph(order.graph, limits=limits, **how)
 
 
-def read_weight_file(path: str, graph: Graph, *, encoding: str | None = None, data: bytes | None = None) -> Weights:
+def read_weight_file(
+    path: str,
+    graph: Graph,
+    *,
+    encoding: str | None = None,
+    data: bytes | None = None,
+    graph_file: str | None = None,
+) -> Weights:
     """Read the weights of a graph, see `readers.weights.read_weights`; `data` is the content of the file, if read."""
     from chordless.graphs.readers.weights import read_weights
 
-    return read_weights(
-        Source(shown_name(path), read_bytes(path) if data is None else data, checked_encoding(encoding)), graph
+    source = Source(shown_name(path), read_bytes(path) if data is None else data, checked_encoding(encoding))
+    is_the_graph = (
+        graph_file is not None
+        and os.path.isfile(path)
+        and os.path.isfile(graph_file)
+        and os.path.samefile(path, graph_file)
     )
+    return read_weights(source, graph, is_the_graph=is_the_graph)
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from kernels_ti import Graph
 from kernels_ti.boundary.values.weights import Weights, exact, key_of_edge
 
 
-def read_weights(source: Source, graph: Graph) -> Weights:
+def read_weights(source: Source, graph: Graph, *, is_the_graph: bool = False) -> Weights:
     """Read the weights of all vertices, lines ``v weight``, or of all edges, lines ``u v weight``, of a graph.
 
-    The lines are separated as in an edge list; it may be the edge list of the graph. Numbers have a decimal point, or
-    all of them a comma. Comments start with # or %. A first line whose last word is not a number is a heading,
-    unless it names vertices of the graph. Raises GraphError for any other line and for names that the graph does not
-    have, OptionError if a weight is missing.
+    The lines are separated as in an edge list; it may be the edge list of the graph, `is_the_graph`, in which two words
+    are an edge without a weight. Numbers have a decimal point, or all of them a comma. Comments start with # or %. A
+    first line whose last word is not a number is a heading, unless it names vertices of the graph. Raises GraphError
+    for any other line and for names that the graph does not have, OptionError if a weight is missing.
     """
     index = {str(name): v for v, name in enumerate(graph.names)}
 
@@ -32,6 +32,8 @@ def read_weights(source: Source, graph: Graph) -> Weights:
     if not rows:
         raise source.error("no weights: a line is `v weight` or `u v weight`")
     columns = len(rows[0][1])
+    if is_the_graph and columns == 2:
+        raise source.error("this edge list has no weights: right is `u v weight`", rows[0][0])
     mark = next((sign for _, cells in rows for sign in ".," if sign in cells[-1]), None)
     vertices: dict[int, Fraction] = {}
     edges: dict[tuple[int, int], Fraction] = {}
