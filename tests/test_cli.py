@@ -153,6 +153,18 @@ def test_help_of_a_command_has_an_example_and_fits_80_columns(name):
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("name", ["table1", "peers", "batch", "start", "listing", "scale", "boundary", "dashboard"])
+def test_help_of_a_measurement_fits_80_columns(capfd, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["bench", name, "--help"]) == 0
+    assert max(map(len, capfd.readouterr().out.splitlines())) <= 80
+
+
+def test_numbers_that_are_no_gpus_are_not_called_so(capfd):
+    assert main(["bench", "scale", "--workers", "x"]) == 2
+    assert "--workers: 'x' is no list of whole numbers such as 0,2" in capfd.readouterr().err
+
+
 def test_the_usage_shows_required_options_behind_the_others():
     assert chordless("plot", "--help").stdout.startswith("usage: chordless plot [options] -o FILE RUN [RUN ...]\n")
 

@@ -118,11 +118,11 @@ def thread_count(text: str) -> int:
     return number
 
 
-def gpu_numbers(text: str) -> tuple[int, ...]:
-    """Numbers of GPUs, separated by commas: ``0,2``."""
+def whole_numbers(text: str) -> tuple[int, ...]:
+    """Whole numbers, such as those of GPUs, separated by commas: ``0,2``."""
     names = text.split(",")
     if not all(name.strip().isdecimal() for name in names):
-        raise argparse.ArgumentTypeError(f"numbers of GPUs separated by commas are wanted, such as 0,2, not {text!r}")
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers such as 0,2")
     return tuple(map(int, names))
 
 

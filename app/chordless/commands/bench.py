@@ -47,8 +47,8 @@ Its time is S of a `sec S`, else that of the whole process.
 _BATCH = """\
 Count the cycles of many small graphs with `chordless batch`, and with countg of
 nauty on the same graphs, in turns, and compare times and counts: all graphs of
-N vertices, which geng of nauty makes, and molecules, which RDKit reads. Our time
-is that of everything, from the start of the engine to the last line.
+N vertices, which geng of nauty makes, and molecules, which RDKit reads. Our
+time is that of everything, from the start of the engine to the last line.
 """
 
 _START = """\
@@ -78,8 +78,8 @@ through a pipe to `wc`, to a run directory, to FILE.parquet and to FILE.arrow.
 
 _SCALE = """\
 Count the cycles of the same graphs on a local cluster of 1, 2, 4 ... workers,
-in turns, and compare: speed-up, and where the rest of the time went. Each worker
-has its share of the cores, or with --gpus one GPU.
+in turns, and compare: speed-up, and where the rest of the time went. Each
+worker has its share of the cores, or with --gpus one GPU.
 """
 
 _BOUNDARY = """\
@@ -244,17 +244,17 @@ _BENCHES = {
         (
             "grid:9x10 --workers 1,2 --repeat 3",
             "grid:8x10 --workers 1,2 --plot scale.svg",
-            "gnp:105,0.1,1 --gpus 0,1,2,3 --workers 1,2,4 --json scale.json",
+            "gnp:105,0.1,1 --gpus 0,1,2,3 --workers 1,2,4 --json",
         ),
         (
             _graphs(" (default: grid:8x10)"),
             _option(
                 "--workers",
                 "numbers of workers (default: 1,2,4 as far as there are cores or GPUs)",
-                type=values.gpu_numbers,
+                type=values.whole_numbers,
                 metavar="N,N..",
             ),
-            _option("--gpus", "the GPUs that get a worker each", type=values.gpu_numbers, metavar="N,N.."),
+            _option("--gpus", "the GPUs that get a worker each", type=values.whole_numbers, metavar="N,N.."),
             _option(
                 "--plot",
                 "draw where the time went: a picture .svg, .png or .pdf",

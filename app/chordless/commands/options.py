@@ -12,11 +12,11 @@ from chordless.values import (
     any_cycle_length,
     cycle_length,
     duration,
-    gpu_numbers,
     part,
     positive,
     size,
     thread_count,
+    whole_numbers,
 )
 from kernels_ti.choices import ARCHES, EXPANSIONS, METHODS, PARITIES
 
@@ -229,7 +229,7 @@ def add_cluster(group: Any) -> None:
         "see `chordless help cluster`",
     )
     group.add_argument(
-        "--gpus", type=gpu_numbers, metavar="N,N..", help="with --cluster local: use these GPUs only, such as 0,2"
+        "--gpus", type=whole_numbers, metavar="N,N..", help="with --cluster local: use these GPUs only, such as 0,2"
     )
 
 
