@@ -43,7 +43,7 @@ def test_help_names_every_command_once_in_its_group():
     ("topic", "words"),
     [
         ("specs", ("grid:7x10", "gnp:60,0.1,1", "petersen", "les_miserables", "kneser:5,2")),
-        ("formats", (*FORMATS, "--graph-format")),
+        ("formats", (*FORMATS, "--graph-format", "--weight of `longest` and `paths`", "--min-length 1")),
         ("exit-codes", ("complete", "130", "143")),
         ("environment", ("NO_COLOR", "CHORDLESS_DEBUG")),
     ],

@@ -155,6 +155,8 @@ def format_help() -> str:
             "self-loops and repeated edges, --underlying (or --simplify) drops them and",
             "directions: the underlying simple graph is searched. Weights are used by",
             "--weight of `longest` and `paths` only. Text is UTF-8; --encoding names another.",
+            "A self-loop is a cycle of 1 vertex, two opposite arcs or parallel edges are one",
+            "of 2: they count with --min-length 1.",
             "The atoms of a molecule are called C1, N2 ...: symbol, and number in the file,",
             "which is one more than RDKit's index.",
         ]
