@@ -43,6 +43,10 @@ def test_a_small_graph_is_counted():
     assert result["arch"] == "reference"
 
 
+def test_counts_by_length_that_are_exact_are_not_rounded():
+    assert "       4   1,296  " in chordless("estimate", "bipartite:9x9", *REFERENCE).stdout
+
+
 @pytest.mark.slow
 def test_a_large_graph_is_estimated():
     result, exit_code = estimated("grid:7x10", "--seconds", "12")

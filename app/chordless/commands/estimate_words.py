@@ -92,7 +92,7 @@ def table(
     # The probes behind a lower bound may tell of far more cycles, by length too.
     if estimate.cycles_by_length and not is_lower_bound(estimate):
         yield ""
-        yield from _length_lines(estimate.cycles_by_length, things)
+        yield from _length_lines(estimate.cycles_by_length, things, exact=estimate.exact)
     yield ""
     if trial.complete:
         yield f"  counted, not estimated: a whole run takes {seconds_text(trial.enumerate_seconds)}"
@@ -150,7 +150,7 @@ def _range_of(middle: float, low: float, high: float, estimate: Estimate) -> Cyc
     return CycleRange(middle, low, high if is_told else math.inf, estimate.exact)
 
 
-def _length_lines(by_length: dict[int, float], things: str) -> Iterator[str]:
+def _length_lines(by_length: dict[int, float], things: str, *, exact: bool) -> Iterator[str]:
     """Yield a bar for each length, or for a few lengths together if there are many."""
     from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS, bars_for
 
@@ -159,10 +159,10 @@ def _length_lines(by_length: dict[int, float], things: str) -> Iterator[str]:
     sums: dict[int, float] = {}
     for length, count in by_length.items():
         start = length - (length - first) % span
-        sums[start] = sums.get(start, 0.0) + count
+        sums[start] = sums.get(start, 0) + count
     labels = {start: str(start) if span == 1 else f"{start}-{start + span - 1}" for start in sums}
     width = max(len("length"), *map(len, labels.values()))
-    counts = {start: count_text(count) for start, count in sums.items()}
+    counts = {start: f"{round(count):,}" if exact else count_text(count) for start, count in sums.items()}
     count_width = max(len(things), *map(len, counts.values()))
     largest = max(sums.values())
     bar = bars_for(sys.stdout)
