@@ -1,5 +1,7 @@
 """Large graphs: labels and biconnected components that are found for whole sets of vertices at a time."""
 
+import tracemalloc
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -25,12 +27,14 @@ def components(graph):
     return {frozenset(map(frozenset, edges[component == k].tolist())) for k in range(component.max(initial=-1) + 1)}
 
 
+@pytest.mark.parametrize("vertices_per_round", [1e-3, 1e9])
 @given(n=st.integers(0, 30), density=st.floats(0, 3), seed=st.integers(0, 10**6))
-def test_components_are_those_of_networkx(n, density, seed):
+def test_components_are_those_of_networkx(n, density, seed, vertices_per_round):
     drawn = nx.gnm_random_graph(n, int(n * density), seed=seed)
     expected = {frozenset(map(frozenset, part)) for part in nx.biconnected_component_edges(drawn) if len(part) > 1}
     with pytest.MonkeyPatch.context() as patch:
         count_as_large(patch)
+        patch.setattr(bulk, "VERTICES_PER_ROUND", vertices_per_round)
         assert components(Graph.from_networkx(drawn)) == expected
 
 
@@ -58,7 +62,21 @@ def test_many_blocks_are_laid_out_alike(monkeypatch):
     assert np.diff(in_bulk.row_ptr).sum() == np.diff(one_by_one.row_ptr).sum()
 
 
-def test_a_graph_that_needs_too_many_rounds_is_left_to_the_other_way():
-    ring = Graph.from_networkx(nx.cycle_graph(5000))
-    assert bulk.tree_edges_in_bulk(ring) is None
+def test_a_graph_that_needs_too_many_rounds_is_labelled_in_the_other_way():
     assert bulk.labelling_in_bulk(Graph.from_networkx(nx.path_graph(5000))) is None
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_a_long_graph_is_split_in_a_few_numbers_for_each_vertex(monkeypatch, shuffled):
+    """A search breadth first would need a round for each vertex, and Python objects take four times as much."""
+    monkeypatch.setattr(biconnected, "LARGE", 0)
+    n = 50_000
+    name = np.random.default_rng(1).permutation(n) if shuffled else np.arange(n)
+    graph = Graph.from_edge_array(np.column_stack((name, np.roll(name, 1)))[1:], n=n)
+    tracemalloc.start()
+    found = biconnected.Components.of(graph)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.count == 0
+    assert sorted(found.discovered.tolist()) == list(range(n))
+    assert peak < 120 * n

@@ -65,7 +65,6 @@ def test_dense_graphs_have_the_blocks_that_a_search_finds(p: float, monkeypatch:
     graph = Graph.from_networkx(drawn)
     edges, component = biconnected.biconnected_edges(graph)
     monkeypatch.setattr(biconnected, "is_dense_block", lambda graph: False)
-    monkeypatch.setattr(biconnected, "MOST_LISTED", 0)
     searched, component_searched = biconnected.biconnected_edges(graph)
     assert edges.tolist() == searched.tolist()
     assert component.tolist() == component_searched.tolist()

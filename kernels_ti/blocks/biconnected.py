@@ -10,9 +10,6 @@ import numpy as np
 from kernels_ti.blocks.bulk import LARGE, Numbers, tree_edges_in_bulk
 from kernels_ti.graph import Graph, IntArray
 
-MOST_LISTED = 1 << 24
-"""Largest number of CSR entries that are converted to a Python list at once."""
-
 
 def biconnected_edges(graph: Graph) -> tuple[IntArray, IntArray]:
     """Find the biconnected components that contain a cycle (Hopcroft and Tarjan 1973), in bulk for a large graph.
@@ -38,8 +35,8 @@ class Components:
     @classmethod
     def of(cls, graph: Graph) -> Components:
         """Find the components; those of a large graph as in `kernels_ti.blocks.bulk`."""
-        found = tree_edges_in_bulk(graph) if len(graph.col_idx) >= 2 * LARGE else None
-        return cls(graph, *(found or _components_of_tree_edges(graph)))
+        is_large = len(graph.col_idx) >= 2 * LARGE
+        return cls(graph, *(tree_edges_in_bulk(graph) if is_large else _components_of_tree_edges(graph)))
 
     @property
     def count(self) -> int:
@@ -87,8 +84,7 @@ def _components_of_tree_edges(graph: Graph) -> tuple[IntArray, IntArray]:
     bridge, and for a vertex at which the search began.
     """
     row_ptr = graph.row_ptr.tolist()
-    # A Python integer takes 40 bytes, so not all entries are converted at once; one by one takes twice the time.
-    col_idx = graph.col_idx.tolist() if len(graph.col_idx) < MOST_LISTED else graph.col_idx.data
+    col_idx = graph.col_idx.tolist()
     cursor = row_ptr[:-1]
     discovered = [-1] * graph.n
     low = [0] * graph.n

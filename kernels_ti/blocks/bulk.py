@@ -5,14 +5,13 @@ The results are the same on every run. The paper names parallel degree labelling
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.adjacency import distinct, row_pieces
+from kernels_ti.adjacency import distinct, for_entries, row_pieces
 from kernels_ti.graph import Graph, IntArray
 
 Numbers = npt.NDArray[Any]
@@ -23,7 +22,10 @@ LARGE = 200_000
 fit."""
 
 VERTICES_PER_ROUND = 50
-"""Vertices of a graph for each round of a loop over sets; a graph that needs more rounds is faster one by one."""
+"""Vertices of a graph for each round of a loop over sets; a graph that needs more rounds is faster in another way."""
+
+FIRST_SHARE = 20
+"""A search breadth first may begin with narrow levels, as long as a graph divided by this would fill them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,17 +38,13 @@ class _Adjacency:
 
     @classmethod
     def of(cls, graph: Graph) -> _Adjacency:
-        number = np.int32 if len(graph.col_idx) < 1 << 31 else np.int64
+        number = np.int32 if max(len(graph.col_idx), 2 * graph.n) < 1 << 31 else np.int64
         return cls(*(array.astype(number) for array in (graph.row_ptr[:-1], np.diff(graph.row_ptr), graph.col_idx)))
 
     @property
     def vertices(self) -> Numbers:
         """All vertices."""
         return np.arange(len(self.begin), dtype=self.begin.dtype)
-
-    def pieces(self) -> Iterator[tuple[slice, slice]]:
-        """Yield consecutive vertices and their entries, so many that temporary arrays stay in the cache."""
-        return row_pieces(np.append(self.begin, self.begin.dtype.type(len(self.neighbour))))
 
     def pairs(self) -> tuple[Numbers, Numbers]:
         """Return both ends of every edge, the lesser first."""
@@ -92,39 +90,29 @@ def labelling_in_bulk(graph: Graph) -> IntArray | None:
     return labels
 
 
-def tree_edges_in_bulk(graph: Graph) -> tuple[Numbers, Numbers] | None:
+def tree_edges_in_bulk(graph: Graph) -> tuple[Numbers, Numbers]:
     """Find the biconnected components of the edges of a spanning forest (Tarjan and Vishkin 1985).
 
-    The forest is made breadth first, so every other edge joins two vertices of which none is an ancestor of the other.
+    The forest is made breadth first if that takes few rounds.
     Returns a number for each vertex, greater than that of its parent, and the component of the edge to the parent: -1
-    for a bridge, and for a root. None if too many rounds would be needed.
+    for a bridge, and for a root.
     """
-    adjacency = _Adjacency.of(graph)
-    u, v = adjacency.pairs()
-    roots = np.flatnonzero(_joined(graph.n, u, v) == adjacency.vertices).astype(u.dtype)
-    found = _breadth_first(adjacency, roots)
-    if found is None:
-        return None
-    parent, levels = found
-    size = np.ones(graph.n, parent.dtype)
-    for level in reversed(levels[1:]):
-        np.add.at(size, parent[level], size[level])
-    preorder = np.empty(graph.n, parent.dtype)
-    preorder[roots] = np.cumsum(size[roots]) - size[roots]
-    for level in levels[1:]:
-        # The children of a vertex follow one another in their level.
-        above, before = parent[level], np.cumsum(size[level]) - size[level]
-        first = np.append(True, above[1:] != above[:-1])
-        sibling = np.maximum.accumulate(np.where(first, np.arange(len(level)), 0))
-        preorder[level] = preorder[above] + 1 + before - before[sibling]
-    least, greatest = _reach(adjacency, parent, levels, preorder)
-    del adjacency, levels
-    is_tree = (parent[u] == v) | (parent[v] == u)
+    tree = _spanning(graph)
+    parent, preorder, end = tree.parent, tree.preorder, tree.preorder + tree.size
+    least, greatest = _reach(graph, tree)
+    del tree
     above = np.maximum(parent, 0)
-    leaves = (least < preorder[above]) | (greatest >= preorder[above] + size[above])
-    child = np.flatnonzero((parent >= 0) & (parent[above] >= 0) & leaves).astype(u.dtype)
-    del above, leaves, least, greatest, size
-    u, v = np.concatenate((u[~is_tree], child)), np.concatenate((v[~is_tree], parent[child]))
+    leaves = (least < preorder[above]) | (greatest >= end[above])
+    child = np.flatnonzero((parent >= 0) & (parent[above] >= 0) & leaves).astype(parent.dtype)
+    del above, leaves, least, greatest
+    joined = [(child, parent[child])]
+    for u, v in graph.pairs_in_pieces():
+        # Edges of which no end is an ancestor of the other.
+        first, second = preorder[u], preorder[v]
+        apart = np.maximum(first, second) >= np.where(first < second, end[u], end[v])
+        joined.append((u[apart].astype(parent.dtype), v[apart].astype(parent.dtype)))
+    u, v = (np.concatenate(ends) for ends in zip(*joined, strict=True))
+    del joined
     edge_class = _joined(graph.n, u, v)
     # A class of one tree edge is a bridge.
     is_component = np.bincount(edge_class, minlength=graph.n) > 1
@@ -132,29 +120,150 @@ def tree_edges_in_bulk(graph: Graph) -> tuple[Numbers, Numbers] | None:
     return preorder, number.astype(preorder.dtype)[edge_class]
 
 
+def _spanning(graph: Graph) -> _Tree:
+    """Return a forest that spans a graph."""
+    adjacency = _Adjacency.of(graph)
+    u, v = adjacency.pairs()
+    roots = np.flatnonzero(_joined(graph.n, u, v) == adjacency.vertices).astype(u.dtype)
+    tree = _breadth_first(adjacency, roots)
+    if tree is not None:
+        return tree
+    del adjacency  # of large graphs the memory counts
+    u, v = _forest(graph.n, u, v)
+    return _Tree.toured(roots, u, v)
+
+
 def _joined(n: int, u: Numbers, v: Numbers) -> Numbers:
     """Return for each of n items the least item of its class, where u[i] and v[i] are of one class."""
     least = np.arange(n, dtype=u.dtype)
     while len(u):
         np.minimum.at(least, np.maximum(u, v), np.minimum(u, v))
-        while not np.array_equal(further := least[least], least):
-            least = further
-        u, v = least[u], least[v]
-        apart = u != v
-        u, v = u[apart], v[apart]
+        u, v, _ = _still_apart(least, u, v)
     return least
 
 
-def _breadth_first(adjacency: _Adjacency, roots: Numbers) -> tuple[Numbers, list[Numbers]] | None:
-    """Return the parent of each vertex, -1 for a root, and the vertices of each level; None for too many levels."""
+def _forest(n: int, u: Numbers, v: Numbers) -> tuple[Numbers, Numbers]:
+    """Return those of the edges u, v of a graph that span it without a cycle."""
+    least = np.arange(n, dtype=u.dtype)
+    place = np.empty(n, u.dtype)
+    ends, edge, chosen = (u, v), np.arange(len(u), dtype=u.dtype), [np.empty(0, u.dtype)]
+    while len(u):
+        above, below = np.maximum(u, v), np.minimum(u, v)
+        np.minimum.at(least, above, below)
+        joins = np.flatnonzero(least[above] == below).astype(u.dtype)
+        above = above[joins]
+        # Of several edges that join the same two classes the last one counts.
+        place[above] = joins
+        chosen.append(edge[joins[place[above] == joins]])
+        del above, below, joins
+        u, v, apart = _still_apart(least, u, v)
+        edge = edge[apart]
+    found = np.concatenate(chosen)
+    return ends[0][found], ends[1][found]
+
+
+def _still_apart(least: Numbers, u: Numbers, v: Numbers) -> tuple[Numbers, Numbers, npt.NDArray[np.bool_]]:
+    """Lead items to the least of their classes, in place; return pairs of classes still to be joined, and which."""
+    while not np.array_equal(further := least[least], least):
+        least[:] = further
+    u, v = least[u], least[v]
+    apart = u != v
+    return u[apart], v[apart], apart
+
+
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """A forest that spans a graph: arrays of shape (n,)."""
+
+    parent: Numbers  # -1 for a root
+    preorder: Numbers  # The descendants of a vertex follow it
+    size: Numbers  # Number of descendants, itself among them
+
+    @classmethod
+    def of_levels(cls, parent: Numbers, roots: Numbers, levels: list[Numbers]) -> _Tree:
+        """Return a forest that was made breadth first."""
+        size = np.ones_like(parent)
+        for level in reversed(levels[1:]):
+            np.add.at(size, parent[level], size[level])
+        preorder = np.empty_like(parent)
+        preorder[roots] = np.cumsum(size[roots]) - size[roots]
+        for level in levels[1:]:
+            # The children of a vertex follow one another in their level.
+            above, before = parent[level], np.cumsum(size[level]) - size[level]
+            first = np.append(True, above[1:] != above[:-1])
+            sibling = np.maximum.accumulate(np.where(first, np.arange(len(level)), 0))
+            preorder[level] = preorder[above] + 1 + before - before[sibling]
+        return cls(parent, preorder, size)
+
+    @classmethod
+    def toured(cls, roots: Numbers, u: Numbers, v: Numbers) -> _Tree:
+        """Direct the edges u, v of a forest away from its roots, by a tour that passes each edge once in both ways.
+
+        The rounds are as many as the length of the tour has binary digits, whatever the depth of the forest is.
+        """
+        n = len(roots) + len(u)
+        # One more vertex, n, is above all roots. Arc i + n is arc i backwards.
+        tail = np.concatenate((u, roots, v, np.full_like(roots, n)))
+        order = np.argsort(tail, kind="stable").astype(tail.dtype)
+        tail = tail[order]
+        place = np.empty_like(order)
+        place[order] = np.arange(2 * n, dtype=order.dtype)
+        back = place[(order + n) % (2 * n)]
+        del order, place
+        # After an arc comes the next one of its head's row, seen from the arc backwards; after the last the first.
+        is_last = np.append(tail[1:] != tail[:-1], True)
+        begin = np.append(0, np.flatnonzero(is_last) + 1)[:-1].astype(tail.dtype)
+        after = np.arange(1, 2 * n + 1, dtype=tail.dtype)
+        after[is_last] = begin
+        following = after[back]
+        del after, begin, is_last
+        end = back[-1]  # where the tour that begins with the last vertex's row would begin again
+        following[end] = end
+        left = np.ones(2 * n, tail.dtype)  # arcs that follow, on the way that is known
+        left[end] = 0
+        for _ in range((2 * n).bit_length()):
+            left += left[following]
+            following = following[following]
+        del following
+        passed_back = left[back]
+        down = left > passed_back
+        head = tail[back[down]]
+        parent, preorder, size = (np.empty(n, tail.dtype) for _ in range(3))
+        parent[head] = tail[down]
+        parent[roots] = -1
+        size[head] = (left[down] - passed_back[down] + 1) // 2
+        is_down = np.zeros(2 * n, np.bool_)
+        at = 2 * n - 1 - left[down]
+        is_down[at] = True
+        preorder[head] = (np.cumsum(is_down, dtype=tail.dtype) - 1)[at]
+        return cls(parent, preorder, size)
+
+    def over_subtrees(self, ufunc: np.ufunc, values: Numbers) -> Numbers:
+        """Return for each vertex the minimum or maximum of the values of its descendants."""
+        found, table = np.empty_like(values), np.empty_like(values)
+        table[self.preorder] = values
+        digits = np.frexp(self.size)[1]
+        # An entry of the table is for a range of `width` numbers, and two ranges cover that of a subtree.
+        for digit in range(1, int(digits.max(initial=0)) + 1):
+            width = 1 << (digit - 1)
+            some = np.flatnonzero(digits == digit)
+            first = self.preorder[some]
+            found[some] = ufunc(table[first], table[first + self.size[some] - width])
+            table = ufunc(table[:-width], table[width:])
+        return found
+
+
+def _breadth_first(adjacency: _Adjacency, roots: Numbers) -> _Tree | None:
+    """Return a forest made breadth first; None for too many levels."""
     n = len(adjacency.begin)
     parent = np.full(n, -1, adjacency.neighbour.dtype)
     seen: npt.NDArray[np.bool_] = np.zeros(n, np.bool_)
     place = np.empty(n, adjacency.neighbour.dtype)
-    level, levels = roots, []
+    level, levels, done = roots, [], 0
     while len(level):
         levels.append(level)
-        if len(levels) > n // VERTICES_PER_ROUND:
+        done += len(level)
+        if len(levels) * VERTICES_PER_ROUND > done + n // FIRST_SHARE:
             return None
         seen[level] = True
         near = adjacency.near(level)
@@ -167,23 +276,21 @@ def _breadth_first(adjacency: _Adjacency, roots: Numbers) -> tuple[Numbers, list
         last = place[near] == order
         level = near[last]
         parent[level] = above[last]
-    return parent, levels
+    del seen, place
+    return _Tree.of_levels(parent, roots, levels)
 
 
-def _reach(adjacency: _Adjacency, parent: Numbers, levels: list[Numbers], preorder: Numbers) -> tuple[Numbers, Numbers]:
+def _reach(graph: Graph, tree: _Tree) -> tuple[Numbers, Numbers]:
     """Return the least and greatest preorder number of each subtree and its neighbours, without its root's parent."""
-    least, greatest = preorder.copy(), preorder.copy()
-    for vertices, entries in adjacency.pieces():
-        degree, near = adjacency.degree[vertices], adjacency.neighbour[entries]
-        row = np.repeat(adjacency.vertices[vertices], degree)
-        number = preorder[near]
-        to_parent = np.flatnonzero(near == parent[row])
-        number[to_parent] = preorder[row[to_parent]]
-        some = degree > 0
-        begin = adjacency.begin[vertices][some] - entries.start
+    least, greatest = tree.preorder.copy(), tree.preorder.copy()
+    for vertices, entries in row_pieces(graph.row_ptr):
+        near = graph.col_idx[entries]
+        row = for_entries(np.arange(vertices.start, vertices.stop), graph.row_ptr, vertices)
+        number = tree.preorder[near]
+        to_parent = np.flatnonzero(near == tree.parent[row])
+        number[to_parent] = tree.preorder[row[to_parent]]
+        begin, end = graph.row_ptr[vertices], graph.row_ptr[vertices.start + 1 : vertices.stop + 1]
+        some = begin < end
         for values, ufunc in ((least[vertices], np.minimum), (greatest[vertices], np.maximum)):
-            values[some] = ufunc(values[some], ufunc.reduceat(number, begin))
-    for level in reversed(levels[1:]):
-        np.minimum.at(least, parent[level], least[level])
-        np.maximum.at(greatest, parent[level], greatest[level])
-    return least, greatest
+            values[some] = ufunc(values[some], ufunc.reduceat(number, begin[some] - entries.start))
+    return tree.over_subtrees(np.minimum, least), tree.over_subtrees(np.maximum, greatest)
