@@ -5,6 +5,7 @@ import tracemalloc
 import networkx as nx
 import numpy as np
 import pytest
+from chordless.graphs.generators import generate
 from hypothesis import given
 from hypothesis import strategies as st
 from laid_out import block_batches
@@ -38,11 +39,13 @@ def test_components_are_those_of_networkx(n, density, seed, vertices_per_round):
         assert components(Graph.from_networkx(drawn)) == expected
 
 
+@pytest.mark.parametrize("vertices_per_round", [1e-3, 1e9])
 @given(n=st.integers(0, 40), density=st.floats(0, 6), seed=st.integers(0, 10**6))
-def test_the_labels_are_a_degeneracy_ordering(n, density, seed):
+def test_the_labels_are_a_degeneracy_ordering(n, density, seed, vertices_per_round):
     drawn = nx.gnm_random_graph(n, int(n * density), seed=seed)
     with pytest.MonkeyPatch.context() as patch:
         count_as_large(patch)
+        patch.setattr(bulk, "VERTICES_PER_ROUND", vertices_per_round)
         labels = degree_labelling.degree_labelling(Graph.from_networkx(drawn))
     assert sorted(labels.tolist()) == list(range(n))
     later = [sum(int(labels[u] > labels[v]) for u in drawn[v]) for v in drawn]
@@ -62,10 +65,6 @@ def test_many_blocks_are_laid_out_alike(monkeypatch):
     assert np.diff(in_bulk.row_ptr).sum() == np.diff(one_by_one.row_ptr).sum()
 
 
-def test_a_graph_that_needs_too_many_rounds_is_labelled_in_the_other_way():
-    assert bulk.labelling_in_bulk(Graph.from_networkx(nx.path_graph(5000))) is None
-
-
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_a_long_graph_is_split_in_a_few_numbers_for_each_vertex(monkeypatch, shuffled):
     """A search breadth first would need a round for each vertex, and Python objects take four times as much."""
@@ -80,3 +79,15 @@ def test_a_long_graph_is_split_in_a_few_numbers_for_each_vertex(monkeypatch, shu
     assert found.count == 0
     assert sorted(found.discovered.tolist()) == list(range(n))
     assert peak < 120 * n
+
+
+def test_a_long_graph_is_labelled_in_a_few_numbers_for_each_vertex(monkeypatch):
+    """Bulk peeling would take a round for four vertices, and Python objects take four times as much."""
+    monkeypatch.setattr(degree_labelling, "LARGE", 0)
+    ladder = generate("grid:2x10000")
+    tracemalloc.start()
+    labels = degree_labelling.degree_labelling(ladder)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sorted(labels.tolist()) == list(range(ladder.n))
+    assert peak < 60 * ladder.n

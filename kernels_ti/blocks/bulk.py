@@ -5,6 +5,7 @@ The results are the same on every run. The paper names parallel degree labelling
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +23,10 @@ LARGE = 200_000
 fit."""
 
 VERTICES_PER_ROUND = 50
-"""Vertices of a graph for each round of a loop over sets; a graph that needs more rounds is faster in another way."""
+"""Vertices for each round of a loop over sets; a graph that needs more rounds is faster in another way."""
 
 FIRST_SHARE = 20
-"""A search breadth first may begin with narrow levels, as long as a graph divided by this would fill them."""
+"""The first rounds may have fewer: all vertices divided by this would make up for them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +62,12 @@ class _Adjacency:
         return found
 
 
-def labelling_in_bulk(graph: Graph) -> IntArray | None:
-    """Label the vertices by bulk peeling, shape (n,); None if too many rounds would be needed.
+def labelling_in_bulk(graph: Graph) -> IntArray:
+    """Label the vertices by bulk peeling, shape (n,).
 
     Each round removes all vertices that have at most k neighbours left. Where there is none, k becomes the least
-    remaining degree. So each vertex has at most k later neighbours, and the result is a degeneracy ordering.
+    remaining degree. So each vertex has at most k later neighbours, and the result is a degeneracy ordering. If that
+    takes too many rounds, the vertices are removed one by one, in another such ordering.
     """
     adjacency = _Adjacency.of(graph)
     degree = adjacency.degree.copy()
@@ -78,8 +80,9 @@ def labelling_in_bulk(graph: Graph) -> IntArray | None:
             most = max(most, int(degree[left].min()))
             peeled = np.flatnonzero(left & (degree <= most))
         rounds += 1
-        if rounds > graph.n // VERTICES_PER_ROUND:
-            return None
+        if rounds * VERTICES_PER_ROUND > done + len(peeled) + graph.n // FIRST_SHARE:
+            del adjacency, degree, left, labels
+            return _labelling_one_by_one(graph)
         labels[peeled] = np.arange(done, done + len(peeled))
         done += len(peeled)
         left[peeled] = False
@@ -87,6 +90,28 @@ def labelling_in_bulk(graph: Graph) -> IntArray | None:
         near = near[left[near]]
         np.subtract.at(degree, near, 1)
         peeled = distinct(near[degree[near] <= most])
+    return labels
+
+
+def _labelling_one_by_one(graph: Graph) -> IntArray:
+    """Label the vertices as `labelling_in_bulk`, the one reached last first: some bytes for each, no object."""
+    degrees, labels = np.diff(graph.row_ptr), np.full(graph.n, -1)
+    row_ptr, col_idx, degree, label_of = graph.row_ptr.data, graph.col_idx.data, degrees.data, labels.data
+    done = most = 0
+    while done < graph.n:
+        left = labels < 0
+        most = max(most, int(degrees[left].min()))
+        waiting = array("q", np.flatnonzero(left & (degrees <= most)).tobytes())
+        while waiting:
+            v = waiting.pop()
+            label_of[v] = done
+            done += 1
+            for at in range(row_ptr[v], row_ptr[v + 1]):
+                u = col_idx[at]
+                if label_of[u] < 0:
+                    degree[u] -= 1
+                    if degree[u] == most:
+                        waiting.append(u)
     return labels
 
 

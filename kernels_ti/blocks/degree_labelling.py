@@ -23,9 +23,8 @@ def degree_labelling(graph: Graph) -> IntArray:
     """
     if graph.m > FEW_EDGES and graph.n**2 < DENSE * graph.m:
         return _labelling_of_dense(graph)
-    in_bulk = labelling_in_bulk(graph) if graph.m >= LARGE else None
-    if in_bulk is not None:
-        return in_bulk
+    if graph.m >= LARGE:
+        return labelling_in_bulk(graph)
     degree = graph.degrees.tolist()
     row_ptr = graph.row_ptr.tolist()
     col_idx = graph.col_idx.tolist()
