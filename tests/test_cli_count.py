@@ -107,6 +107,11 @@ def test_bad_graphs_are_one_line(tmp_path):
     assert fails(chordless("count", " ", *REFERENCE), 2, "' '")
 
 
+def test_a_graph_that_takes_more_memory_to_split_than_is_allowed_is_refused_before():
+    done = chordless("count", "grid:2x140000", "--arch", "cpu", "--memory", "72M")
+    assert fails(done, 2, "--memory 72.0 MiB is too small", "splitting the graph into blocks takes 24.6 MiB more")
+
+
 def test_a_missing_arch_is_exit_3():
     if any(Path("/dev").glob("nvidia[0-9]*")):
         pytest.skip("this machine has an NVIDIA GPU")

@@ -67,6 +67,13 @@ class Components:
         return edges[order], component[order]
 
 
+def bytes_to_split(graph: Graph) -> int:
+    """Return about how many bytes it takes to find the components of a large graph; 0 for a small or dense one."""
+    if len(graph.col_idx) < 2 * LARGE or is_dense_block(graph):
+        return 0
+    return 50 * graph.n + 14 * len(graph.col_idx)
+
+
 def is_dense_block(graph: Graph) -> bool:
     """Say whether the degrees alone prove that all vertices with an edge form one biconnected component.
 

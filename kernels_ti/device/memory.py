@@ -86,6 +86,16 @@ def host_budget(memory: int | None) -> int:
     return _left_of(memory, resident_bytes())
 
 
+def require_room(memory: int, needed: int, purpose: str) -> None:
+    """Raise OptionError if this process would take more than `memory` bytes with those needed for a purpose."""
+    held = resident_bytes()
+    if held + needed > memory:
+        raise OptionError(
+            f"{parameter('memory')} {bytes_text(memory)} is too small: this process holds {bytes_text(held)} itself, "
+            f"and {purpose} takes {bytes_text(needed)} more"
+        )
+
+
 def _left_of(memory: int, held: int | None, *, begun: bool = False) -> int:
     """Return what a limit leaves to a search, given the bytes that the process holds itself, if they count."""
     needed = LEAST if held is None else LEAST + SPARE

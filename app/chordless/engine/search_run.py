@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from chordless.engine.keeper import Place
     from chordless.graphs.load import LoadedGraph
     from chordless.runs.checkpoint import Checkpoint
-    from kernels_ti import Device, Run, Snapshot
+    from kernels_ti import Device, Graph, Run, Snapshot
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.cluster.local import LocalWorkers
@@ -70,6 +70,8 @@ def count_or_search(
     cluster: LocalWorkers | str | None = None,
 ) -> None:
     """Carry out a command that begins, by its method; search on a cluster, if one is given."""
+    if cluster is None and command.memory is not None:
+        _require_room_to_split(command.arch, command.memory, loaded.graph)
     plan = None
     if command.method == "auto" and command.pick == "all":
         from chordless.engine.method import settled
@@ -81,6 +83,17 @@ def count_or_search(
         go_along_boundary(command, channel, standard_output, loaded, plan)
     else:
         search(command, channel, standard_output, loaded, None, None, cluster=cluster)
+
+
+def _require_room_to_split(arch: str, memory: int, graph: Graph) -> None:
+    """Raise OptionError if a large graph cannot be split into blocks in the memory allowed on the host."""
+    from kernels_ti.blocks.biconnected import bytes_to_split
+    from kernels_ti.device.device import cuda_is_here
+    from kernels_ti.device.memory import require_room
+
+    needed = bytes_to_split(graph)
+    if needed and (arch in ("cpu", "reference") or (arch == "auto" and not cuda_is_here())):
+        require_room(memory, needed, "splitting the graph into blocks")
 
 
 def loaded_graph(command: RunCommand) -> LoadedGraph:
