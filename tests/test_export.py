@@ -18,6 +18,7 @@ from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import CHECKPOINT_FORMAT
 from chordless.runs.directory import created
+from chordless.runs.identity import identity_in
 from program import REFERENCE, chordless, fails
 from test_order import rows_of
 
@@ -46,10 +47,15 @@ def usage_error(capfd, *words):
 
 def checkpoint(directory, position, *, finished):
     """Write as much of a checkpoint as an export reads."""
+    header = {
+        "format": CHECKPOINT_FORMAT,
+        "position": position,
+        "finished": finished,
+        "graph_hash": directory.began_with()["graph_hash"],
+        "options": identity_in(directory.command(), directory),
+    }
     with zipfile.ZipFile(directory.checkpoint, "w") as archive:
-        archive.writestr(
-            "header.json", json.dumps({"format": CHECKPOINT_FORMAT, "position": position, "finished": finished})
-        )
+        archive.writestr("header.json", json.dumps(header))
 
 
 def make_run(path, graph, *, finished=True, more=0, part_bytes=300, title="a graph"):

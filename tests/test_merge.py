@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -233,6 +234,19 @@ def test_the_cycles_of_all_parts_are_exported_together(tmp_path, folders, capsys
     assert main(["export", folders[0], folders[2], "-o", str(output)]) == 2
     assert "part 2 of 3 is missing" in capsys.readouterr().err
     assert main(["export", folders[0], str(output), "-o", str(tmp_path / "no.txt")]) == 2
+
+
+@pytest.mark.parametrize("command", ["merge", "export"])
+def test_a_copy_of_a_part_that_calls_itself_another_is_refused(tmp_path, folders, capsys, command):
+    shutil.rmtree(folders[1])
+    shutil.copytree(folders[0], folders[1])
+    edited = Path(folders[1], "run.json")
+    values = json.loads(edited.read_text())
+    values["command"]["part"] = [2, 3]
+    edited.write_text(json.dumps(values))
+    assert main([command, *folders]) == CheckpointError.exit_code
+    told = "belongs to a run with other options: part is [1, 3] there and [2, 3] in run.json"
+    assert told in capsys.readouterr().err
 
 
 def test_a_report_of_all_parts(tmp_path, folders, capsys):

@@ -12,7 +12,7 @@ from chordless.cycles.paths import walker_of
 from chordless.cycles.read import CycleStore, Rows, read_rows, row_words
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.protocol.orders import RunCommand
-from chordless.runs.checkpoint import read_position
+from chordless.runs.checkpoint import read_position, require_own
 from chordless.runs.directory import RunDirectory
 from chordless.runs.merge import check_parts, read_result
 from kernels_ti import Graph, GraphError, OptionError
@@ -63,6 +63,7 @@ def open_run(path: str) -> Source:
         )
     if command.output_format != "parts":
         raise OptionError(f"the {command.thing}s of the run in {path} are in {command.output}")
+    require_own(directory)
     position, finished = read_position(directory.checkpoint)
     source = _source(path, directory.graph(), CycleStore(read_rows(path, position)), finished)
     return replace(source, command=command)

@@ -15,7 +15,7 @@ from chordless.cycles.participation import participation_object
 from chordless.cycles.paths import as_paths
 from chordless.engine.boundary import count_along_boundary
 from chordless.engine.channel import Channel
-from chordless.engine.framing import finished_event, identity_in, search_space, started_event
+from chordless.engine.framing import finished_event, search_space, started_event
 from chordless.engine.keeper import Keeper, Python, Session, totals_of
 from chordless.engine.picks import Pick, best_object
 from chordless.graphs.load import read_weight_file
@@ -26,6 +26,7 @@ from chordless.graphs.vertex_order import read_order, write_order
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint
 from chordless.runs.directory import RunDirectory, created, graph_hash
+from chordless.runs.identity import identity_in
 from chordless.runs.mailbox import Mailbox
 from chordless.values import takes_all_lengths
 from kernels_ti import Snapshot

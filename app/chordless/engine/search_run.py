@@ -9,12 +9,13 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, cast
 
 from chordless.engine.channel import Channel
-from chordless.engine.framing import finished_event, identity_in, identity_of, search_space, started_event
+from chordless.engine.framing import finished_event, search_space, started_event
 from chordless.engine.on_cluster import started_cluster
 from chordless.graphs.paths import new_on_a_cycle, searched_graph
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import SYMMETRY
 from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened
+from chordless.runs.identity import identity_in, identity_of
 from kernels_ti import OptionError
 from kernels_ti.proof import proof_text
 

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from chordless.files import open_to_read, replaced
-from chordless.runs.directory import program_version, resume_line
+from chordless.runs.directory import RunDirectory, program_version, resume_line
+from chordless.runs.identity import identity_in
 from chordless.runs.saved import Arrays, packed, require_sound, typed, unpacked
 from chordless.runs.sessions import Sessions
 from kernels_ti import EngineError
@@ -109,9 +110,7 @@ def open_checkpoint(
             _require_members(archive, header)
             require_sound(header, listing)
             checkpoint = _read(archive, header)
-        if checkpoint.graph_hash != graph_hash:
-            raise CheckpointError(f"the checkpoint {path} belongs to another graph")
-        _compare(path, checkpoint.options, options)
+            _compare(path, header, graph_hash, options)
         yield checkpoint
 
 
@@ -125,6 +124,17 @@ def read_position(path: Path) -> tuple[dict[str, int], bool]:
         header = _read_header(archive, path)
         position = {str(name): int(value) for name, value in header["position"].items()}
         return position, bool(header["finished"])
+
+
+def require_own(directory: RunDirectory) -> None:
+    """Raise CheckpointError unless the checkpoint of a run was written for the command and the graph in its run.json.
+
+    Another version of the program may have written it, as for `read_position`.
+    """
+    path, wanted = directory.checkpoint, identity_in(directory.command(), directory)
+    with _whole(path), open_to_read(path) as stream, zipfile.ZipFile(stream) as archive:
+        header = _read_header(archive, path)
+        _compare(path, header, directory.began_with()["graph_hash"], wanted)
 
 
 def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
@@ -310,9 +320,12 @@ def _read_unwritten(archive: zipfile.ZipFile, folder: str, names: frozenset[str]
     return Cycles(_read_array(archive, f"{folder}/offsets"), vertices)
 
 
-def _compare(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+def _compare(path: Path, header: Mapping[str, Any], graph_hash: str, wanted: Mapping[str, Any]) -> None:
+    """Raise CheckpointError unless a checkpoint was written for this graph and these options."""
+    if header["graph_hash"] != graph_hash:
+        raise CheckpointError(f"the checkpoint {path} belongs to another graph")
     # In JSON a pair is a list.
-    wanted = json.loads(json.dumps(wanted))
+    found, wanted = header["options"], json.loads(json.dumps(wanted))
     for name in sorted({*found, *wanted}):
         if found.get(name) != wanted.get(name):
             raise CheckpointError(

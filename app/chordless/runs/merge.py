@@ -16,6 +16,7 @@ from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import recorded
 from chordless.protocol.results import result_of_object
+from chordless.runs.checkpoint import require_own
 from chordless.runs.command_words import option_of
 from chordless.runs.directory import RunDirectory, resume_line
 from kernels_ti import OptionError
@@ -75,6 +76,7 @@ def _result_of_directory(path: Path) -> PartResult:
     ends = [event for _, event in recorded(directory.events) if isinstance(event, Finished)]
     if not ends:
         raise OptionError(f"{path}: this part has not ended yet; if it is not at work, go on with {resume_line(path)}")
+    require_own(directory)
     began = directory.began_with()
     finished = ends[-1]
     return PartResult(
