@@ -20,8 +20,8 @@ def is_perfect(graph: Any, *, simplify: bool = False) -> bool:
     """Say whether a graph is perfect: whether neither it nor its complement has an odd hole.
 
     The search ends at the first odd hole. Where there is none it meets every hole of both graphs: that of a large
-    bipartite graph may never end. The complement is made as a matrix of n x n bytes, n the number of vertices
-    in the 4-core of the graph.
+    bipartite graph may never end. The complement takes about 20 bytes for each pair of vertices of the graph's
+    4-core.
 
     Parameters
     ----------

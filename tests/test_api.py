@@ -2,7 +2,6 @@
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 from chordless import load_graph
 from oracles import grid
@@ -143,7 +142,10 @@ def test_a_wrong_value_is_one_clear_line(wrong, words) -> None:
         ("directed", lambda no: load_graph("petersen", directed=no)),
         ("multigraph", lambda no: Graph.from_edges(2, [(0, 1)], multigraph=no)),
         ("directed", lambda no: Graph.from_numpy(np.zeros((2, 2)), directed=no)),
-        ("directed", lambda no: Graph.from_pandas(pd.DataFrame([[0]], ["a"], ["b"]), directed=no)),
+        (
+            "directed",
+            lambda no: Graph.from_pandas(pytest.importorskip("pandas").DataFrame([[0]], ["a"], ["b"]), directed=no),
+        ),
         ("simplify", lambda no: is_chordal(nx.petersen_graph(), simplify=no)),
         ("simplify", lambda no: count_paths(nx.petersen_graph(), 0, 2, simplify=no)),
         ("shortest", lambda no: longest_cycle(nx.petersen_graph(), shortest=no)),

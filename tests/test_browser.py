@@ -116,6 +116,12 @@ async def opened(folder):
         process.wait()
 
 
+async def held(page, condition):
+    """Wait until a condition holds in a page."""
+    while not await page.value(condition):
+        await asyncio.sleep(0.01)
+
+
 async def counted(folder, address):
     """Type a spec, start, and wait for the count; return how a page of another origin and ours are answered."""
     websocket = f"{address.partition('?')[0].replace('http', 'ws')}ws?width=80&height=24"
@@ -127,18 +133,16 @@ async def counted(folder, address):
         await page.ask("Page.navigate", url="data:text/html,<title>foreign</title>")
         foreign = await page.value(answer)
         # The page waits for its fonts, and the keys for the page.
-        slow = {"offline": False, "latency": 500, "downloadThroughput": -1, "uploadThroughput": -1}
+        slow = {"offline": False, "latency": 3000, "downloadThroughput": -1, "uploadThroughput": -1}
         await page.ask("Network.emulateNetworkConditions", **slow)
         await page.ask("Page.navigate", url=address)
         # The terminal has the focus without a click. What is typed before there is a terminal replaces the example.
-        while not await page.value("document.querySelector('#starting') !== null"):
-            await asyncio.sleep(0.01)
+        await asyncio.wait_for(held(page, "document.querySelector('#starting') !== null"), PATIENCE)
         for letter in "grid:5x7":
             await page.type(letter)
         assert not await page.value("document.body.classList.contains('-loaded')")
         await page.press("Backspace", 8)
-        while not await page.value("document.body.classList.contains('-loaded')"):
-            await asyncio.sleep(0.05)
+        await asyncio.wait_for(held(page, "document.body.classList.contains('-loaded')"), PATIENCE)
         await page.type("6")
         await page.until_drawn(b"chordless cycles in grid:5x6")
         await page.press("r", 82, control=True)

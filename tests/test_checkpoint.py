@@ -377,7 +377,7 @@ def test_an_earlier_checkpoint_of_a_large_graph_is_refused_because_its_labels_di
     write_checkpoint(path, checkpoint_of(listed=77))
     with open_checkpoint(path, "abc", OPTIONS, large=True) as found:
         assert found.listed == 77
-    monkeypatch.setattr(checkpoint_module, "_LARGE_NUMBERING", 3)
+    monkeypatch.setattr(checkpoint_module, "_LARGE_NUMBERING", checkpoint_module._LARGE_NUMBERING + 1)
     assert "numbers the vertices of so large a graph differently" in refusal(path, large=True)
     with open_checkpoint(path, "abc", OPTIONS) as found:
         assert found.listed == 77

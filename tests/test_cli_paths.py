@@ -211,7 +211,8 @@ def test_the_progress_of_paths_speaks_of_paths(capfd):
         (["-o", "run.parquet", "--sample", "3"], "paths are written as .txt, .jsonl or .npy"),
     ],
 )
-def test_a_run_of_paths_refuses_in_a_line(arguments, message, capfd):
+def test_a_run_of_paths_refuses_in_a_line(arguments, message, capfd, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     assert main(["paths", "cycle:5", "0", "2", *arguments]) == 2
     assert message in capfd.readouterr().err
 

@@ -15,9 +15,10 @@ from kernels_ti import Options, SizeError, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.executors import completion, on_cores, parts, tables
+from kernels_ti.boundary.executors import completion, forward, on_cores, parts, tables
 from kernels_ti.boundary.executors.completion import Completion
-from kernels_ti.boundary.executors.on_device import DeviceBlock
+from kernels_ti.boundary.executors.on_device import DeviceBlock, block_on_device
+from kernels_ti.boundary.executors.tables import DeviceTables
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.way_back.blocks import planned_blocks
@@ -162,3 +163,33 @@ def test_a_vertex_is_given_up_after_states_were_dropped():
     while not again.finished:
         again.take_vertex(lambda: False)
     assert again.cycles == wanted
+
+
+@pytest.mark.parametrize("longest", [None, 36])
+def test_a_count_that_is_saved_while_states_are_dropped_goes_on(longest, monkeypatch):
+    monkeypatch.setattr(forward, "_made_for_a_while", lambda launches: next(launches, None) is None)
+    monkeypatch.setattr(tables, "FEWEST_NUMBERS", 0)
+    monkeypatch.setattr(completion, "_START", math.inf)
+    (block,) = planned_blocks(SearchSpace(generate("grid:6x6"))).blocks
+    device, by_length = open_device("cpu"), longest is not None
+    count = block_on_device(device, block, longest, None)
+    dropping = DeviceTables._dropping
+    begun = []
+
+    def noted(self, tests):
+        begun.append(self.states)
+        yield from dropping(self, tests)
+
+    monkeypatch.setattr(DeviceTables, "_dropping", noted)
+    while count.place < 18:
+        count.take_vertex(lambda: False)
+    monkeypatch.setattr(completion, "_START", 0)
+    # It is given up after the first launch that drops some.
+    with pytest.raises(GivenUp):
+        count.take_vertex(lambda: len(begun) > 0)
+    again = block_on_device(device, block, longest, None)
+    again.resume(count.saved())
+    assert again.states < begun[-1]
+    while not again.finished:
+        again.take_vertex(lambda: False)
+    assert again.cycles == counted(generate("grid:6x6"), by_length=by_length).cycles_by_length

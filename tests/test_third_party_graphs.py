@@ -20,7 +20,7 @@ from kernels_ti import Graph, collect_cycles, count_cycles
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 if not (DATA / "table1.json").is_file():
     pytest.skip(
-        f"the graphs of third parties are not in {DATA}: tests/data/README.md says what to put there",
+        "the graphs of third parties are not in ../shared/data: tests/data/README.md says what to put there",
         allow_module_level=True,
     )
 

@@ -39,7 +39,7 @@ class _Adjacency:
 
     @classmethod
     def of(cls, graph: Graph) -> _Adjacency:
-        number = np.int32 if max(len(graph.col_idx), 2 * graph.n) < 1 << 31 else np.int64
+        number = np.int32 if max(len(graph.col_idx), 3 * graph.n) < 1 << 31 else np.int64
         return cls(*(array.astype(number) for array in (graph.row_ptr[:-1], np.diff(graph.row_ptr), graph.col_idx)))
 
     @property
@@ -94,7 +94,7 @@ def labelling_in_bulk(graph: Graph) -> IntArray:
 
 
 def _labelling_one_by_one(graph: Graph) -> IntArray:
-    """Label the vertices as `labelling_in_bulk`, the one reached last first: some bytes for each, no object."""
+    """Label the vertices as `labelling_in_bulk`, but one by one in typed arrays: of equal ones the last comes first."""
     degrees, labels = np.diff(graph.row_ptr), np.full(graph.n, -1)
     row_ptr, col_idx, degree, label_of = graph.row_ptr.data, graph.col_idx.data, degrees.data, labels.data
     done = most = 0

@@ -5,6 +5,7 @@ The time depends on the boundary, about 2.7 to the power of its vertices, and ha
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -208,7 +209,7 @@ class BoundaryCount:
         while not done:
             if self._block is None:
                 self._block = self._begun(self._blocks[self._blocks_done])
-            step = sum(block.graph.n for block in self._blocks[: self._blocks_done]) + self._block.place
+            step = self._vertices_before + self._block.place
             try:
                 self._take_vertex(enough)
             except GivenUp:
@@ -240,6 +241,11 @@ class BoundaryCount:
             states_by_step=tuple(self.states_by_step),
         )
 
+    @property
+    def _vertices_before(self) -> int:
+        """Vertices of the blocks that are done."""
+        return sum(block.graph.n for block in self._blocks[: self._blocks_done])
+
     def _note_share(self) -> None:
         """Note the share that is done. It never falls, also where an expectation proves too small."""
         if isinstance(self._block, BlockInPasses):
@@ -248,7 +254,9 @@ class BoundaryCount:
             before = self._share_before_passes
             share = before + max(end - before, 0.0) * self._block.share
         else:
-            share = share_done(self.likely_states, self.states_by_step)
+            # Passes that were made before have met the states of all steps.
+            taken = len(self.states_by_step) if self._block is None else self._vertices_before + self._block.place
+            share = share_done(self.likely_states, self.states_by_step[:taken])
         self._share = max(self._share, min(share, 1.0))
 
     def _begun(self, block: OrderedBlock) -> _Counting:
@@ -261,7 +269,7 @@ class BoundaryCount:
             # Taichi runs on one arch at a time: the kernel that drops states must not end those of a GPU.
             drops = device is None or device.arch == "cpu"
             begun = PythonBlock(block, self._longest, self._memory, drops=drops)
-        elif self._is_doubtful(device, block):
+        elif (saved is None or saved.place == 0) and self._is_doubtful(device, block):
             begun, self._may_fit = self._in_passes(block), self._longest is not None
         else:
             begun = block_in_kernels(device, block, self._longest, self._memory)
@@ -298,12 +306,13 @@ class BoundaryCount:
         except SizeError:
             if in_passes or not self._may_have_passes(block):
                 raise
-            # The tables are given back first.
-            self._block = None
-            self._block = self._in_passes(block, self._first_pass)
         else:
             if self._may_fit and isinstance(self._block, BlockInPasses) and self._block.known is not None:
                 self._try_one_pass(block, self._block.known)
+            return
+        # The tables are given back first.
+        self._block = None
+        self._block = self._in_passes(block, self._first_pass)
 
     def _try_one_pass(self, block: OrderedBlock, known: SavedPasses) -> None:
         """Go on by length with exact numbers if the states of the first pass say that these may fit."""
@@ -312,8 +321,11 @@ class BoundaryCount:
         assert self._longest is not None
         self._may_fit = False
         plan = replace(self.plan, blocks=(block.graph,), orders=(block.order,))
-        if fits_in_one_pass(plan, self._device.arch, self._memory, self._longest, known.most_states):
+        fits = fits_in_one_pass(plan, self._device.arch, self._memory, self._longest, known.most_states)
+        if fits and self._block is not None and not self._block.finished:
             self._first_pass, self._block = known, None
+            # Reference cycles of the compiler hold the tables of the first pass.
+            gc.collect()
             self._block = block_in_kernels(self._device, block, self._longest, self._memory)
 
     def _in_passes(self, block: OrderedBlock, saved: SavedPasses | None = None) -> BlockInPasses:

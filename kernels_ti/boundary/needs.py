@@ -1,8 +1,8 @@
 """The expected needs of a count along a boundary: memory, passes, and how much longer passes take.
 
-A count that does not fit goes in several passes, see `kernels_ti.boundary.executors`. All numbers here follow
-from the likely states of a plan. They are rough: counts of ten grids, king graphs and road networks met 0.4 to 2.2
-times as many states at the largest boundary.
+A count that does not fit goes in several passes, see `kernels_ti.boundary.executors`. All numbers here follow from the
+likely and the expected states of a plan. They are rough: counts of ten grids, king graphs and road networks met 0.4 to
+2.2 times as many states at the largest boundary.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from kernels_ti.boundary.executors.in_passes import (
     ROWS_TO_A_STATE,
     SHORTEST,
 )
-from kernels_ti.boundary.executors.remainders import MOST_NUMBERS, MOST_WORDS
+from kernels_ti.boundary.executors.remainders import BITS_OF_A_VERTEX, MOST_NUMBERS, MOST_WORDS
 from kernels_ti.boundary.executors.tables import MOST_CELLS, ROOM_FOR_TWO, cells_of_two_tables
 from kernels_ti.boundary.orders.plan import BoundaryPlan, likely_states
 from kernels_ti.boundary.spec.cells import BESIDE
 from kernels_ti.boundary.spec.packing import Packing
 
-# States at the largest boundary for each that is likely: grids 0.8, king graphs 1.4 to 1.8, roads 0.3 to 0.6.
-_STATES_MET = 0.75
+# States at the largest boundary for each that is likely: grids 0.8, king graphs 1.4 to 1.8, roads 0.3 to 0.6. Of
+# boundaries of few vertices the expected ones tell more: 0.7 to 1.7 were met for each.
+_STATES_MET, _OF_THE_EXPECTED = 0.75, 1.2
 _BYTES_OF_A_CELL = 8
 # In Python: bytes of a state, and of each length that a state tells apart, which are about half of all.
 _BYTES_OF_A_STATE, _BYTES_OF_A_LENGTH = 450, 8
@@ -36,8 +37,7 @@ _ROWS_IN_TABLES = 6
 # Numbers of ways for each state and length: grids 12x12 to 16x16 have ways of 20 to 23% of all lengths, as every other
 # length cannot occur. Cells for them in both layers, and to spare.
 _PART_OF_LENGTHS, _WAYS_BESIDE_TABLES = 0.23, 0.8
-# Symbols in a word, bits of the number of cycles for each vertex (grids 0.35, road networks 0.2), bits of a digit.
-_SLOTS_OF_A_WORD, _BITS_OF_A_VERTEX, _BITS_OF_A_DIGIT = 14, 0.3, 48
+_BITS_OF_A_DIGIT = 48
 # A count by length is tried up to so many times the memory.
 _DOUBT = 1.5
 # Where a table is expected to be so full, some are too small: king graphs met 1.8 times the states that are likely.
@@ -67,8 +67,10 @@ def needs_of(plan: BoundaryPlan, arch: str, memory: float, *, longest: int | Non
     The arch ``reference`` stands for a count in Python. The count is by length, of cycles of up to `longest` vertices,
     or of all lengths together.
     """
-    states = _STATES_MET * float(likely_states(plan).max(initial=0))
+    states = max(_STATES_MET * float(likely_states(plan).max(initial=0)), _OF_THE_EXPECTED * plan.most_states)
     whole = states * _bytes_of_a_state(plan, arch, longest)
+    if arch == "cuda" and longest is None and is_beyond_one_table(plan, memory):
+        return _total_in_passes(plan, arch, memory, states, whole)
     if whole <= memory:
         return Needs(whole)
     if longest is not None:
@@ -91,11 +93,10 @@ def is_beyond_one_table(plan: BoundaryPlan, memory: float | None) -> bool:
 def _in_passes(plan: BoundaryPlan, arch: str, memory: float, longest: int, states: float, whole: float) -> Needs:
     """Return the needs of a count by length in several passes, see `kernels_ti.boundary.executors.in_passes`."""
     n = _largest_block(plan)
-    is_directed = any(block.directed for block in plan.blocks)
-    if n > MOST_VERTICES or not Packing(plan.width, 2 if is_directed else 1).fits_kernels:
+    if n > MOST_VERTICES or not _packing(plan).fits_kernels:
         return Needs(whole, fits=False)
     lengths = max(min(longest, int(_PART_OF_LONGEST * n)) - SHORTEST + 1, 1)
-    primes = math.ceil(max(_BITS_OF_A_VERTEX * n, 1.0) / PRIME_BITS)
+    primes = math.ceil(max(BITS_OF_A_VERTEX * n, 1.0) / PRIME_BITS)
     slower = _TABLES_ON_CORES if arch == "cpu" else 1.0
     remainders = states * _bytes_in_tables(plan, n, 1)
     if remainders <= memory:
@@ -117,10 +118,10 @@ def _in_passes(plan: BoundaryPlan, arch: str, memory: float, longest: int, state
 def _total_in_passes(plan: BoundaryPlan, arch: str, memory: float, states: float, whole: float) -> Needs:
     """Return the needs of a count of all lengths together, see `kernels_ti.boundary.executors.remainders`."""
     words, room = _words(plan), memory / (ROOM_FOR_TWO * _BYTES_OF_A_CELL * states)
-    numbers = min(int(room) - words, MOST_NUMBERS)
-    if arch == "reference" or words > MOST_WORDS or numbers < 1:
+    numbers = int(min(room - words, MOST_NUMBERS))
+    if arch == "reference" or words > MOST_WORDS or not _packing(plan).fits_kernels or numbers < 1:
         return Needs(whole, fits=False)
-    bound_and_primes = 1 + math.ceil(max(_BITS_OF_A_VERTEX * _largest_block(plan), 1.0) / _BITS_OF_A_REMAINDER)
+    bound_and_primes = 1 + math.ceil(max(BITS_OF_A_VERTEX * _largest_block(plan), 1.0) / _BITS_OF_A_REMAINDER)
     numbers = min(numbers, bound_and_primes)
     passes = math.ceil(bound_and_primes / numbers)
     slower = _TABLES_ON_CORES if arch == "cpu" else 1.0
@@ -153,11 +154,15 @@ def _cells_of_a_total(plan: BoundaryPlan) -> int:
 
 
 def _words(plan: BoundaryPlan) -> int:
-    return 1 + plan.width // _SLOTS_OF_A_WORD
+    return _packing(plan).words
+
+
+def _packing(plan: BoundaryPlan) -> Packing:
+    return Packing(plan.width, 2 if any(block.directed for block in plan.blocks) else 1)
 
 
 def _digits(plan: BoundaryPlan) -> int:
-    return 1 + int(_BITS_OF_A_VERTEX * _largest_block(plan)) // _BITS_OF_A_DIGIT
+    return 1 + int(BITS_OF_A_VERTEX * _largest_block(plan)) // _BITS_OF_A_DIGIT
 
 
 def _largest_block(plan: BoundaryPlan) -> int:

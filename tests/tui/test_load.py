@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
+import psutil
 import pytest
 from chordless.tui import load as load_module
 from chordless.tui.load import Load, ProcessLoads, machine_load
@@ -65,8 +66,14 @@ def test_the_load_of_the_machine(monkeypatch, library, gpus):
 def test_the_part_of_a_process(monkeypatch):
     monkeypatch.setattr(load_module.psutil, "cpu_count", lambda: 4)
     monkeypatch.setattr(load_module.psutil.Process, "cpu_percent", lambda process: 300.0)
+    children = {os.getpid(): []}
+    monkeypatch.setattr(load_module.psutil.Process, "children", lambda process: children.get(process.pid, []))
     loads = ProcessLoads()
     assert [loads.of(os.getpid()) for _ in range(2)] == [None, 0.75]
+    # Its workers are a part of it.
+    monkeypatch.setattr(load_module.psutil.Process, "cpu_percent", lambda process: 100.0)
+    children[os.getpid()] = [psutil.Process(os.getppid())]
+    assert [loads.of(os.getpid()) for _ in range(2)] == [0.25, 0.5]
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         pass
     assert [loads.of(gone.pid) for _ in range(2)] == [None, None]

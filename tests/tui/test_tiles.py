@@ -43,4 +43,6 @@ def test_rows_are_counted_as_the_words_break():
         return text_of(pilot.app)
 
     # 32 letters, of which a row has 16, take three rows.
-    assert "aaaaaaaaaa" not in drive(OneTile(), (30, 10), steps)
+    shown = drive(OneTile(), (30, 10), steps)
+    assert "7" in shown
+    assert "aaaaaaaaaa" not in shown

@@ -57,7 +57,7 @@ class BoundaryRates:
 
     def seconds(self, plan: BoundaryPlan, *, by_length: bool, needs: Needs | None = None) -> float:
         """Return about how long a count takes, in passes where it `needs` these."""
-        if needs is not None and needs.passes != 1:
+        if needs is not None and needs.totals != 1.0:
             steps = needs.passes * len(plan.expected_states)
             return self.start + self.step * steps + self.total * plan.states * needs.totals
         state = self.by_length if by_length else self.total

@@ -43,7 +43,7 @@ _DAMAGE = (
 # Versions that number the rows and the seeds of a graph as this one does. Their states along a boundary may differ.
 _SAME_NUMBERING = frozenset({"0.4.0", "0.5.0"})
 # How the vertices of a large graph are labelled. Checkpoints without a number have 1: one vertex at a time.
-_LARGE_NUMBERING = 2
+_LARGE_NUMBERING = 3
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,6 +37,9 @@ class ProcessLoads:
             is_new = pid not in self._known
             process = self._known.setdefault(pid, psutil.Process(pid))
             share: float = process.cpu_percent() / 100 / (psutil.cpu_count() or 1)
+            # Workers on this machine are children of the engine.
+            for child in process.children():
+                share += self.of(child.pid) or 0.0
         except psutil.Error:
             self._known.pop(pid, None)
             return None

@@ -32,6 +32,8 @@ const earlyKeys = [];
 window.addEventListener("keydown", keepKey, true);
 
 function keepKey(event) {
+  // A page that was never connected has a button to start another.
+  if (document.body.classList.contains("-closed")) return;
   // These are the browser's until then.
   if (event.ctrlKey || event.altKey || event.metaKey || /^F\d+$/.test(event.key)) return;
   event.preventDefault();

@@ -261,7 +261,7 @@ class BlockInPasses:
         self.finished = True
         if not known.total:
             return
-        longest = self._block.graph.n if self._longest is None else self._longest
+        assert self._longest is not None
         # Each cycle has three vertices or more, so the values are divided by z^3.
         parts = []
         for prime in self._primes:
@@ -272,5 +272,5 @@ class BlockInPasses:
         if sum(counts) != known.total:
             raise EngineError("internal error: the counts by length do not add up to the total")
         self.cycles = {
-            length: count for length, count in enumerate(counts, start=SHORTEST) if count and length <= longest
+            length: count for length, count in enumerate(counts, start=SHORTEST) if count and length <= self._longest
         }

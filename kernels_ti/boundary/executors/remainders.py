@@ -29,11 +29,11 @@ from kernels_ti.errors import EngineError, SizeError
 
 MOST_WORDS, MOST_NUMBERS = 3, 5
 """Words and numbers of a state that the kernel takes."""
+BITS_OF_A_VERTEX = 0.3
+"""Bits of the number of cycles for each vertex: grids have 0.35, road networks 0.2."""
 _WORD_BITS, _MOST_BITS = 64, 62
 # Rows that a table needs for each state, where memory is short; states met for each that is likely, or fewer.
 _LEAST_ROWS_TO_A_STATE, _STATES_MET = 1.2, 1.5
-# The bound, and primes for 200 bits.
-_LIKELY_NUMBERS = 5
 
 
 def number_bits(block: OrderedBlock) -> int:
@@ -161,7 +161,8 @@ class TotalInPasses(BlockInPasses):
         steps = self._block.steps
         passed = sum(step.cost for step in steps[: self.place]) / sum(step.cost for step in steps)
         # Not known before the first pass: how many primes are needed.
-        return (number - 1 + passed) / (passes or math.ceil(_LIKELY_NUMBERS / self._numbers))
+        likely = 1 + math.ceil(BITS_OF_A_VERTEX * self._block.graph.n / number_bits(self._block))
+        return (number - 1 + passed) / (passes or math.ceil(likely / self._numbers))
 
     def take_vertex(self, enough: Any) -> None:
         """Let the next vertex of a pass come; with fewer numbers to a state, anew, where they do not fit."""

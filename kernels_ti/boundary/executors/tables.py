@@ -243,15 +243,20 @@ class DeviceTables(Forward):
         """Return the rows of all states, shape (k, cells), by way of a buffer."""
         cells = self._shape.used
         rows = self._grown(name, self.states * cells, self._room())
-        self._gather(rows)
+        # Fewer than were noted, where a launch that dropped some was the last one before a stop.
+        self.states = self._gather(rows)
         return np.array(self._device.download(rows)[: self.states * cells]).reshape(self.states, cells)
 
-    def _gather(self, rows: Any, digits: int = 0) -> None:
-        """Copy the rows of all states to a buffer, without gaps; so many digits at the end of each are carried."""
+    def _gather(self, rows: Any, digits: int = 0) -> int:
+        """Copy the rows of all states to a buffer, without gaps, and return how many these are.
+
+        So many digits at the end of each row are carried.
+        """
         from kernels_ti.boundary.kernels.tables import gather
 
         shape, met = self._shape, self._device.buffer(np.zeros(1, np.uint64))
         gather(shape.rows, shape.stride, shape.used, digits, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
+        return int(self._device.download(met)[0])
 
     def _put_back(self, place: int, rows: Words, most_ways: int) -> None:
         """Go on from rows that were gathered before a step."""

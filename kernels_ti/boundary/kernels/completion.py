@@ -138,7 +138,7 @@ def _neighbours(words: int, bits: int) -> Any:
 
 @lru_cache
 def _parted_test(words: int, bits: int) -> Any:
-    """Return the depth-first search of a state, see `completion_kernel`."""
+    """Return the depth-first search of a state, see `completion_kernels`."""
     beside = _neighbours(words, bits)
 
     @ti.func

@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -47,9 +46,6 @@ from chordless.tui.widgets.recent_runs import RecentRuns
 from chordless.tui.widgets.text_field import TextField
 from chordless.values import positive
 from kernels_ti import ChordlessError
-
-if TYPE_CHECKING:
-    pass
 
 _SECONDS_BETWEEN_LOOKS = 3.0
 _PREVIEW_FROM, _TWO_COLUMNS_FROM = 80, 120

@@ -13,6 +13,7 @@ from textual import work
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.orders import RunCommand
 from chordless.tui.run_form import wave_of
+from chordless.tui.run_words import graph_name
 from chordless.tui.screens.page import Page
 from chordless.tui.screens.question import Question
 from kernels_ti import ChordlessError
@@ -47,7 +48,7 @@ class WaveAction(Page):
         elif command.expansion == "paper":
             self.refuse("This run is breadth first already.")
         else:
-            graph = shown_name(command.graph)
+            graph = graph_name(shown_name(command.graph))
             self.ask_anew(
                 f"Begin {graph} anew, breadth first?\n\nPaths then grow at one end and level by level, as in the "
                 "paper: the frontier is a wave. It is slower and takes more memory.",

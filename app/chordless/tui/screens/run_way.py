@@ -17,7 +17,7 @@ from chordless.tui.actions import key_of
 from chordless.tui.messages import RunChanged
 from chordless.tui.outlook import Outlook, can_be_planned, outlook_along
 from chordless.tui.run_form import boundary_of
-from chordless.tui.run_words import time_left
+from chordless.tui.run_words import graph_name, time_left
 from chordless.tui.screens.run_wave import WaveAction
 from kernels_ti import ChordlessError
 
@@ -58,7 +58,7 @@ class WayAction(WaveAction):
         if command is None:
             self.refuse("Only a count of all cycles by a search can go along a boundary instead.")
         else:
-            graph = shown_name(command.graph)
+            graph = graph_name(shown_name(command.graph))
             self.ask_anew(
                 f"Count {graph} anew, along a boundary?\n\nThat counts by length, and looks at no cycle by itself.",
                 own,
