@@ -155,6 +155,28 @@ def test_by_length_the_first_pass_tells_whether_exact_numbers_may_fit(fits, monk
     assert ((2, 2) in passes) != fits
 
 
+def test_exact_numbers_after_a_first_pass_go_on_where_they_were(monkeypatch):
+    graph = generate("grid:6x7")
+    monkeypatch.setattr(BoundaryCount, "_is_doubtful", lambda self, device, block: True)
+    monkeypatch.setattr(boundary, "fits_in_one_pass", lambda *known: True)
+    monkeypatch.setattr(boundary, "CoresBlock", boundary.block_on_device)
+    count = begun(graph, memory=1 << 40)
+    count.advance(0.0)
+    while count.passes is not None:
+        count.advance(0.0)
+    # The first pass has met the states of all steps; the exact numbers have just begun.
+    assert count.share < 0.5
+    while (saved := count.saved()).block.place < 20:
+        count.advance(0.0)
+    again = begun(graph, memory=1 << 40, saved=saved)
+    again.advance(0.0)
+    assert again.passes is None
+    assert again.saved().block.place > saved.block.place
+    for each in (count, again):
+        each.advance(math.inf)
+    assert again.cycles_by_length == count.cycles_by_length
+
+
 def test_a_graph_whose_states_are_too_wide_has_no_remainders(monkeypatch):
     monkeypatch.setattr(remainders, "MOST_WORDS", 0)
     count = count_of(generate("grid:6x7"))
