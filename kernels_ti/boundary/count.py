@@ -285,10 +285,14 @@ class BoundaryCount:
         """
         if device.arch != "cuda" or not self._may_have_passes(block):
             return False
-        plan = replace(self.plan, blocks=(block.graph,), orders=(block.order,))
+        plan = self._plan_of(block)
         if self._longest is None:
             return is_beyond_one_table(plan, self._memory)
         return self._memory is not None and needs_of(plan, "cuda", self._memory, longest=self._longest).passes > 1
+
+    def _plan_of(self, block: OrderedBlock) -> BoundaryPlan:
+        """Return the plan for one block alone."""
+        return replace(self.plan, blocks=(block.graph,), orders=(block.order,))
 
     def _may_have_passes(self, block: OrderedBlock) -> bool:
         """Say whether a block can be counted in several passes."""
@@ -320,8 +324,7 @@ class BoundaryCount:
         assert self._memory is not None
         assert self._longest is not None
         self._may_fit = False
-        plan = replace(self.plan, blocks=(block.graph,), orders=(block.order,))
-        fits = fits_in_one_pass(plan, self._device.arch, self._memory, self._longest, known.most_states)
+        fits = fits_in_one_pass(self._plan_of(block), self._device.arch, self._memory, self._longest, known.most_states)
         if fits and self._block is not None and not self._block.finished:
             self._first_pass, self._block = known, None
             # Reference cycles of the compiler hold the tables of the first pass.

@@ -90,10 +90,13 @@ def require_room(memory: int, needed: int, purpose: str) -> None:
     """Raise OptionError if this process would take more than `memory` bytes with those needed for a purpose."""
     held = resident_bytes()
     if held + needed > memory:
-        raise OptionError(
-            f"{parameter('memory')} {bytes_text(memory)} is too small: this process holds {bytes_text(held)} itself, "
-            f"and {purpose} takes {bytes_text(needed)} more"
-        )
+        raise _too_small(memory, held, f"{purpose} takes {bytes_text(needed)} more")
+
+
+def _too_small(memory: int, held: int | None, needs: str) -> OptionError:
+    """Return the error about a limit that is too small, given the bytes that the process holds, if they count."""
+    holds = "" if held is None else f"this process holds {bytes_text(held)} itself, and "
+    return OptionError(f"{parameter('memory')} {bytes_text(memory)} is too small: {holds}{needs}")
 
 
 def _left_of(memory: int, held: int | None, *, begun: bool = False) -> int:
@@ -101,11 +104,8 @@ def _left_of(memory: int, held: int | None, *, begun: bool = False) -> int:
     needed = LEAST if held is None else LEAST + SPARE
     left = memory - (held or 0) - needed + LEAST
     if left < LEAST and not begun:
-        holds = "" if held is None else f"this process holds {bytes_text(held)} itself, and "
-        raise OptionError(
-            f"{parameter('memory')} {bytes_text(memory)} is too small: {holds}a search needs {bytes_text(needed)} "
-            f"{'' if held is None else 'more '}at least"
-        )
+        more = "" if held is None else "more "
+        raise _too_small(memory, held, f"a search needs {bytes_text(needed)} {more}at least")
     return max(left, LEAST)
 
 

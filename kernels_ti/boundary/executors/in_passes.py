@@ -198,14 +198,19 @@ class BlockInPasses:
         return max(most - SHORTEST + 1, 0)
 
     @property
+    def _passed(self) -> float:
+        """Expected part of the pass that is under way that is done."""
+        steps = self._block.steps
+        return sum(step.cost for step in steps[: self.place]) / sum(step.cost for step in steps)
+
+    @property
     def share(self) -> float:
         """Expected part of the work that is done."""
         row = NUMBERS_OF_A_ROW
         known = self._known
         if self.finished:
             return 1.0
-        steps = self._block.steps
-        passed = sum(step.cost for step in steps[: self.place]) / sum(step.cost for step in steps)
+        passed = self._passed
         if known is None:
             # Not known yet: how many numbers fit, and how many primes are needed.
             return passed * row / (3 * row + 2 * self._lengths)

@@ -87,11 +87,9 @@ class TotalModulo(DeviceTables):
         """Say whether the other table is expected to be full."""
         return _LEAST_ROWS_TO_A_STATE / 2 * 8 * shape.cells > self._room()
 
-    def _dropping(self, completion: Completion) -> Generator[bool, None, None]:
+    def _dropped(self, completion: Completion) -> Generator[bool, None, int]:
         columns = self._arrays_of(self._old)[:MOST_WORDS]
-        dropped = yield from completion.drop_in_columns(self._device, self.place - 1, columns, self._launches())
-        completion.learn(self.states, dropped)
-        self.states -= dropped
+        return (yield from completion.drop_in_columns(self._device, self.place - 1, columns, self._launches()))
 
     def _arrays_of(self, table: str) -> list[Any]:
         """Return the arrays of a table as the kernel takes them: those of words, then those of numbers."""
@@ -135,7 +133,7 @@ class TotalInPasses(BlockInPasses):
     def __init__(
         self, device: Device, block: OrderedBlock, memory: int | None, saved: SavedPasses | None = None
     ) -> None:
-        self._numbers = numbers_that_fit(block, memory)
+        self._numbers, self._bits = numbers_that_fit(block, memory), number_bits(block)
         super().__init__(device, block, None, memory, saved)
 
     @property
@@ -158,11 +156,9 @@ class TotalInPasses(BlockInPasses):
         if self.finished:
             return 1.0
         number, passes = self.passes
-        steps = self._block.steps
-        passed = sum(step.cost for step in steps[: self.place]) / sum(step.cost for step in steps)
         # Not known before the first pass: how many primes are needed.
-        likely = 1 + math.ceil(BITS_OF_A_VERTEX * self._block.graph.n / number_bits(self._block))
-        return (number - 1 + passed) / (passes or math.ceil(likely / self._numbers))
+        likely = 1 + math.ceil(BITS_OF_A_VERTEX * self._block.graph.n / self._bits)
+        return (number - 1 + self._passed) / (passes or math.ceil(likely / self._numbers))
 
     def take_vertex(self, enough: Any) -> None:
         """Let the next vertex of a pass come; with fewer numbers to a state, anew, where they do not fit."""
@@ -174,12 +170,11 @@ class TotalInPasses(BlockInPasses):
             self._pass, self._numbers = None, self._numbers // 2
 
     def _next_pass(self) -> TotalModulo:
-        has_bound = self._known is None
-        primes = itertools.islice(largest_primes(number_bits(self._block)), self._numbers - 1)
-        if self._known is not None:
-            made = self._known.values
-            primes = itertools.islice((prime for prime in self._primes if prime not in made), self._numbers)
-        return TotalModulo(self._device, self._block, self._memory, list(primes), has_bound=has_bound)
+        if self._known is None:
+            primes = list(itertools.islice(largest_primes(self._bits), self._numbers - 1))
+        else:
+            primes = [prime for prime in self._primes if prime not in self._known.values][: self._numbers]
+        return TotalModulo(self._device, self._block, self._memory, primes, has_bound=self._known is None)
 
     def _end_pass(self, made: DeviceTables) -> None:
         assert isinstance(made, TotalModulo)
@@ -199,7 +194,7 @@ class TotalInPasses(BlockInPasses):
 
     def _first_pass_is_made(self, known: SavedPasses) -> None:
         self._known, self.triangles = known, known.triangles
-        self._primes = primes_beyond(known.total, number_bits(self._block))
+        self._primes = primes_beyond(known.total, self._bits)
         self._finish_if_known(known)
 
     def _finish_if_known(self, known: SavedPasses) -> None:

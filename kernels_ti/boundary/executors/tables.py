@@ -134,10 +134,15 @@ class DeviceTables(Forward):
         return 8 * shape.cells > self._room()
 
     def _dropping(self, completion: Completion) -> Generator[bool, None, None]:
-        table, stride = self._buffers[self._old], self._shape.stride
-        dropped = yield from completion.drop(self._device, self.place - 1, table, self._launches(), stride, empty=0)
+        """Drop states that cannot be completed; yield between launches."""
+        dropped = yield from self._dropped(completion)
         completion.learn(self.states, dropped)
         self.states -= dropped
+
+    def _dropped(self, completion: Completion) -> Generator[bool, None, int]:
+        """Empty the rows of states that cannot be completed, and return how many these are."""
+        table, stride = self._buffers[self._old], self._shape.stride
+        return (yield from completion.drop(self._device, self.place - 1, table, self._launches(), stride, empty=0))
 
     def _take(self, step: Step) -> Generator[bool, None, None]:
         """Let a vertex come; yield between launches. States are dropped once the largest table is full."""

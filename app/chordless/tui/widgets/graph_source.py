@@ -168,7 +168,7 @@ class GraphSource(Vertical):
         facts, fault = await asyncio.to_thread(_read, question)
         better = await asyncio.to_thread(_better_reading, question, is_wrong=fault is not None)
         # A dashboard that closes takes the fields away one by one.
-        if len(self.query("#graph, #reading, #types, GraphPanel")) == 4:
+        if all(map(self.query, ("#graph", "#reading", "#types", "GraphPanel"))):
             self._take(question, facts, fault, better)
 
     def _take(
