@@ -50,6 +50,12 @@ def test_a_small_graph_is_counted(name):
     assert found.triangles is None
 
 
+def test_a_small_graph_is_counted_whatever_edges_are_avoided():
+    avoided = list(nx.cycle_graph(11).edges)  # 25 batches of blocks
+    found = estimate_cycles(nx.complete_graph(11), avoid_edges=avoided, seconds=300)
+    check_exact(found, count_cycles(nx.complete_graph(11), avoid_edges=avoided))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [8, 14])
 def test_graphs_of_every_kind_are_counted(kind, n):

@@ -42,7 +42,7 @@ WEIGHT_OPERATIONS = 6_000_000
 LARGEST_WEIGHED = 1 << 28
 """Largest number of bytes of a group's bit rows that `seed_weights` makes."""
 
-FEW_BATCHES, FEW_SEED_WORDS = 8, 1_000_000
+FEW_BATCHES, FEW_SEED_WORDS = 64, 1_000_000
 """Batches of blocks, and words of the bit rows of all their seeds, that may be walked through together."""
 
 FEW_PAIRS = 24
