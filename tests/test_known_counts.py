@@ -17,6 +17,9 @@ PUBLISHED = {
     "A370299": (["complement:sierpinski:2", "complement:sierpinski:3"], HOLES, [0, 171]),
     "A301774": (["prism:5", "prism:7", "prism:9", "prism:11", "prism:13"], ODD_HOLES, [12, 30, 74, 200, 522]),
     "A301773": (["moebius:4", "moebius:6", "moebius:8", "moebius:10"], ODD_HOLES, [8, 16, 48, 124]),
+    "A297664": ([f"grid:{n}x{n}" for n in range(2, 8)], {}, [1, 5, 24, 229, 3436, 65772]),
+    "A297667": ([f"moebius:{n}" for n in range(3, 12)], {}, [9, 12, 15, 22, 35, 56, 87, 134, 209]),
+    "A297670": ([f"johnson:{n},2" for n in range(4, 9)], HOLES, [3, 27, 177, 1137, 7962]),
     "A290026": (["halved:3", "halved:4", "halved:5", "halved:6"], {"max_length": 3}, [4, 32, 160, 640]),
 }
 """Terms of sequences of the OEIS, each with the graphs and the bounds of its cycles."""
