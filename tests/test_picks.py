@@ -19,6 +19,7 @@ from chordless.protocol.events import Finished, Progress, Started
 from chordless.protocol.orders import RunCommand, StopCommand
 from chordless.runs.directory import RunDirectory, created
 from chordless.runs.history import list_runs
+from chordless.runs.state import RunState
 from chordless.tui.run_list import details, title
 
 from kernels_ti.boundary import sample
@@ -180,6 +181,21 @@ def test_the_list_of_runs_tells_what_was_picked(tmp_path):
     (summary,) = list_runs(tmp_path)
     assert summary.pick == "longest"
     assert title(summary) == "longest of grid:5x5"
+    assert "One of the longest: " in details(summary)
+
+
+def test_of_a_lightest_cycle_the_weight_is_told(tmp_path):
+    weights = tmp_path / "weights"
+    weights.write_text(
+        "".join(f"{name} {4 if name == '0,0' else 2.5}\n" for name in load_graph("grid:3x3").graph.names)
+    )
+    kind = {"pick": "longest", "shortest": True, "weight": str(weights), "min_length": 4}
+    last = carried_out(picking(tmp_path / "run", "grid:3x3", **kind))[-1]
+    state = RunState().after([(0.0, last)])
+    assert (state.weight, state.cycles_by_length, state.boundary["ways"]) == ("10", {4: 1}, 3)
+    (summary,) = list_runs(tmp_path)
+    assert title(summary) == "lightest of grid:3x3"
+    assert "One of the lightest: " in details(summary)
 
 
 def test_a_run_that_was_killed_while_it_picked_is_not_offered_to_be_resumed(tmp_path):

@@ -127,7 +127,9 @@ def test_what_should_be_alike_and_is_not_is_marked():
 
 
 def test_a_sample_is_told_from_a_count():
-    sample = replace(COMPLETE, cycles=3, options={"pick": "sample"}, boundary={"drawn_from": 65772})
+    sample = replace(
+        COMPLETE, cycles=3, options={"pick": "sample", "method": "boundary"}, boundary={"drawn_from": 65772}
+    )
     assert differing(replace(sample, cycles_by_length={4: 3})) == ["search"]
     facts = {fact.label: fact for fact in compare_facts(COMPLETE, sample, ascii_only=True)}
     assert facts["cycles"].second == ("3 drawn at random from 65,772", "3 drawn")

@@ -119,16 +119,20 @@ def test_of_too_many_cycles_some_are_drawn_at_random():
 
 
 @pytest.mark.parametrize(
-    ("found", "words"),
+    ("found", "asked", "words"),
     [
-        ({}, ""),
-        ({"width": 3, "states": 9, "ways": 1}, "the only one of this length"),
-        ({"ways": 1398}, "one of the 1,398 longest"),
-        ({"drawn_from": 3436}, "drawn at random from 3,436"),
+        ({}, {}, ""),
+        ({"width": 3, "states": 9, "ways": 1}, {}, "the only one of this length"),
+        ({"ways": 1}, {"weight": "w.txt"}, "the only one of this weight"),
+        ({"ways": 1398}, {}, "one of the 1,398 longest"),
+        ({"ways": 1398}, {"shortest": True}, "one of the 1,398 shortest"),
+        ({"ways": 2}, {"shortest": True, "weight": "w.txt"}, "one of the 2 lightest"),
+        ({"drawn_from": 3436}, {"pick": "sample"}, "drawn at random from 3,436"),
     ],
 )
-def test_what_was_picked_is_told(found, words):
-    assert picked_words(RunState(boundary=found)) == words
+def test_what_was_picked_is_told(found, asked, words):
+    weight = "12" if "weight" in asked else None
+    assert picked_words(RunState(boundary=found, options={"pick": "longest", **asked}, weight=weight)) == words
 
 
 @pytest.mark.parametrize(

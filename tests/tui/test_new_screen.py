@@ -223,12 +223,42 @@ def test_the_arrow_keys_choose():
         what.choose("list")
         what.focus()
         await pilot.pause()
-        for key, chosen in (("down", "longest"), ("down", "sample"), ("up", "longest"), ("space", "longest")):
+        keys = ("down", "longest"), ("down", "shortest"), ("down", "sample"), ("up", "shortest"), ("space", "shortest")
+        for key, chosen in keys:
             await pilot.press(key)
             await until(pilot, lambda chosen=chosen: what.chosen == chosen)
-        await until(pilot, lambda: said(pilot.app, "#status").startswith("Draw one of the longest"))
+        await until(pilot, lambda: said(pilot.app, "#status").startswith("Draw one of the shortest"))
 
     fill(SMALL, steps, graph="petersen")
+
+
+def test_the_lightest_even_cycle_is_asked_for_by_its_weights():
+    async def steps(pilot):
+        screen = pilot.app.screen
+        assert not screen.query_one("#row-weight").display
+        screen.query_one("#what", Choice).choose("shortest")
+        await until(pilot, lambda: screen.query_one("#row-weight").display)
+        assert screen.query_one("#min-length", Input).placeholder == "4"
+        await put(pilot, "#weight", "length")
+        screen.query_one("#parity", Choice).choose("even")
+        await until(pilot, lambda: said(pilot.app, "#status").startswith("Draw one of the lightest even"))
+        await pilot.press("ctrl+r")
+
+    command = fill(SMALL, steps, graph="grid:3x3").command
+    assert (command.pick, command.shortest, command.weight, command.parity) == ("longest", True, "length", "even")
+    settings, _ = load_settings()
+
+    async def again(pilot):
+        assert pilot.app.screen.query_one("#row-weight").display
+        assert "lightest even chordless cycles in grid:3x3" in said(pilot.app, "#status")
+
+    fill(SMALL, again, settings=settings)
+
+    async def other(pilot):
+        # The weights are those of another graph.
+        assert said(pilot.app, "#status") == "Draw one of the shortest even chordless cycles in petersen"
+
+    fill(SMALL, other, settings=settings, graph="petersen")
 
 
 @pytest.mark.slow

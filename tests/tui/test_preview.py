@@ -48,8 +48,11 @@ def test_the_typed_graph_is_drawn_with_a_cycle_lit_and_an_estimate(size):
             "Method: search.",
         ]
         # Only cycles within the bounds are lit: the longest of the Petersen graph have six vertices.
-        app.screen.query_one("#min-length", Input).value = "6"
+        app.screen.query_one("#parity", Choice).choose("even")
         await until(pilot, lambda: lit(app) == 6)
+        app.screen.query_one("#parity", Choice).choose("any")
+        app.screen.query_one("#max-length", Input).value = "5"
+        await until(pilot, lambda: lit(app) == 5)
         app.screen.query_one("#graph", Input).value = "nonsense:1"
         await until(pilot, lambda: said(app, "#preview-estimate") == "")
         await until(pilot, lambda: lit(app) == 0)
@@ -88,13 +91,15 @@ def test_a_path_is_drawn_open_from_end_to_end_and_estimated():
         (RunCommand("grid:5x5", 0.0, min_length=2, between=("0,0", "4,4")), "92"),
         (RunCommand("grid:5x5", 0.0, min_length=10, max_length=13, between=("0,0", "4,4")), "16"),
         (RunCommand("grid:3x3", 0.0, min_length=2, all_pairs=True), "94"),
+        (RunCommand("grid:5x5", 0.0, min_length=2, between=("0,0", "4,4"), parity="odd"), "92"),
+        (RunCommand("petersen", 0.0, parity="odd"), "12"),
     ],
 )
-def test_the_estimate_is_that_of_the_paths(command, number, monkeypatch):
+def test_the_estimate_is_that_of_what_is_asked_for(command, number, monkeypatch):
     monkeypatch.setattr(outlook_module, "_SECONDS", PATIENCE)
     graph = load_graph(command.graph).graph
     *_, last = outlooks_of(*outlook_module.search_of(command, graph), lambda: False)
-    assert replace(last, thing=command.thing).lines()[0] == f"{number} chordless paths, exactly."
+    assert replace(last, thing=command.thing).lines()[0] == f"{number} chordless {command.thing}s, exactly."
 
 
 def test_another_cycle_is_lit_after_a_while_unless_nothing_moves(monkeypatch):

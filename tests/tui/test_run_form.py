@@ -10,7 +10,16 @@ import pytest
 from chordless.cli import main
 from chordless.graphs.load import load_graph
 from chordless.protocol.orders import RunCommand
-from chordless.tui.run_form import command_of, faults_of, faults_of_ends, run_folder, sample_of, sentence_of
+from chordless.tui.run_form import (
+    command_of,
+    faults_of,
+    faults_of_ends,
+    listing_of,
+    run_folder,
+    sample_of,
+    sentence_of,
+    wave_of,
+)
 from chordless.tui.settings import LastChoices
 from chordless.tui.widgets.graph_suggester import complete_path
 
@@ -89,10 +98,12 @@ def test_a_cluster_without_dask_is_told(monkeypatch):
     assert faults_of(LastChoices(cluster="local")) == {"cluster": "this needs Dask: pip install 'chordless[cluster]'"}
 
 
-@pytest.mark.parametrize("find", ["boundary", "longest", "sample"])
+@pytest.mark.parametrize("find", ["boundary", "longest", "shortest", "sample"])
 def test_what_means_nothing_along_a_boundary_is_told(find):
     typed = LastChoices(find=find, arch="vulkan", limit="5", threads="2", expansion="paper", cluster="local:2")
-    wrong = {"what", "cluster", "expansion"} | (set() if find == "sample" else {"limit"})
+    wrong = {"cluster", "expansion"} | (set() if find == "sample" else {"limit"})
+    # Shortest paths are found by plain Python on every arch.
+    wrong |= set() if find == "shortest" else {"what"}
     assert faults_of(typed).keys() == wrong
     assert faults_of(LastChoices(find=find, arch="cpu")) == {}
     assert faults_of(LastChoices(find=find, arch="cuda", threads="2")) == {}
@@ -106,6 +117,7 @@ def test_what_means_nothing_along_a_boundary_is_told(find):
         ("boundary", "boundary", "all", False),
         ("list", "search", "all", True),
         ("longest", "auto", "longest", True),
+        ("shortest", "auto", "longest", True),
         ("sample", "auto", "sample", True),
     ],
 )
@@ -113,6 +125,24 @@ def test_each_thing_to_find_has_its_command(tmp_path, find, method, pick, is_lis
     command = command_of(LastChoices(find=find, limit="7" if find == "sample" else ""), "petersen", tmp_path)
     assert (command.method, command.pick, command.output_format == "parts") == (method, pick, is_listed)
     assert command.per_edge == (find == "sample")
+    assert (command.shortest, command.min_length) == ((True, 4) if find == "shortest" else (False, 3))
+
+
+def test_weights_are_those_of_a_best_cycle_and_parity_is_that_of_all(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "metres.txt").write_text("1 2 3\n")
+    choices = LastChoices(graph="petersen", find="shortest", weight=" metres.txt", parity="odd")
+    command = command_of(choices, "petersen", tmp_path)
+    assert (command.weight, command.parity) == (str(tmp_path / "metres.txt"), "odd")
+    assert sentence_of(choices) == "Draw one of the lightest odd chordless cycles in petersen"
+    assert sentence_of(replace(choices, find="longest")).startswith("Draw one of the heaviest odd ")
+    assert command_of(replace(choices, weight="length"), "petersen", tmp_path).weight == "length"
+    assert [make(command, tmp_path).weight for make in (wave_of, listing_of)] == [None, None]
+    count = replace(choices, find="count", things="all-paths")
+    command = command_of(count, "petersen", tmp_path)
+    assert (command.weight, command.parity) == (None, "odd")
+    assert sentence_of(count) == "Count all odd chordless paths in petersen"
+    assert command_of(LastChoices(), "petersen", tmp_path).parity is None
 
 
 @pytest.mark.parametrize(
@@ -137,7 +167,7 @@ def test_paths_have_ends_and_no_picks():
     assert faults_of_ends(replace(choices, things="all-paths"), None) == {}
     assert faults_of(replace(choices, min_length="1"))["min_length"] == "a path has at least 2 vertices, not 1"
     assert faults_of(replace(choices, min_length="2", max_length="2")) == {}
-    for find in ("longest", "sample"):
+    for find in ("longest", "shortest", "sample"):
         assert f"--{find}" in faults_of(replace(choices, find=find))["what"]
     assert "two ends" in faults_of(replace(choices, things="all-paths", find="list"))["what"]
     assert faults_of(replace(choices, cluster="local:2"))["cluster"].startswith("one machine")

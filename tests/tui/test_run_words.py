@@ -178,6 +178,12 @@ def test_picked_cycles_are_told_with_what_they_were_picked_from(pick, found, cyc
     state = replace(RUNNING, phase="finished", reason="complete", options=options, boundary=found, states=9)
     state = replace(state, cycles=sum(cycles.values()), cycles_by_length=cycles)
     assert tile_words.cycles_tile(state).short == words
+    if pick == "longest" and cycles:
+        shortest = replace(state, options={**options, "shortest": True})
+        assert tile_words.cycles_tile(shortest).short == words.replace("long", "short")
+        lightest = replace(shortest, options={**shortest.options, "weight": "w"}, weight="8.5")
+        length, many = words.removeprefix("longest: ").replace("are as long", "weigh as much").split(" vertices, ")
+        assert tile_words.cycles_tile(lightest).short == f"lightest: weight 8.5, {length} vertices, {many}"
     stopped = replace(state, reason="interrupted", cycles=0)
     assert run_words.trouble_words(stopped, "r", "f2").startswith("The run was stopped before its end")
     assert run_words.has_picked(state) == bool(cycles)

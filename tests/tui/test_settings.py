@@ -253,4 +253,6 @@ def test_a_thing_to_find_that_does_not_exist_is_told():
     written('[last]\nfind = "gold"\n')
     settings, (warning,) = load_settings()
     assert settings.last.find == "count"
-    assert warning == "last.find = 'gold' is ignored: it must be one of count, boundary, list, longest, sample"
+    assert (
+        warning == "last.find = 'gold' is ignored: it must be one of count, boundary, list, longest, shortest, sample"
+    )

@@ -149,7 +149,7 @@ def _of_paths(best: dict[str, Any], *, weighted: bool) -> dict[str, Any]:
 
 
 def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Iterator[str]:
-    from chordless.words.numbers import lengths_text, seconds_text
+    from chordless.words.numbers import best_text, lengths_text, seconds_text
     from chordless.words.shown import names_line, on_terminal, separator_of
     from kernels_ti.errors import quantity, vertices_text
 
@@ -162,9 +162,7 @@ def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Ite
         yield f"  no chordless {wanted or things[:-1]}"
         return
     weighted, so_far = best["weight"] is not None, "" if finished.complete else " so far"
-    kind = (
-        ("lightest" if command.shortest else "heaviest") if weighted else "shortest" if command.shortest else "longest"
-    )
+    kind = best_text(shortest=command.shortest, weighted=weighted)
     weight = f"weight {best['weight']}, " if weighted else ""
     yield f"  {kind:<9} {weight}{vertices_text(len(cycle))}{so_far}"
     if not finished.complete:

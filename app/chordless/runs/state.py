@@ -103,6 +103,7 @@ class RunState:
     states_by_step: dict[int, int] = field(default_factory=dict)
     expected_by_step: dict[int, int] = field(default_factory=dict)
     boundary: dict[str, int] = field(default_factory=dict)
+    weight: str | None = None  # Of the best cycle, if the cycles have weights
     participation: dict[str, Any] | None = None  # See `chordless.protocol.events.Finished`; {} and None before the end
     reason: Reason | None = None  # Why it finished; see `chordless.protocol.events.Finished`
     # `path_rates`, `cycle_rates`: paths and cycles a second between reports, the newest last; at most 120
@@ -282,6 +283,7 @@ class _Fold:
         if event.boundary is not None:
             self._values |= {name: event.boundary[name] for name in ("states", "width")}
             self._values |= {"boundary": event.boundary, "seeking_order": False}
+        self._values["weight"] = None if event.best is None else event.best["weight"]
         found = quantity(event.cycles, self._thing) if event.cycles else f"found no {self._thing}s"
         self._say(time, f"{ENDINGS[event.reason]}: {found}")
 

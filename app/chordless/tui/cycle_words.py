@@ -10,7 +10,7 @@ from chordless.cycles.index import CycleIndex, Order
 from chordless.cycles.read import row_words
 from chordless.protocol.orders import USUAL_SAMPLE
 from chordless.runs.state import RunState
-from chordless.tui.run_words import graph_name
+from chordless.tui.run_words import graph_name, picked_word
 from chordless.words.numbers import bytes_text, share_text
 from kernels_ti import Graph
 from kernels_ti.errors import quantity
@@ -28,7 +28,8 @@ def picked_words(state: RunState) -> str:
     if (all_of_them := state.boundary.get("drawn_from")) is not None:
         return f"drawn at random from {all_of_them:,}"
     if (ways := state.boundary.get("ways")) is not None:
-        return "the only one of this length" if ways == 1 else f"one of the {ways:,} longest"
+        of_this = "length" if state.weight is None else "weight"
+        return f"the only one of this {of_this}" if ways == 1 else f"one of the {ways:,} {picked_word(state.options)}"
     return ""
 
 

@@ -203,7 +203,7 @@ def search_of(command: RunCommand, graph: Graph) -> tuple[Graph, Options]:
     """Return the graph in which a run searches for cycles, and the bounds on these."""
     paths = path_graph_of(command, graph)
     if paths is None:
-        return graph, Options(min_length=command.min_length, max_length=command.max_length)
+        return graph, Options(min_length=command.min_length, max_length=command.max_length, parity=command.parity)
     return paths.graph, Options(**{**paths.options, "through": vertices_called(paths.graph, paths.options["through"])})
 
 

@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from chordless.graphs.generators import is_spec
+from chordless.graphs.overlap_report import SHORTEST_HOLE
 from chordless.graphs.paths import end_named
 from chordless.graphs.writers import save_graph
 from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
@@ -20,6 +21,7 @@ from chordless.runs.directory import EDGE_LIST, RunDirectory, check_is_free
 from chordless.tui.readings import AS_IT_IS, OVERLAP, options_of
 from chordless.tui.settings import LastChoices
 from chordless.values import SHORTEST_CYCLE, SHORTEST_PATH, any_cycle_length, positive, size
+from chordless.words.numbers import best_text
 from kernels_ti import ChordlessError, EngineError, Graph, OptionError
 from kernels_ti.choices import EXPANSIONS
 from kernels_ti.cluster.address import check_cluster
@@ -72,6 +74,7 @@ LENGTHS = (
     Field("max_length", "Longest", any_cycle_length, "any", "vertices at most"),
     Field("limit", "Stop after", positive, "all", "of them found"),
 )
+WEIGHTS = (Field("weight", "Weights", str, "none", "file or attribute"),)
 RESOURCES = (
     Field("threads", "Threads", positive, "all", "of the CPU"),
     Field("memory", "Memory", size, "half of free", "such as 512M or 2G"),
@@ -81,7 +84,9 @@ RESOURCES = (
 
 def shortest_of(choices: LastChoices) -> int:
     """Return the fewest vertices of the cycles or paths that are searched for, if the form names no other bound."""
-    return SHORTEST_PATH if choices.is_of_paths else SHORTEST_CYCLE
+    if choices.is_of_paths:
+        return SHORTEST_PATH
+    return SHORTEST_HOLE if choices.find == "shortest" else SHORTEST_CYCLE
 
 
 def faults_of_ends(choices: LastChoices, graph: Graph | None) -> dict[str, str]:
@@ -173,7 +178,7 @@ def _faults_along_boundary(choices: LastChoices) -> dict[str, str]:
     faults: dict[str, str] = {}
     if choices.find != "boundary" and not choices.picks:
         return faults
-    if choices.arch == "vulkan":
+    if choices.arch == "vulkan" and choices.find != "shortest":
         faults["what"] = f"this does not run on {choices.arch}: choose auto or cpu"
     if choices.limit.strip() and choices.find != "sample":
         faults["limit"] = "nothing to stop at: leave this empty"
@@ -231,8 +236,9 @@ def command_of(
         values.update(output=str(directory), output_format="parts")
     if choices.find == "boundary":
         values.update(method="boundary")
-    elif choices.find == "longest":
-        values.update(pick="longest", method="auto")
+    elif choices.is_best:
+        weight = graph_source(choices.weight) or None
+        values.update(pick="longest", shortest=choices.find == "shortest", weight=weight, method="auto")
     elif choices.find == "sample":
         # Another sample each time; the run keeps the seed.
         seed = time.time_ns() // 1_000_000 % _SEEDS
@@ -242,6 +248,7 @@ def command_of(
         program_start=time.time(),
         arch=choices.arch,
         expansion=choices.expansion,
+        parity=choices.only_parity,
         between=choices.between,
         all_pairs=choices.all_pairs,
         checkpoint=None if directory is None else str(directory),
@@ -262,6 +269,7 @@ def listing_of(command: RunCommand, directory: Path) -> RunCommand:
         resume=False,
         method="search",
         pick="all",
+        weight=None,
         total_only=False,
         per_vertex=False,
         per_edge=False,
@@ -292,6 +300,7 @@ def wave_of(command: RunCommand, directory: Path) -> RunCommand:
         resume=False,
         method="search",
         pick="all",
+        weight=None,
         total_only=False,
         cluster=None,
     )
@@ -363,10 +372,12 @@ def sentence_of(choices: LastChoices) -> str:
     if most:
         of = f" of {most} vertices" if most == (least or usual) else f" of {least or usual} to {most} vertices"
     things = "chordless paths" if choices.is_of_paths else "chordless cycles"
+    things = f"{choices.only_parity} {things}" if choices.only_parity else things
     things += " from {} to {}".format(*choices.between) if choices.between else ""
     limit, where = choices.limit.strip(), f"{things}{of} in {choices.graph}"
-    if choices.find == "longest":
-        return f"Draw one of the longest {where}"
+    if choices.is_best:
+        kind = best_text(shortest=choices.find == "shortest", weighted=bool(choices.weight.strip()))
+        return f"Draw one of the {kind} {where}"
     if choices.find == "sample":
         return f"Draw {limit or f'{USUAL_SAMPLE:,}'} {where} at random, and how many pass each edge"
     how = " along a boundary, without a look at each" if choices.find == "boundary" else ""

@@ -11,7 +11,7 @@ from typing import Any
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunStage, RunSummary
 from chordless.tui.marks import Mark
-from chordless.tui.run_words import graph_name, level_words, search_words
+from chordless.tui.run_words import graph_name, level_words, picked_word, search_words
 from chordless.tui.tile_words import waiting_words
 from chordless.values import SHORTEST_CYCLE
 from chordless.words.numbers import bytes_text, paths_text, seconds_text, share_text, size_text
@@ -78,7 +78,7 @@ def ordered(runs: Sequence[RunSummary], column: Column, *, turned: bool) -> list
 
 ASKED = (
     *("min_length", "max_length", "parity", "through", "through_edges", "avoid", "avoid_edges"),
-    *("part", "pick", "between", "all_pairs"),
+    *("part", "pick", "shortest", "weight", "between", "all_pairs"),
 )
 """What two runs share that search a graph for the same cycles."""
 _QUESTION = (
@@ -91,7 +91,8 @@ _QUESTION = (
 def title(run: RunSummary) -> str:
     """Return a short name of the graph, and what was picked of it."""
     name = graph_name(run.graph)
-    return name if run.pick == "all" else f"{run.pick} of {name}"
+    word = picked_word({"pick": run.pick} if run.command is None else asdict(run.command))
+    return f"{word} of {name}" if word else name
 
 
 def thing_of_run(run: RunSummary) -> str:
@@ -175,7 +176,7 @@ def details(run: RunSummary, load: float | None = None) -> str:
 
 def _asked_for(run: RunSummary, command: RunCommand) -> str:
     if command.pick != "all":
-        return "One of the longest" if command.pick == "longest" else "Some at random"
+        return "Some at random" if command.pick == "sample" else f"One of the {picked_word(asdict(command))}"
     return "List" if run.lists else "Count"
 
 

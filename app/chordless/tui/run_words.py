@@ -13,6 +13,7 @@ from chordless.tui.marks import Mark, sentence
 from chordless.values import SHORTEST_CYCLE, SHORTEST_PATH
 from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import (
+    best_text,
     paths_text,
     seconds_text,
     share_text,
@@ -173,6 +174,14 @@ def has_picked(state: RunState) -> bool:
     return state.options.get("pick", "all") != "all" and state.reason == "complete" and state.cycles > 0
 
 
+def picked_word(options: Mapping[str, Any]) -> str:
+    """Return the kind of the cycles that a run picks, such as ``longest`` or ``sample``; "" if it picks none."""
+    pick = options.get("pick", "all")
+    if pick != "longest":
+        return "" if pick == "all" else str(pick)
+    return best_text(shortest=options.get("shortest", False), weighted=options.get("weight") is not None)
+
+
 def level_of(state: RunState) -> int:
     """Return the level that a wave has reached; 0 while nothing waits."""
     return max(state.waiting_by_length, default=0)
@@ -229,7 +238,7 @@ def search_words(options: Mapping[str, Any]) -> str:
     words.append(f"{kind} {lengths}".lstrip())
     if options.get("expansion") == "paper":
         words.append("breadth first")
-    if options.get("method") == "boundary" or options.get("pick", "all") != "all":
+    if options.get("method") == "boundary":
         words.append("along a boundary")
     restrictions = (
         ("through", "through"),

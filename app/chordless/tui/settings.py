@@ -17,14 +17,17 @@ from tomlkit.items import Table
 from chordless.files import replaced
 from chordless.runs.elsewhere import data_folder
 from kernels_ti import EngineError
+from kernels_ti.choices import PARITIES, Parity
 from kernels_ti.folders import base_folder
 
 DEFAULT_THEME = "textual-dark"
 SOURCES = ("file", "spec", "overlap")
-FINDS = ("count", "boundary", "list", "longest", "sample")
-"""The result of a run: counts by a search or along a boundary, all cycles, one longest cycle, cycles at random."""
+FINDS = ("count", "boundary", "list", "longest", "shortest", "sample")
+"""The result of a run: counts by a search or along a boundary, all cycles, one best cycle, cycles at random."""
+ANY_PARITY = "any"
 THINGS = ("cycles", "paths", "all-paths")
 """The object of a search: chordless cycles, the chordless paths between two vertices, or all chordless paths."""
+_BEST = ("longest", "shortest")
 _MOST_RECENT = 20
 _MOST_WARNINGS, _LONGEST_WARNING = 5, 150
 _FILE = "settings.toml"
@@ -56,11 +59,13 @@ class LastChoices:
     things: str = "cycles"  # One of `THINGS`
     path_start: str = ""
     path_end: str = ""
+    parity: str = ANY_PARITY  # Or one of `kernels_ti.choices.PARITIES`
+    weight: str = ""  # With a best cycle: see `chordless.protocol.orders.RunCommand`
 
     @property
     def collect(self) -> bool:
         """Whether cycles are listed, not only counted."""
-        return self.find in ("list", "longest", "sample")
+        return self.find == "list" or self.picks
 
     @property
     def is_of_paths(self) -> bool:
@@ -78,9 +83,19 @@ class LastChoices:
         return (self.path_start.strip(), self.path_end.strip()) if self.things == "paths" else ()
 
     @property
+    def only_parity(self) -> Parity | None:
+        """The parity of the number of vertices, if only such cycles or paths are searched for."""
+        return next((parity for parity in PARITIES if parity == self.parity), None)
+
+    @property
     def picks(self) -> bool:
-        """Whether only some cycles are listed, which are found along a boundary."""
-        return self.find in ("longest", "sample")
+        """Whether only some cycles are listed."""
+        return self.find == "sample" or self.is_best
+
+    @property
+    def is_best(self) -> bool:
+        """Whether one best cycle is looked for: the only find that has weights."""
+        return self.find in _BEST
 
 
 def default_runs_folder() -> Path:
@@ -209,7 +224,7 @@ def _settings_of(values: dict[str, Any], report: Callable[[str], None]) -> Setti
         # Version 0.5.0 knew only counts and lists.
         chosen["find"] = "list"
     choices = LastChoices(**chosen)
-    for name, known in (("find", FINDS), ("source", SOURCES), ("things", THINGS)):
+    for name, known in (("find", FINDS), ("source", SOURCES), ("things", THINGS), ("parity", (ANY_PARITY, *PARITIES))):
         if (value := chosen[name]) not in known:
             report(f"last.{name} = {value!r} is ignored: it must be one of {', '.join(known)}")
             choices = replace(choices, **{name: getattr(LastChoices, name)})

@@ -11,6 +11,7 @@ from chordless.tui.run_words import (
     is_wave,
     level_of,
     level_words,
+    picked_word,
     rough_seconds,
     seeks,
     time_left,
@@ -58,10 +59,11 @@ def cycles_tile(state: RunState) -> TileWords:
 
 
 def _picked_tile(state: RunState, pick: str) -> TileWords:
-    """Return the result of a pick: the longest cycle and how many are as long, or how many were drawn from how many."""
-    found = state.boundary
+    """Return the result of a pick: the best cycle and how many are as good, or how many were drawn from how many."""
+    found, word = state.boundary, picked_word(state.options)
     if not found or state.reason != "complete":
-        return TileWords("none yet", ("the longest cycle" if pick == "longest" else "a sample",), "none picked yet")
+        what = "a sample" if pick == "sample" else f"the {word} {state.thing}"
+        return TileWords("none yet", (what,), "none picked yet")
     if pick == "sample":
         drawn, all_of_them = f"{state.cycles:,} drawn", found.get("drawn_from", 0)
         exact, about = f"{all_of_them:,}", f"about {large_number(all_of_them)}"
@@ -69,10 +71,14 @@ def _picked_tile(state: RunState, pick: str) -> TileWords:
         lines = (f"{drawn} from {exact}", f"{drawn} from {about}")
         return TileWords(f"{state.cycles:,}", (f"drawn at random from {number}",), lines[0], lines[1:])
     if not state.cycles:
-        return TileWords("none", ("there is no chordless cycle",), "no chordless cycle")
-    length, ways = max(state.cycles_by_length), found.get("ways", 1)
-    many = f"{ways:,} are as long" if ways != 1 else "the only one"
-    return TileWords(f"{length:,} vertices", ("the longest", many), f"longest: {length:,} vertices, {many}")
+        return TileWords("none", (f"there is no chordless {state.thing}",), f"no chordless {state.thing}")
+    length, ways = f"{max(state.cycles_by_length):,} vertices", found.get("ways", 1)
+    as_good = "weigh as much" if state.weight is not None else f"are as {word.removesuffix('est')}"
+    many = f"{ways:,} {as_good}" if ways != 1 else "the only one"
+    if state.weight is None:
+        return TileWords(length, (f"the {word}", many), f"{word}: {length}, {many}")
+    weight = f"weight {state.weight}"
+    return TileWords(weight, (f"the {word}, {length}", many), f"{word}: {weight}, {length}, {many}")
 
 
 def paths_tile(state: RunState) -> TileWords:

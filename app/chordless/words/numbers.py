@@ -130,6 +130,11 @@ def lengths_text(min_length: int, max_length: int | None, parity: str | None = N
     return "" if parity is None else things
 
 
+def best_text(*, shortest: bool, weighted: bool) -> str:
+    """Return the kind of a best cycle: ``longest``, ``shortest``, ``heaviest`` or ``lightest``."""
+    return (("heaviest", "lightest") if weighted else ("longest", "shortest"))[shortest]
+
+
 def count_text(value: float) -> str:
     """Return an estimated count in a few characters: ``950``, ``7.2e7``, ``over 1e308``."""
     return round_number(value) if math.isfinite(value) else "over 1e308"

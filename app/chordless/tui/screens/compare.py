@@ -224,9 +224,6 @@ def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> lis
     ]
 
 
-_PICKED = {"sample": "a sample, ", "longest": "a longest cycle, "}
-
-
 def _named(letter: str, name: str) -> tuple[str, ...]:
     """Return the name of a run's folder. Its end, the time, tells it from others of the same graph."""
     words = name.split("-")
@@ -235,7 +232,9 @@ def _named(letter: str, name: str) -> tuple[str, ...]:
 
 def _searched(state: RunState) -> tuple[str, ...]:
     words = run_words.search_words(state.options)
-    return (_PICKED.get(state.options.get("pick", "all"), "") + words, words.removeprefix("all lengths, "))
+    word = run_words.picked_word(state.options)
+    picked = "a sample, " if word == "sample" else f"a {word} {state.thing}, " if word else ""
+    return (picked + words, words.removeprefix("all lengths, "))
 
 
 def _graph(state: RunState) -> tuple[str, ...]:

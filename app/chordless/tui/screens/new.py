@@ -21,6 +21,7 @@ from chordless.tui.run_form import (
     ENDS,
     LENGTHS,
     RESOURCES,
+    WEIGHTS,
     WITHOUT_FOLDER,
     Field,
     command_of,
@@ -34,7 +35,7 @@ from chordless.tui.run_form import (
 )
 from chordless.tui.run_list import with_home
 from chordless.tui.screens.new_preview import OTHER_WAY, PreviewedForm
-from chordless.tui.settings import LastChoices
+from chordless.tui.settings import ANY_PARITY, LastChoices
 from chordless.tui.widgets.arch_field import ArchField
 from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.form_row import FormLine, FormRow
@@ -46,6 +47,7 @@ from chordless.tui.widgets.recent_runs import RecentRuns
 from chordless.tui.widgets.text_field import TextField
 from chordless.values import positive
 from kernels_ti import ChordlessError
+from kernels_ti.choices import PARITIES
 
 _SECONDS_BETWEEN_LOOKS = 3.0
 _PREVIEW_FROM, _TWO_COLUMNS_FROM = 80, 120
@@ -61,15 +63,17 @@ _WHAT = (
     ("count", "count them, by length"),
     ("boundary", "count them along a boundary"),
     ("list", "list them, to browse and draw"),
-    ("longest", "the longest one, drawn"),
+    ("longest", "the longest"),
+    ("shortest", "the shortest"),
     ("sample", "some at random, a heat map"),
 )
+_PARITY = ((ANY_PARITY, "any number"), *((parity, parity) for parity in PARITIES))
 _GROWTH = (
     ("two-ended", "at both ends: the fast way"),
     ("paper", "at one end, as in the paper"),
 )
 _NOT_KEPT = f"none: a run on {WITHOUT_FOLDER} is not kept"
-_FIELDS = {field.name: field.label for field in (*ENDS, *LENGTHS, *RESOURCES)} | {"directory": "Run folder"}
+_FIELDS = {field.name: field.label for field in (*ENDS, *WEIGHTS, *LENGTHS, *RESOURCES)} | {"directory": "Run folder"}
 _LABELS = {"what": "Find", "expansion": "Paths grow", **_FIELDS}
 
 
@@ -96,7 +100,7 @@ class NewScreen(PreviewedForm):
         graph = self.dashboard.graph or last.graph or EXAMPLE
         # How it is read, and the ends of its paths, were chosen for the graph of the last run.
         if graph != last.graph:
-            last = replace(last, source="spec", things="cycles", path_start="", path_end="")
+            last = replace(last, source="spec", things="cycles", path_start="", path_end="", weight="")
         yield Static(id="new-words")
         yield Static("", id="new-title", classes="title")
         with Horizontal(id="new-body"):
@@ -107,7 +111,10 @@ class NewScreen(PreviewedForm):
                 yield from _rows_of(ENDS, last)
                 with FormLine("Find"):
                     yield Choice(_WHAT, last.find, id="what")
-                yield from _rows_of(LENGTHS, last)
+                yield from _rows_of((*WEIGHTS, *LENGTHS[:2]), last)
+                with FormLine("Vertices"):
+                    yield Choice(_PARITY, last.parity, id="parity")
+                yield from _rows_of(LENGTHS[2:], last)
                 with FormLine("Run on"):
                     yield ArchField(last.arch)
                 yield from _rows_of(RESOURCES, last)
@@ -250,6 +257,7 @@ class NewScreen(PreviewedForm):
             arch=self.query_one(ArchField).chosen,
             find=self.query_one("#what", Choice).chosen,
             expansion=self.query_one("#expansion", Choice).chosen,
+            parity=self.query_one("#parity", Choice).chosen,
             **typed,
         )
 
@@ -319,6 +327,7 @@ class NewScreen(PreviewedForm):
         self.query_one("#row-min_length", FormRow).empty = str(shortest_of(choices))
         for field in ENDS:
             self.query_one(f"#row-{field.name}").display = choices.things == "paths"
+        self.query_one("#row-weight").display = choices.is_best
 
     def _begin(self) -> None:
         choices, question = self._choices(), self.query_one(GraphSource).question

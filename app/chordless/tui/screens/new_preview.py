@@ -80,6 +80,7 @@ class PreviewedForm(Page):
                     *(question.text, 0.0),
                     min_length=least,
                     max_length=most,
+                    parity=choices.only_parity,
                     between=choices.between,
                     all_pairs=choices.all_pairs,
                 )

@@ -40,7 +40,7 @@ class Choice(RadioSet):
     def __init__(self, options: Sequence[tuple[str, str]], chosen: str, *, id: str) -> None:
         self._names = [name for name, _ in options]
         chosen = chosen if chosen in self._names else self._names[0]
-        marks = [_Mark(label, name == chosen, name=name, compact=True) for name, label in options]
+        marks = [_Mark(label, name == chosen, name=name, classes=f"-{name}", compact=True) for name, label in options]
         super().__init__(*marks, id=id, compact=True)
 
     @property

@@ -26,6 +26,7 @@ from kernels_ti import Graph
 from kernels_ti.cycles import Cycles
 from kernels_ti.estimate.random_cycle import CycleSampler
 from kernels_ti.graph import IntArray
+from kernels_ti.options import Lengths
 
 _SECONDS_TO_SAMPLE, _MOST_SAMPLES, _MOST_SHOWN = 0.3, 300, 12
 _SECONDS_OF_A_CYCLE = 2.5
@@ -192,7 +193,8 @@ def _some_of(command: RunCommand, graph: Graph, given_up: Callable[[], bool]) ->
     """Return some cycles or paths within the bounds, of different lengths as far as there are any."""
     paths = path_graph_of(command, graph)
     sampler = CycleSampler(graph) if paths is None else CycleSampler(paths.graph, start=graph.n)
-    deadline, longest = time.monotonic() + _SECONDS_TO_SAMPLE, command.max_length or graph.n
+    deadline = time.monotonic() + _SECONDS_TO_SAMPLE
+    wanted = Lengths(command.min_length, command.max_length, command.parity)
     by_length: dict[int, IntArray] = {}
     drawn = 0
 
@@ -204,7 +206,7 @@ def _some_of(command: RunCommand, graph: Graph, given_up: Callable[[], bool]) ->
         found = sampler.draw(is_over)
         if found is not None and paths is not None:
             found = paths.of_cycles(Cycles.of_lists([found.tolist()])).vertices
-        if found is not None and command.min_length <= len(found) <= longest:
+        if found is not None and len(found) in wanted:
             by_length.setdefault(len(found), found)
     lengths = sorted(by_length, reverse=True)
     return [by_length[length] for length in lengths[:: max(len(lengths) // _MOST_SHOWN, 1)][:_MOST_SHOWN]]
