@@ -12,7 +12,8 @@ from chordless.engine.process import EngineProcess
 from chordless.tui.app import ChordlessApp
 from chordless.tui.batch_form import BatchQuestion
 from chordless.tui.screens.batch import BatchScreen
-from chordless.tui.screens.batch_questions import AskRun, LeaveBatch
+from chordless.tui.screens.leave import LeaveBatch
+from chordless.tui.screens.question import AskRun
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.batch_form import BatchForm
 from patience import PATIENCE

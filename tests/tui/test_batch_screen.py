@@ -8,7 +8,7 @@ import pytest
 from chordless.tui.batch_form import FROM_STANDARD_INPUT, BatchQuestion, plan_of, recent_batch_of
 from chordless.tui.recent_batches import RecentBatch, remember
 from chordless.tui.screens.batch import BatchScreen
-from chordless.tui.screens.batch_questions import AskResume
+from chordless.tui.screens.question import AskResume
 from chordless.tui.widgets.batch_form import BatchForm
 from chordless.tui.widgets.batch_table import BatchTable
 from chordless.tui.widgets.choice import Choice

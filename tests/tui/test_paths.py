@@ -18,7 +18,7 @@ from chordless.tui.app import ChordlessApp
 from chordless.tui.frontier_words import frontier_words
 from chordless.tui.messages import CompareRuns, ReplayRun
 from chordless.tui.run_list import details
-from chordless.tui.screens.ask_delete import _question
+from chordless.tui.screens.question import _question
 from chordless.tui.session import RunSession
 from chordless.tui.settings import LastChoices, Settings
 from textual.widgets import Input

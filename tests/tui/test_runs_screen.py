@@ -21,7 +21,7 @@ from chordless.tui import probing
 from chordless.tui.app import ChordlessApp
 from chordless.tui.run_list import counted_before, row_title, when
 from chordless.tui.run_list import details as details_of
-from chordless.tui.screens.ask_delete import AskDelete
+from chordless.tui.screens.question import AskDelete
 from chordless.tui.screens.runs import RunsScreen
 from chordless.tui.settings import Settings
 from test_history import PROGRESS, STARTED, begin, finished

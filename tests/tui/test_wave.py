@@ -12,7 +12,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.tui.app import ChordlessApp
 from chordless.tui.messages import OpenRun
 from chordless.tui.run_form import wave_of
-from chordless.tui.screens.run_wave import AskAnew
+from chordless.tui.screens.question import Question
 from chordless.tui.settings import Settings
 from textual.widgets import Static
 
@@ -43,12 +43,12 @@ def test_a_run_is_begun_anew_breadth_first_after_a_question(tmp_path, slow):
         await begin(pilot, tmp_path / "run", halt=True)
         first = app.session
         await pilot.press("B")
-        await until(pilot, lambda: isinstance(app.screen, AskAnew))
+        await until(pilot, lambda: isinstance(app.screen, Question))
         await pilot.press("n")
-        await until(pilot, lambda: not isinstance(app.screen, AskAnew))
+        await until(pilot, lambda: not isinstance(app.screen, Question))
         assert first.is_at_work
         await pilot.press("B")
-        await until(pilot, lambda: isinstance(app.screen, AskAnew))
+        await until(pilot, lambda: isinstance(app.screen, Question))
         await pilot.press("y")
         await until(pilot, lambda: app.session is not first and app.run_state.phase == "running")
         assert app.session.command.expansion == "paper"
@@ -71,12 +71,12 @@ def test_a_search_that_takes_years_names_the_boundary_and_one_key_takes_it(tmp_p
         await until(pilot, lambda: "A search: about 3.2 million years. Along a boundary:" in text_of(app))
         assert "f2 takes the boundary." in " ".join(text_of(app).split())
         await pilot.press("f2")
-        await until(pilot, lambda: isinstance(app.screen, AskAnew))
+        await until(pilot, lambda: isinstance(app.screen, Question))
         await pilot.press("n")
-        await until(pilot, lambda: not isinstance(app.screen, AskAnew))
+        await until(pilot, lambda: not isinstance(app.screen, Question))
         assert first.is_at_work
         await pilot.press("f2")
-        await until(pilot, lambda: isinstance(app.screen, AskAnew))
+        await until(pilot, lambda: isinstance(app.screen, Question))
         at_full_speed(monkeypatch)
         await pilot.press("y")
         await until(pilot, lambda: app.session is not first and app.run_state.reason == "complete")
@@ -102,10 +102,10 @@ def test_beside_a_run_of_another_process_none_is_begun_without_a_question(tmp_pa
             await until(pilot, lambda: app.run_state is not None and app.run_state.phase == "running")
             watched = app.session
             await pilot.press(key)
-            await until(pilot, lambda: isinstance(app.screen, AskAnew))
+            await until(pilot, lambda: isinstance(app.screen, Question))
             assert "goes on beside it, in another process." in str(app.screen.query_one(Static).content)
             await pilot.press("n")
-            await until(pilot, lambda: not isinstance(app.screen, AskAnew))
+            await until(pilot, lambda: not isinstance(app.screen, Question))
             assert app.session is watched
             other.stop()
 

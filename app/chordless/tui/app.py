@@ -31,8 +31,7 @@ from chordless.tui.messages import CompareRuns, ShowLength
 from chordless.tui.palette import ActionProvider
 from chordless.tui.run_keeper import RunKeeper
 from chordless.tui.screens import SCREENS
-from chordless.tui.screens.batch_questions import LeaveBatch
-from chordless.tui.screens.leave import LeaveScreen
+from chordless.tui.screens.leave import LeaveBatch, LeaveScreen
 from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, save_settings, settings_path
 from chordless.tui.widgets.glyphs import AsciiFilter, BlockFilter, NoControls
 from chordless.tui.widgets.text_field import TextField

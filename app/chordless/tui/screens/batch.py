@@ -43,8 +43,8 @@ from chordless.tui.batch_words import (
 from chordless.tui.messages import StartRun
 from chordless.tui.recent_batches import RecentBatch, load_recent, remember
 from chordless.tui.run_form import run_folder
-from chordless.tui.screens.batch_questions import AskResume, AskRun
 from chordless.tui.screens.batch_sorting import SortedBatch
+from chordless.tui.screens.question import AskResume, AskRun
 from chordless.tui.widgets.batch_form import BatchForm
 from chordless.tui.widgets.batch_table import BatchTable
 from chordless.tui.widgets.glyphs import is_ascii

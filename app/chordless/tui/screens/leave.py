@@ -1,4 +1,4 @@
-"""The questions before the user leaves while this process has a running engine."""
+"""The questions before the user leaves while this process has a running engine, of a run or of a batch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chordless.tui.screens.question import AnswerT, Dialog
 from chordless.tui.session import RunSession
 from kernels_ti import ChordlessError, EngineError
 
-SECONDS_BETWEEN_LOOKS = 0.05
+_SECONDS_BETWEEN_LOOKS = 0.05
 
 
 class LeaveQuestion(Dialog[AnswerT]):
@@ -51,7 +51,7 @@ class LeaveQuestion(Dialog[AnswerT]):
 
     def on_mount(self) -> None:
         """Look repeatedly whether it has ended, so that no question is left."""
-        self.set_interval(SECONDS_BETWEEN_LOOKS, self._look)
+        self.set_interval(_SECONDS_BETWEEN_LOOKS, self._look)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Do what the user chose."""
@@ -119,11 +119,11 @@ class LeaveScreen(LeaveQuestion[str]):
             return session.way_on()
         while session.state.phase == "starting" and session.is_at_work:
             # Before the search has begun there is no checkpoint.
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         if session.is_at_work:
             session.feed.stop()
         while session.feed.at_work:
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         return await self._go_on() if choice == "keep" and session.state.can_resume else session.way_on()
 
     async def _go_on(self) -> str:
@@ -134,10 +134,36 @@ class LeaveScreen(LeaveQuestion[str]):
         before = recording.stat().st_size
         process = go_on_detached(command, directory)
         while process.poll() is None and not is_at_work(directory):
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         look = f"chordless tui {shlex.quote(str(directory))}"
         if process.returncode is None:
             return f"the run goes on; to watch it: {look}"
         if recording.stat().st_size == before:
             raise EngineError(f"the run could not go on without the dashboard; {directory / LOG} says why")
         return f"the run went on and has ended; to look at it: {look}"
+
+
+class LeaveBatch(LeaveQuestion[bool]):
+    """Asks whether to leave while a batch is running. The answer is True after the batch has ended."""
+
+    waiting = "Waiting for the graphs that are being searched ..."
+    ended = "The batch has ended by itself."
+
+    def __init__(self, session: BatchSession) -> None:
+        super().__init__(
+            session,
+            "A batch is still running. Finished graphs are kept, and Resume continues after them.\n",
+            Button("Stop it after these graphs, and leave", id="stop", variant="primary"),
+            Button("Stop now, and leave", id="kill"),
+        )
+        self._session = session
+
+    async def leave(self, choice: str) -> bool:
+        """Stop the batch, and wait for its end."""
+        if choice == "kill":
+            self._session.kill()
+        else:
+            self._session.stop()
+        while self._session.is_at_work:
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        return True

@@ -20,7 +20,7 @@ from chordless.runs.state import RunState
 from chordless.tui import run_words, tile_words
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import ReplayRun, RunChanged, ShowLength
-from chordless.tui.screens.ask_stop import AskStop, AskStopNow
+from chordless.tui.screens.question import AskStop, AskStopNow
 from chordless.tui.screens.run_offers import OfferedKeys, offers_of
 from chordless.tui.screens.run_replay import OF_REPLAY, ReplayActions
 from chordless.tui.screens.run_way import WayAction

@@ -24,13 +24,6 @@ if TYPE_CHECKING:
 _SECONDS_BETWEEN_LOOKS = 0.05
 
 
-class AskAnew(Question):
-    """Asks whether to begin a run anew in another way; `becomes` says what becomes of the runs at work."""
-
-    def __init__(self, what: str, becomes: str) -> None:
-        super().__init__(f"{what} {becomes}\n", "Yes, begin anew")
-
-
 class WaveAction(Page):
     """The part of the Run screen that shows the wave."""
 
@@ -66,7 +59,7 @@ class WaveAction(Page):
         if shown is not None and shown.is_at_work and not shown.owns_engine and shown.replay is None:
             becomes.append("The run that is shown goes on beside it, in another process.")
         if becomes:
-            self.ask(AskAnew(what, " ".join(becomes)), begin)
+            self.ask(Question(f"{what} {' '.join(becomes)}\n", "Yes, begin anew"), begin)
         else:
             begin()
 

@@ -35,8 +35,8 @@ from chordless.tui.run_list import (
     title,
     with_home,
 )
-from chordless.tui.screens.ask_delete import AskDelete
 from chordless.tui.screens.page import Page
+from chordless.tui.screens.question import AskDelete
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.text_field import TextField
 from kernels_ti import ChordlessError
