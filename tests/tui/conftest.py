@@ -58,7 +58,7 @@ def slow(monkeypatch):
 def _no_probing(monkeypatch):
     """Answer at once what this machine can run on: an engine for each arch, and test, takes seconds."""
     monkeypatch.setattr(
-        "chordless.tui.probing.probe_arch",
+        "chordless.tui.widgets.arch_field.probe_arch",
         lambda arch, given_up: DeviceReport(arch, arch == "cpu", "a CPU", message="none"),
     )
 

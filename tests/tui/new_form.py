@@ -6,9 +6,9 @@ from pathlib import Path
 
 import chordless.tui.app
 from chordless.protocol.events import DeviceReport
-from chordless.tui import probing
 from chordless.tui.app import ChordlessApp
 from chordless.tui.settings import Settings
+from chordless.tui.widgets import arch_field
 from chordless.tui.widgets.graph_source import GraphSource
 from textual.widgets import Input, Static
 
@@ -24,7 +24,7 @@ REPORTS = {
 def answer_probes(monkeypatch):
     """Answer in place of engines; return the list of the arches that are asked for."""
     asked = []
-    monkeypatch.setattr(probing, "probe_arch", lambda arch, given_up: asked.append(arch) or REPORTS[arch])
+    monkeypatch.setattr(arch_field, "probe_arch", lambda arch, given_up: asked.append(arch) or REPORTS[arch])
     monkeypatch.setattr("chordless.tui.widgets.arch_field._SECONDS_UNTIL_PROBE", 0.001)
     return asked
 

@@ -24,15 +24,15 @@ from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import recorded
 from chordless.runs.directory import created, reopened
 from chordless.tui.app import ChordlessApp
+from chordless.tui.batch_form import RecentBatch, remember
 from chordless.tui.feeds import ReplayFeed
-from chordless.tui.load import Load
 from chordless.tui.messages import CompareRuns
 from chordless.tui.outlook import Outlook
-from chordless.tui.recent_batches import RecentBatch, remember
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.arch_field import ArchField
 from chordless.tui.widgets.batch_table import BatchTable
 from chordless.tui.widgets.graph_source import GraphSource
+from chordless.tui.widgets.load_meter import Load
 from chordless.words.cycle_range import CycleRange
 from textual.widgets import Input
 
@@ -129,7 +129,7 @@ def home_folder(path: Path):
         stack.callback(time.tzset)
         stack.enter_context(patch.dict(os.environ, kept | environment, clear=True))
         time.tzset()
-        stack.enter_context(patch("chordless.tui.probing.probe_arch", lambda arch, given_up: _DEVICES[arch]))
+        stack.enter_context(patch("chordless.tui.widgets.arch_field.probe_arch", lambda arch, given_up: _DEVICES[arch]))
         stack.enter_context(patch("chordless.tui.widgets.arch_field._SECONDS_UNTIL_PROBE", 0.001))
         stack.enter_context(patch("chordless.tui.session._SECONDS_OF_QUIET", math.inf))
         stack.enter_context(patch("chordless.tui.widgets.load_meter.machine_load", lambda: Load((0.97, 0.6))))

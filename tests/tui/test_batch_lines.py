@@ -8,7 +8,7 @@ import pytest
 from chordless.protocol.orders import BatchJob
 from chordless.tui.batch_form import BatchQuestion, plan_of, run_of, source_of
 from chordless.tui.batch_lines import BatchLine, LineIndex, is_batch_file, line_count
-from chordless.tui.batch_order import ColumnOrder, titles_of
+from chordless.tui.screens.batch_sorting import ColumnOrder, titles_of
 
 from tui.batch_files import TRIANGLE, error, line
 
@@ -160,7 +160,7 @@ def ordered(column, index, *, falling, cancelled=False):
 
 
 def test_lines_are_sorted_by_a_column_and_only_new_ones_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("chordless.tui.batch_order._LINES_AT_ONCE", 2)
+    monkeypatch.setattr("chordless.tui.screens.batch_sorting._LINES_AT_ONCE", 2)
     path = tmp_path / "out.jsonl"
     path.write_bytes(line("b", n=5) + error("x") + line("a", n=7) + line("c", n=5))
     index = LineIndex(str(path))

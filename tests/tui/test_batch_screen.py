@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from chordless.tui.batch_form import FROM_STANDARD_INPUT, BatchQuestion, plan_of, recent_batch_of
-from chordless.tui.recent_batches import RecentBatch, remember
+from chordless.tui.batch_form import FROM_STANDARD_INPUT, BatchQuestion, RecentBatch, plan_of, recent_batch_of, remember
 from chordless.tui.screens.batch import BatchScreen
 from chordless.tui.screens.question import AskResume
 from chordless.tui.widgets.batch_form import BatchForm

@@ -9,9 +9,9 @@ import pytest
 from chordless.graphs.overlap_report import OverlapReport, SpeciesHoles
 from chordless.protocol.orders import RunCommand
 from chordless.tui.app import ChordlessApp
-from chordless.tui.food_web import is_known_in_full, report_of_web, verdict_words
 from chordless.tui.messages import StartRun
 from chordless.tui.settings import Settings
+from chordless.tui.widgets.web_verdict import is_known_in_full, report_of_web, verdict_words
 from food_webs import write_web
 from textual.widgets import Static
 

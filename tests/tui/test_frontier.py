@@ -8,8 +8,7 @@ import pytest
 from chordless.protocol.events import Progress
 from chordless.runs.course import MOST_PIECES, Course, PathCourse
 from chordless.runs.state import RunState
-from chordless.tui.frontier_words import frontier_words
-from chordless.tui.widgets.frontier_view import FrontierView, bands_of, heat_levels, resampled
+from chordless.tui.widgets.frontier_view import FrontierView, bands_of, frontier_words, heat_levels, resampled
 from rich.style import Style
 from textual.app import App
 from textual.color import Color

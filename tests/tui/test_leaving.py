@@ -17,9 +17,9 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.history import summarize
 from chordless.runs.mailbox import is_at_work
 from chordless.tui.app import ChordlessApp
-from chordless.tui.detached import go_on_detached
 from chordless.tui.messages import StartRun
 from chordless.tui.screens.leave import LeaveScreen
+from chordless.tui.session import go_on_detached
 from chordless.tui.settings import Settings
 from patience import PATIENCE
 from program import ROOT, SOURCE_PATH, events_in, slow_boot
@@ -128,7 +128,7 @@ BEGINS = f"""
 import sys, time, chordless.engine.process
 from chordless.commands.tui import show
 from chordless.tui.app import ChordlessApp
-from chordless.tui.detached import go_on_detached
+from chordless.tui.session import go_on_detached
 from chordless.tui.messages import StartRun
 from chordless.tui.settings import Settings
 from tui.slow_runs import command
@@ -244,7 +244,7 @@ def test_a_run_goes_on_when_the_tab_of_its_browser_is_closed_but_not_against_an_
 
 def test_a_run_on_a_cluster_goes_on_there_by_itself(tmp_path, monkeypatch):
     started = []
-    monkeypatch.setattr("chordless.tui.detached.subprocess.Popen", lambda arguments, **more: started.append(arguments))
+    monkeypatch.setattr("chordless.tui.session.subprocess.Popen", lambda arguments, **more: started.append(arguments))
     go_on_detached(RunCommand("petersen", 0.0, cluster="local", gpus=(0, 2)), tmp_path)
     words = " ".join(started[0])
     assert "--cluster local --gpus 0,2 --progress none" in words

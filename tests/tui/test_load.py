@@ -10,10 +10,8 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-from chordless.tui import load as load_module
-from chordless.tui.load import Load, ProcessLoads, machine_load
 from chordless.tui.widgets import load_meter
-from chordless.tui.widgets.load_meter import LoadMeter, means
+from chordless.tui.widgets.load_meter import Load, LoadMeter, ProcessLoads, machine_load, means
 from textual.app import App
 
 from tui.pilots import SMALL, drive, text_of, until
@@ -57,21 +55,21 @@ def nvml(loads, fails_at=""):
 )
 def test_the_load_of_the_machine(monkeypatch, library, gpus):
     monkeypatch.setitem(sys.modules, "pynvml", library)
-    monkeypatch.setattr(load_module.psutil, "cpu_percent", lambda percpu: [12.0, 100.0])
-    load_module._gpus.cache_clear()
+    monkeypatch.setattr(load_meter.psutil, "cpu_percent", lambda percpu: [12.0, 100.0])
+    load_meter._gpus.cache_clear()
     assert machine_load() == Load((0.12, 1.0), gpus)
-    load_module._gpus.cache_clear()
+    load_meter._gpus.cache_clear()
 
 
 def test_the_part_of_a_process(monkeypatch):
-    monkeypatch.setattr(load_module.psutil, "cpu_count", lambda: 4)
-    monkeypatch.setattr(load_module.psutil.Process, "cpu_percent", lambda process: 300.0)
+    monkeypatch.setattr(load_meter.psutil, "cpu_count", lambda: 4)
+    monkeypatch.setattr(load_meter.psutil.Process, "cpu_percent", lambda process: 300.0)
     children = {os.getpid(): []}
-    monkeypatch.setattr(load_module.psutil.Process, "children", lambda process: children.get(process.pid, []))
+    monkeypatch.setattr(load_meter.psutil.Process, "children", lambda process: children.get(process.pid, []))
     loads = ProcessLoads()
     assert [loads.of(os.getpid()) for _ in range(2)] == [None, 0.75]
     # Its workers are a part of it.
-    monkeypatch.setattr(load_module.psutil.Process, "cpu_percent", lambda process: 100.0)
+    monkeypatch.setattr(load_meter.psutil.Process, "cpu_percent", lambda process: 100.0)
     children[os.getpid()] = [psutil.Process(os.getppid())]
     assert [loads.of(os.getpid()) for _ in range(2)] == [0.25, 0.5]
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
@@ -135,8 +133,8 @@ def test_each_processor_has_a_bar_while_a_run_is_at_work(monkeypatch, load, heig
 @pytest.mark.parametrize(("size", "words"), [(SMALL, "cpu ▁█ gpu ▆ 62%"), ((120, 40), "gpu █▃ 62%")])
 def test_the_screen_of_a_run_shows_the_load_of_gpus(monkeypatch, size, words):
     monkeypatch.setitem(sys.modules, "pynvml", nvml([100, 25]))
-    monkeypatch.setattr(load_module.psutil, "cpu_percent", lambda percpu: [0.0, 100.0])
-    load_module._gpus.cache_clear()
+    monkeypatch.setattr(load_meter.psutil, "cpu_percent", lambda percpu: [0.0, 100.0])
+    load_meter._gpus.cache_clear()
     app = Stage(RUNNING)
 
     async def steps(pilot):
@@ -144,4 +142,4 @@ def test_the_screen_of_a_run_shows_the_load_of_gpus(monkeypatch, size, words):
         await until(pilot, lambda: words in text_of(app))
 
     play(app, size, steps)
-    load_module._gpus.cache_clear()
+    load_meter._gpus.cache_clear()

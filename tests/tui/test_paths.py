@@ -15,12 +15,12 @@ from chordless.runs.history import summarize
 from chordless.runs.state import RunState
 from chordless.tui import cycle_words, run_words, tile_words
 from chordless.tui.app import ChordlessApp
-from chordless.tui.frontier_words import frontier_words
 from chordless.tui.messages import CompareRuns, ReplayRun
 from chordless.tui.run_list import details
 from chordless.tui.screens.question import _question
 from chordless.tui.session import RunSession
 from chordless.tui.settings import LastChoices, Settings
+from chordless.tui.widgets.frontier_view import frontier_words
 from textual.widgets import Input
 
 from tui.pilots import LARGE, SMALL, drive, text_of, until

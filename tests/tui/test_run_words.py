@@ -10,7 +10,7 @@ from chordless.runs.state import RunState
 from chordless.tui import run_words, tile_words
 from chordless.tui.batch_session import BatchState
 from chordless.tui.batch_words import now_text
-from chordless.tui.frontier_words import frontier_words
+from chordless.tui.widgets.frontier_view import frontier_words
 
 RUNNING = RunState(
     phase="running", began=1.0, changed=100.0, graph="a", n=9, m=12, max_degree=4, arch="cpu", device="x", seconds=10.0,

@@ -17,13 +17,13 @@ from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import reopened
 from chordless.runs.elsewhere import note_folder
 from chordless.runs.history import RunSummary
-from chordless.tui import probing
 from chordless.tui.app import ChordlessApp
 from chordless.tui.run_list import counted_before, row_title, when
 from chordless.tui.run_list import details as details_of
 from chordless.tui.screens.question import AskDelete
 from chordless.tui.screens.runs import RunsScreen
 from chordless.tui.settings import Settings
+from chordless.tui.widgets import arch_field
 from test_history import PROGRESS, STARTED, begin, finished
 from textual.coordinate import Coordinate
 from textual.widgets import Static
@@ -60,7 +60,7 @@ class Recorder(ChordlessApp):
 
 @pytest.fixture(autouse=True)
 def unprobed(monkeypatch):
-    monkeypatch.setattr(probing, "probe_arch", lambda arch, given_up: None)
+    monkeypatch.setattr(arch_field, "probe_arch", lambda arch, given_up: None)
     monkeypatch.setattr("chordless.tui.screens.runs._SECONDS_BETWEEN_LOOKS", 0.05)
 
 

@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,12 +24,10 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from chordless.cycles.index import CycleFilter
-from chordless.tui.actions import EVERYWHERE, bindings_of, usable_keys
+from chordless.tui.actions import EVERYWHERE, ActionProvider, bindings_of, usable_keys
 from chordless.tui.batch_session import BatchSession
-from chordless.tui.failure import short_traceback
 from chordless.tui.feeds import Feed, FollowFeed, ReplayFeed
 from chordless.tui.messages import CompareRuns, ShowLength
-from chordless.tui.palette import ActionProvider
 from chordless.tui.run_keeper import RunKeeper
 from chordless.tui.screens import SCREENS
 from chordless.tui.screens.leave import LeaveBatch, LeaveScreen
@@ -40,6 +39,7 @@ from kernels_ti import EngineError
 
 _SECONDS_UNTIL_PREPARED, _SECONDS_TO_CHANGE = 0.3, 0.01
 _SECONDS_OF_AN_ERROR = 15.0
+_PROGRAM, _FRAMES_SHOWN = Path(__file__).parents[1], 3
 _ASCII_FILTER, _BLOCK_FILTER, _NO_CONTROLS = AsciiFilter(), BlockFilter(), NoControls()
 _LEAVING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -396,4 +396,7 @@ class ChordlessApp(RunKeeper):
         if os.environ.get("CHORDLESS_DEBUG"):
             super()._fatal_error()
             return
-        self.panic(Text(short_traceback()))
+        _, error, trace = sys.exc_info()
+        own = [frame for frame in traceback.extract_tb(trace) if _PROGRAM in Path(frame.filename).parents]
+        lines = traceback.format_list(own[-_FRAMES_SHOWN:]) + traceback.format_exception_only(error)
+        self.panic(Text(f"{''.join(lines).rstrip()}\nThe dashboard has failed; CHORDLESS_DEBUG=1 shows more."))

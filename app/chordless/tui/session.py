@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,15 +12,17 @@ from pathlib import Path
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, resume_line
 from chordless.runs.state import RunState
-from chordless.tui.detached import go_on_detached
 from chordless.tui.feeds import Batch, Feed, ReplayFeed
 from chordless.words.cycle_range import CycleRange
+from kernels_ti import EngineError, child
 
 # Writing a checkpoint of many gigabytes takes long.
 _SECONDS_TO_STOP = 60.0
 _SECONDS_TO_END = 15.0
 # An engine at work reports ten times a second, but not while it compiles or seeks an order.
 _SECONDS_OF_QUIET = 1.5
+DETACHED_LOG = "detached.log"
+_BOOT = "from chordless.cli import main; sys.exit(main())"
 
 
 class RunSession:
@@ -144,3 +147,39 @@ def _estimated(state: RunState, expected: CycleRange | None) -> RunState:
         cycles_high=expected.high if math.isfinite(expected.high) else None,
         is_counted=expected.exact,
     )
+
+
+def go_on_detached(command: RunCommand, directory: Path) -> subprocess.Popen[bytes]:
+    """Start ``chordless resume`` for a stopped run, in a session of its own; nobody has to wait for it.
+
+    The device, the limit and the other options of `command` stay in force. Whatever the process prints besides events
+    is appended to ``detached.log`` in the run directory. Raise EngineError if it cannot be started.
+    """
+    arguments = ["resume", str(directory.resolve()), *_options_of(command)]
+    try:
+        with open(directory / DETACHED_LOG, "ab") as log:
+            return subprocess.Popen(
+                child.command(_BOOT, *arguments),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise EngineError(f"cannot let the run go on by itself: {error.strerror}") from error
+
+
+def _options_of(command: RunCommand) -> list[str]:
+    given = {
+        "--arch": command.arch,
+        "--threads": command.threads,
+        "--memory": command.memory,
+        # The number of cycles of a sample is kept in its folder.
+        "--limit": command.limit if command.pick == "all" else None,
+        "--timeout": command.timeout,
+        "--checkpoint-every": command.checkpoint_every,
+        "--cluster": command.cluster,
+        "--gpus": None if command.gpus is None else ",".join(map(str, command.gpus)),
+    }
+    chosen = [text for option, value in given.items() if value is not None for text in (option, str(value))]
+    return [*chosen, "--progress", "none"]

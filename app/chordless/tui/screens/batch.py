@@ -19,9 +19,12 @@ from chordless.tui.batch_form import (
     FROM_STANDARD_INPUT,
     MANIFEST,
     BatchPlan,
+    RecentBatch,
     absolute,
     free_output,
+    load_recent,
     recent_batch_of,
+    remember,
     run_of,
     shortest,
     source_of,
@@ -41,7 +44,6 @@ from chordless.tui.batch_words import (
     trouble_text,
 )
 from chordless.tui.messages import StartRun
-from chordless.tui.recent_batches import RecentBatch, load_recent, remember
 from chordless.tui.run_form import run_folder
 from chordless.tui.screens.batch_sorting import SortedBatch
 from chordless.tui.screens.question import AskResume, AskRun

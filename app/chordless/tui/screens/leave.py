@@ -15,10 +15,9 @@ from textual.widgets import Button, Label
 from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
 from chordless.tui.batch_session import BatchSession
-from chordless.tui.detached import LOG, go_on_detached
 from chordless.tui.run_words import graph_name, stop_now_words
 from chordless.tui.screens.question import AnswerT, Dialog
-from chordless.tui.session import RunSession
+from chordless.tui.session import DETACHED_LOG, RunSession, go_on_detached
 from kernels_ti import ChordlessError, EngineError
 
 _SECONDS_BETWEEN_LOOKS = 0.05
@@ -139,7 +138,7 @@ class LeaveScreen(LeaveQuestion[str]):
         if process.returncode is None:
             return f"the run goes on; to watch it: {look}"
         if recording.stat().st_size == before:
-            raise EngineError(f"the run could not go on without the dashboard; {directory / LOG} says why")
+            raise EngineError(f"the run could not go on without the dashboard; {directory / DETACHED_LOG} says why")
         return f"the run went on and has ended; to look at it: {look}"
 
 

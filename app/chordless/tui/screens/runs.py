@@ -21,7 +21,6 @@ from chordless.runs.elsewhere import noted_folders
 from chordless.runs.history import RunSummary, delete_run, foreign_files, list_runs
 from chordless.runs.mailbox import is_at_work
 from chordless.tui.actions import bindings_of, list_bindings
-from chordless.tui.load import ProcessLoads
 from chordless.tui.marks import sort_arrow
 from chordless.tui.messages import CompareRuns, OpenRun
 from chordless.tui.run_list import (
@@ -38,6 +37,7 @@ from chordless.tui.run_list import (
 from chordless.tui.screens.page import Page
 from chordless.tui.screens.question import AskDelete
 from chordless.tui.widgets.glyphs import is_ascii
+from chordless.tui.widgets.load_meter import ProcessLoads
 from chordless.tui.widgets.text_field import TextField
 from kernels_ti import ChordlessError
 from kernels_ti.errors import quantity

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 
 from textual import work
 from textual.message import Message
 from textual.timer import Timer
 from textual.worker import get_current_worker
 
+from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport
-from chordless.tui import probing
+from chordless.protocol.orders import ProbeCommand
 from chordless.tui.widgets.choice import Choice
+from kernels_ti import EngineError
 from kernels_ti.choices import ARCHES
 
-_WITHOUT_PROBE = {
-    "auto": "CPU or CUDA",
-    "reference": "plain Python, slow",
-}
+_WITHOUT_PROBE = {"auto": "CPU or CUDA", "reference": "plain Python, slow"}
 _WIDTH = 9
 # Vulkan drivers that compute on the CPU.
 _SOFTWARE = ("llvmpipe", "lavapipe", "swiftshader")
-_SECONDS_UNTIL_PROBE = 0.3
+_SECONDS_UNTIL_PROBE, _LONGEST_PROBE = 0.3, 60.0
+_SECONDS_BETWEEN_LOOKS = 0.1
 
 
 class ArchField(Choice):
@@ -62,7 +64,7 @@ class ArchField(Choice):
         worker = get_current_worker()
         for arch in ARCHES:
             if arch not in _WITHOUT_PROBE and arch not in self.reports:
-                report = await asyncio.to_thread(probing.probe_arch, arch, lambda: worker.is_cancelled)
+                report = await asyncio.to_thread(probe_arch, arch, lambda: worker.is_cancelled)
                 if report is not None:
                     self._take(report)
 
@@ -78,3 +80,25 @@ class ArchField(Choice):
         words = words.removeprefix("not available here: ")
         self.relabel(report.arch, f"{report.arch:<{_WIDTH}} {words}", disabled=not report.available)
         self.post_message(self.Probed())
+
+
+def probe_arch(arch: str, given_up: Callable[[], bool]) -> DeviceReport | None:
+    """Open an arch, test it, and describe its device, all in a separate engine, which then ends.
+
+    `given_up` is called ten times a second; once it returns True, the engine is killed, and the answer is None.
+    """
+    deadline, message = time.monotonic() + _LONGEST_PROBE, f"gave no answer in {_LONGEST_PROBE:.0f} s"
+    try:
+        with EngineProcess(ProbeCommand(arch)) as engine:
+            while time.monotonic() < deadline:
+                if given_up():
+                    return None
+                answer = engine.answer(_SECONDS_BETWEEN_LOOKS)
+                if isinstance(answer, DeviceReport):
+                    return answer
+                if answer is not None:
+                    message = answer.message
+                    break
+    except EngineError as error:
+        message = str(error)
+    return DeviceReport(arch, available=False, message=message)
