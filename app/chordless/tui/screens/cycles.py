@@ -11,25 +11,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 from textual import work
 from textual.app import ComposeResult
-from textual.containers import Container, Vertical
-from textual.widgets import Static
+from textual.containers import Center, Container, Vertical
+from textual.widgets import Button, Static
 from textual.worker import get_current_worker
 
 from chordless.cycles.browse import FoundCycle, RunCycles, ShownCycles
 from chordless.cycles.index import ORDERS, CycleFilter, CycleIndex, Order, build_index
 from chordless.graphs.drawing import can_be_drawn, layout_of
+from chordless.protocol.orders import RunCommand
 from chordless.runs.state import RunState
 from chordless.tui import cycle_words
 from chordless.tui.actions import actions_of, bindings_of
 from chordless.tui.marks import sentence
 from chordless.tui.messages import RunChanged
+from chordless.tui.run_form import kept_pick_of, listing_of, sample_of
 from chordless.tui.screens.cycle_drawing import DrawingActions
-from chordless.tui.screens.cycle_heat import HeatActions
-from chordless.tui.screens.cycle_offer import OfferActions
 from chordless.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
 from chordless.tui.screens.cycle_taking import TakingActions
 from chordless.tui.widgets.cycle_table import CycleTable
-from chordless.tui.widgets.cycles_offer import CyclesOffer
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.graph_view import GraphView
 from kernels_ti import ChordlessError
@@ -48,7 +47,7 @@ _NOTHING = "No cycles to browse yet.\n\nStart a run that lists its cycles, or op
 _SOON = "The engine is getting ready. The {}s come here as they are found."
 
 
-class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
+class CyclesScreen(DrawingActions, TakingActions):
     """The cycles that a run has listed; `index` has those that are shown, in their order."""
 
     TAB = "cycles"
@@ -66,7 +65,9 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
         self._built_at = self._build_seconds = 0.0
         self._may_build = True
         # Threads may still report after the screen was removed. A query would fail then, so the parts are attributes.
-        self._nothing = CyclesOffer(id="cycles-nothing")
+        self._why_none = Static("", markup=False)
+        self._offer = Button("", variant="primary", action="screen.take_offer")
+        self._said: tuple[str | None, str] = (None, "")
         self._status = Static("", id="cycles-status", markup=False)
         self._table = CycleTable(id="cycles-table")
         self._graph_view = GraphView(id="cycles-graph")
@@ -74,7 +75,10 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
 
     def parts(self) -> ComposeResult:
         """Put the screen together."""
-        yield self._nothing
+        with Vertical(id="cycles-nothing"):
+            yield self._why_none
+            with Center():
+                yield self._offer
         with Container(id="cycles-browser"):
             yield self._status
             with Container(id="cycles-panes"):
@@ -102,7 +106,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
         self._state = state
         if state.graph and state.options and state.options.get("output_format") != "parts":
             self._path = self._run = None
-            self._say(*cycle_words.offer_words(state, self.listing_command() is not None))
+            self._say(*cycle_words.offer_words(state, self._listing_command() is not None))
         elif state.error and state.directory is None:
             self._say(sentence(state.error))
         elif state.directory is None:
@@ -110,6 +114,14 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
             self._say(_SOON.format(state.thing) if state.phase == "starting" else _NOTHING)
         elif Path(state.directory) != self._path:
             self.show_directory(Path(state.directory))
+
+    def _listing_command(self) -> RunCommand | None:
+        """Return the command of a run that has ended without keeping its cycles; None if it is unknown."""
+        session = self.dashboard.session
+        try:
+            return None if session is None or session.is_at_work else session.known_command()
+        except ChordlessError:
+            return None
 
     # Which run
 
@@ -158,8 +170,13 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
         """Show a text in place of the cycles, with a button if it has a label. None shows the cycles."""
         self.set_class(text is None, "-browsing")
         self.refresh_bindings()
-        if text is not None:
-            self._nothing.say(text, button)
+        if text is not None and (text, button) != self._said:
+            self._why_none.update(text)
+            self._offer.label = button.replace("[", r"\[")
+            self._offer.display = bool(button)
+            if button:
+                self._offer.focus()
+        self._said = (text, button)
 
     # News of a run that goes on
 
@@ -306,6 +323,14 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer the actions on cycles only if there are cycles."""
         return self._run is not None or action not in _ACTIONS
+
+    def action_take_offer(self) -> None:
+        """Start a run that lists the cycles, picks them again, or draws some of too many. This screen shows them."""
+        command, state = self._listing_command(), self.dashboard.run_state
+        if command is None or state is None:
+            return
+        make = sample_of if cycle_words.is_too_many(state) else listing_of
+        self.begin_again(command, make if command.pick == "all" else kept_pick_of, show="cycles")
 
     def action_go_to(self) -> None:
         """Ask for the number of a cycle, and go there."""

@@ -21,9 +21,8 @@ from chordless.tui import run_words, tile_words
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import ReplayRun, RunChanged, ShowLength
 from chordless.tui.screens.question import AskStop, AskStopNow
-from chordless.tui.screens.run_offers import OfferedKeys, offers_of
-from chordless.tui.screens.run_replay import OF_REPLAY, ReplayActions
-from chordless.tui.screens.run_way import WayAction
+from chordless.tui.screens.run_anew import AnewActions
+from chordless.tui.screens.run_keys import OF_REPLAY, RunKeys, offers_of
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, series_of
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.frontier_view import FrontierView
@@ -52,7 +51,7 @@ _TILES: dict[str, tuple[str, Callable[[RunState], tile_words.TileWords], bool]] 
 }
 
 
-class RunScreen(WayAction, ReplayActions, OfferedKeys):
+class RunScreen(AnewActions, RunKeys):
     """One run: live, ended, or replayed."""
 
     TAB = "run"

@@ -1,4 +1,4 @@
-"""The keys that the Run screen offers in its footer: those that are possible now."""
+"""The keys that the Run screen offers in its footer, those that are possible now; and those of a replay."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from chordless.runs.state import RunState
 from chordless.tui.screens.page import Page
 
 if TYPE_CHECKING:
+    from chordless.tui.feeds import ReplayFeed
     from chordless.tui.session import RunSession
 
+OF_REPLAY = frozenset({"rewind", "forward", "slower", "faster"})
+"""The names of the actions on a replay."""
+_STEP_OF_REPLAY, _SECONDS_IF_UNKNOWN = 1 / 20, 200.0
 
-class OfferedKeys(Page):
-    """A screen whose footer shows only what is possible. All keys stay bound: the others say why they do nothing."""
+
+class RunKeys(Page):
+    """The Run screen's footer shows only what is possible. All keys stay bound: the others say why they do nothing."""
 
     _offered: dict[str, str]
 
@@ -30,6 +35,33 @@ class OfferedKeys(Page):
     def _as_offered(self, binding: Binding) -> Binding:
         title = self._offered.get(binding.action)
         return replace(binding, show=title is not None, description=title or binding.description)
+
+    @property
+    def _replay(self) -> ReplayFeed | None:
+        session = self.dashboard.session
+        return None if session is None else session.replay
+
+    def action_rewind(self) -> None:
+        """Go back in the replay."""
+        self._seek(-_STEP_OF_REPLAY)
+
+    def action_forward(self) -> None:
+        """Go on in the replay."""
+        self._seek(_STEP_OF_REPLAY)
+
+    def action_slower(self) -> None:
+        """Play the replay at half the speed."""
+        if (replay := self._replay) is not None:
+            replay.hurry(1 / 2)
+
+    def action_faster(self) -> None:
+        """Play the replay at twice the speed."""
+        if (replay := self._replay) is not None:
+            replay.hurry(2)
+
+    def _seek(self, share: float) -> None:
+        if (replay := self._replay) is not None:
+            replay.seek(share * (replay.length or _SECONDS_IF_UNKNOWN))
 
 
 def offers_of(
