@@ -18,7 +18,7 @@ from program import SOURCE_PATH
 CHORDLESS = f"{shlex.quote(sys.executable)} -m chordless"
 BROKEN = (
     "import sys; from chordless.cli import main; from chordless.tui.app import ChordlessApp; "
-    "ChordlessApp.action_show_runs = lambda self: 1 / 0; sys.exit(main([]))"
+    "ChordlessApp.action_show = lambda self, name: 1 / 0; sys.exit(main([]))"
 )
 
 

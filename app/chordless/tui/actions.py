@@ -26,7 +26,7 @@ _SAME_AS_ALT = {
     "alt+4": "cent_sign",
     "alt+5": "infinity",
 }
-_WHERE = {
+WHERE = {
     EVERYWHERE: "on every screen",
     LISTS: "in every list",
     DIALOGS: "in a question",
@@ -44,7 +44,8 @@ class Action:
     """Something that a user can do."""
 
     # Its meaning. All actions with a key in common have the same name. The method ``action_<name>`` carries it out.
-    # It is a method of the screen, or of the app for an action of `EVERYWHERE`, or of every list for one of `LISTS`.
+    # It is a method of the screen, or of the app for an action of `EVERYWHERE`, or of every list for one of `LISTS`. Of
+    # ``show_new`` and the like the second word is the argument of one method: ``action_show("new")``.
     # Screen and name together are the name in the settings: ``run.pause = "p"``.
     name: str
     screen: str  # The screen that offers it, or `EVERYWHERE`, `LISTS`, `DIALOGS`, or `QUESTIONS`
@@ -59,15 +60,21 @@ class Action:
         """The name in the settings, such as ``run.pause``."""
         return f"{self.screen}.{self.name}"
 
+    @property
+    def call(self) -> str:
+        """What Textual calls, such as ``stop`` or ``show('new')``."""
+        verb, _, what = self.name.partition("_")
+        return f"{verb}({what!r})" if verb in ("show", "pan", "zoom") else self.name
+
     def bindings(self) -> list[BindingType]:
         """Return the key bindings for Textual. Those with alt work in a text field too, before it takes the letter."""
         keys = self.keys.split(",")
         direct = [name for key in keys if key in _SAME_AS_ALT for name in (key, _SAME_AS_ALT[key])]
         plain = [key for key in keys if key not in _SAME_AS_ALT]
-        first = Binding(",".join(plain), self.name, self.title, show=self.in_footer, id=self.id)
+        first = Binding(",".join(plain), self.call, self.title, show=self.in_footer, id=self.id)
         if not direct:
             return [first]
-        return [first, Binding(",".join(direct), self.name, self.title, show=False, id=self.id, priority=True)]
+        return [first, Binding(",".join(direct), self.call, self.title, show=False, id=self.id, priority=True)]
 
 
 _Row = tuple[str, str, str, str] | tuple[str, str, str, str, bool]
@@ -207,6 +214,7 @@ ACTIONS = (
         ("open", "enter", "Open", "Search the graph on its own, and watch it; you are asked first.", SHOWN),
     ),
 )
+BY_ID = {action.id: action for action in ACTIONS}
 
 
 def actions_of(screen: str) -> Iterator[Action]:
@@ -240,8 +248,7 @@ def display_of(app: App[Any], keys: list[str]) -> str:
 
 def key_of(screen: Screen[Any], action_id: str) -> str:
     """Return a key of an action that works now, as the dashboard displays it."""
-    (action,) = (action for action in ACTIONS if action.id == action_id)
-    return key_that_works(screen, action)
+    return key_that_works(screen, BY_ID[action_id])
 
 
 def key_that_works(screen: Screen[Any], action: Action) -> str:
@@ -252,15 +259,12 @@ def key_that_works(screen: Screen[Any], action: Action) -> str:
     return min((screen.app.get_key_display(Binding(key, "")) for key in keys), key=len)
 
 
-_DEFAULT_KEYS = {action.id: action.keys for action in ACTIONS}
-
-
 def usable_keys(wanted: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     """Check the keys that a user wants in place of the default ones: for the id of an action, its keys with commas.
 
     Return those that are valid and free, and the faults of the others.
     """
-    own = _DEFAULT_KEYS
+    own = {action.id: action.keys for action in ACTIONS}
     usable = dict(wanted)
     faults: list[str] = []
     while True:
@@ -284,26 +288,17 @@ def _fault(name: str, chosen: str, keys: dict[str, str]) -> str | None:
         return f"{strange[0]!r} is no key"
     for other, taken in keys.items():
         # Where two actions have a key in common by default, that is on purpose.
-        shared = (_split(chosen) & _split(taken)) - (_split(_DEFAULT_KEYS[name]) & _split(_DEFAULT_KEYS[other]))
-        meet = {_screen_of(name), _screen_of(other)}
+        shared = (_split(chosen) & _split(taken)) - (_split(BY_ID[name].keys) & _split(BY_ID[other].keys))
+        meet = {BY_ID[name].screen, BY_ID[other].screen}
         if other != name and shared and (len(meet) == 1 or meet & {EVERYWHERE, LISTS}):
-            return f"{_action_called(other)} has that key"
+            action = BY_ID[other]
+            return f"{action.title} {WHERE.get(action.screen, f'on {action.screen.capitalize()}')} has that key"
     return None
-
-
-def _action_called(name: str) -> str:
-    """Return an action in words, with the screen that has it: ``Resume on Run``."""
-    (action,) = (action for action in ACTIONS if action.id == name)
-    return f"{action.title} {_WHERE.get(action.screen, f'on {action.screen.capitalize()}')}"
 
 
 def _split(keys: str) -> set[str]:
     """Return the single keys in displayed form, so that ``?`` and ``question_mark`` are equal."""
     return {format_key(key.strip()) for key in keys.split(",")}
-
-
-def _screen_of(action_id: str) -> str:
-    return action_id.partition(".")[0]
 
 
 def _is_key(shown: str) -> bool:
@@ -337,7 +332,7 @@ class ActionProvider(Provider):
         for action in actions:
             keys = display_of(app, keys_of(action, getattr(app, "keys", {})))
             namespace = app if action.screen == EVERYWHERE else screen
-            yield action.title, f"({keys}) {action.help}", partial(app.run_action, action.name, namespace)
+            yield action.title, f"({keys}) {action.help}", partial(app.run_action, action.call, namespace)
         yield "Theme", "Choose other colours, here or in the settings.", app.search_themes
         for theme in sorted(app.available_themes):
             yield f"Theme {theme}", "Take these colours.", partial(setattr, app, "theme", theme)

@@ -247,12 +247,6 @@ class ChordlessApp(RunKeeper):
         only = CycleFilter(message.length, message.length)
         self.screen.call_after_refresh(self.screen.show_only, only)  # type: ignore[attr-defined]
 
-    def _show_tab(self, name: str) -> None:
-        """Show a screen by its key. No field of it has the focus, so that another digit is a key too."""
-        self.show(name)
-        if isinstance(self.screen.focused, Input):
-            self.screen.set_focus(None)
-
     @property
     def screen_before(self) -> str | None:
         """The name of the screen that was shown before this one."""
@@ -263,39 +257,15 @@ class ChordlessApp(RunKeeper):
         """Whether no other screen was shown before this one."""
         return not self._history
 
-    def action_show_new(self) -> None:
-        """Show the form for a new run."""
-        self._show_tab("new")
-
-    def action_show_run(self) -> None:
-        """Show the run."""
-        self._show_tab("run")
-
-    def action_show_cycles(self) -> None:
-        """Show the cycles of the run."""
-        self._show_tab("cycles")
-
-    def action_show_runs(self) -> None:
-        """Show the history."""
-        self._show_tab("runs")
-
-    def action_show_batch(self) -> None:
-        """Show the form and the table of a batch."""
-        self._show_tab("batch")
-
-    def action_show_help(self) -> None:
-        """Show every key. From the help screen, go back."""
-        if self.current_mode == "help":
+    def action_show(self, name: str) -> None:
+        """Show a screen by its key. From the help and the settings, the same key goes back."""
+        if name not in TABS and name == self.current_mode:
             self.call_later(self.action_back)
-        else:
-            self.show("help")
-
-    def action_show_settings(self) -> None:
-        """Show the settings. From there, go back."""
-        if self.current_mode == "settings":
-            self.call_later(self.action_back)
-        else:
-            self.show("settings")
+            return
+        self.show(name)
+        if name in TABS and isinstance(self.screen.focused, Input):
+            # No field has the focus, so that another digit is a key too.
+            self.screen.set_focus(None)
 
     def use_keys(self, keys: dict[str, str]) -> None:
         """Use other keys from now on, those of `usable_keys`, and keep them."""

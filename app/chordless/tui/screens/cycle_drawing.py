@@ -23,6 +23,7 @@ from kernels_ti import ChordlessError
 
 _ROWS_AT_ONCE = 1 << 18
 _SECONDS_BETWEEN_NEWS = 0.1
+_WAYS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 
 
 class DrawingActions(Page):
@@ -55,33 +56,17 @@ class DrawingActions(Page):
         """Switch between the cycle alone and the cycle in the graph."""
         self._graph_view.set_alone(not self._graph_view.is_alone)
 
-    def action_zoom_in(self) -> None:
-        """Magnify the drawing."""
-        self._graph_view.zoom(1)
-
-    def action_zoom_out(self) -> None:
-        """Shrink the drawing, so that it shows more of the graph."""
-        self._graph_view.zoom(-1)
+    def action_zoom(self, way: str) -> None:
+        """Magnify the drawing, or shrink it, so that it shows more of the graph."""
+        self._graph_view.zoom(1 if way == "in" else -1)
 
     def action_fit(self) -> None:
         """Show the whole graph."""
         self._graph_view.fit()
 
-    def action_pan_left(self) -> None:
-        """Move the view to the left."""
-        self._graph_view.pan_by_share(-1, 0)
-
-    def action_pan_right(self) -> None:
-        """Move the view to the right."""
-        self._graph_view.pan_by_share(1, 0)
-
-    def action_pan_up(self) -> None:
-        """Move the view up."""
-        self._graph_view.pan_by_share(0, -1)
-
-    def action_pan_down(self) -> None:
-        """Move the view down."""
-        self._graph_view.pan_by_share(0, 1)
+    def action_pan(self, way: str) -> None:
+        """Move the view."""
+        self._graph_view.pan_by_share(*_WAYS[way])
 
     def action_heat(self) -> None:
         """Draw the heat map, or the cycle again."""

@@ -42,7 +42,7 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 # While a run goes on, sorting takes at most one tenth of the time.
 _SHARE_OF_SORTING = 10
 _FEW_CYCLES = 3
-_ACTIONS = frozenset(action.name for action in actions_of("cycles"))
+_ACTIONS = frozenset({"pan", "zoom", *(action.name for action in actions_of("cycles"))})
 _NOTHING = "No cycles to browse yet.\n\nStart a run that lists its cycles, or open one from the history."
 _SOON = "The engine is getting ready. The {}s come here as they are found."
 

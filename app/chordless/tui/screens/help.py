@@ -10,33 +10,12 @@ from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
-from chordless.tui.actions import (
-    ACTIONS,
-    DIALOGS,
-    EVERYWHERE,
-    LISTS,
-    QUESTIONS,
-    actions_of,
-    display_of,
-    keys_of,
-    list_bindings,
-)
+from chordless.tui.actions import ACTIONS, WHERE, actions_of, display_of, keys_of, list_bindings
+from chordless.tui.marks import sentence
 from chordless.tui.screens.page import Page
 from chordless.tui.settings import settings_path
 
-_TITLES = {
-    EVERYWHERE: "On every screen",
-    LISTS: "In every list",
-    DIALOGS: "In a question",
-    QUESTIONS: "In a question of yes or no",
-    "new": "New run",
-    "run": "Run",
-    "cycles": "Cycles",
-    "runs": "Runs",
-    "compare": "Two runs side by side",
-    "batch": "Batch",
-}
-
+_TITLES = {"new": "New run", "compare": "Two runs side by side"}
 _CHART = """\
 A search extends chordless paths, one vertex at a time. For each number of vertices, the chart of a run shows how many \
 paths the search has looked at (T) and how many chordless cycles it has found (C). Above the \
@@ -84,7 +63,7 @@ class HelpScreen(Page):
                 yield Static(_CHART)
             for screen in _SCREENS:
                 with Vertical(id=f"help-{screen}"):
-                    yield Static(_TITLES[screen], classes="title")
+                    yield Static(_TITLES.get(screen, sentence(WHERE.get(screen, screen))), classes="title")
                     yield Static(id=f"keys-{screen}")
             with Vertical():
                 yield Static("Other keys", classes="title")

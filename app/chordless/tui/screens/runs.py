@@ -99,7 +99,7 @@ class RunsScreen(Page):
         yield _Table(id="runs", cursor_type="row")
         with Vertical(id="no-runs"):
             yield Static(_NO_RUNS)
-            yield Button("Begin a run", id="begin", variant="primary", action="app.show_new")
+            yield Button("Begin a run", id="begin", variant="primary", action="app.show('new')")
         yield Static(id="run-details", markup=False)
 
     def on_mount(self) -> None:

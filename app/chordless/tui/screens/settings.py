@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from chordless.runs.elsewhere import note_runs_of
-from chordless.tui.actions import ACTIONS, Action, display_of, keys_of, usable_keys
+from chordless.tui.actions import ACTIONS, BY_ID, Action, display_of, keys_of, usable_keys
 from chordless.tui.marks import sentence
 from chordless.tui.run_form import RESOURCES, expanded, faults_of, folder_fault
 from chordless.tui.run_list import with_home
@@ -168,12 +168,12 @@ class SettingsScreen(Page):
 
     @on(OptionList.OptionHighlighted, "#keys")
     def _show_help(self, event: OptionList.OptionHighlighted) -> None:
-        self.query_one("#key-help", Static).update(_action(event.option_id).help)
+        self.query_one("#key-help", Static).update(BY_ID[str(event.option_id)].help)
 
     @on(OptionList.OptionSelected, "#keys")
     def _ask_key(self, event: OptionList.OptionSelected) -> None:
         app = self.dashboard
-        action = _action(event.option_id)
+        action = BY_ID[str(event.option_id)]
 
         def answered(key: str | None) -> None:
             if key is not None:
@@ -192,9 +192,3 @@ class SettingsScreen(Page):
             return
         app.use_keys(wanted)
         self._show_keys()
-
-
-def _action(name: str | None) -> Action:
-    """Return the action with an id."""
-    (action,) = (action for action in ACTIONS if action.id == name)
-    return action

@@ -98,7 +98,7 @@ class TabBar(WordBar):
         left, right = "[]" if name == self._current else "  "
         key = key_that_works(self.screen, action).removeprefix(_ALT)
         style = "tab-bar--current" if name == self._current else "tab-bar--tab"
-        return Word(((f"{left}{key} {action.title}{right}", style),), f"app.{action.name}")
+        return Word(((f"{left}{key} {action.title}{right}", style),), f"app.{action.call}")
 
 
 class KeyBar(WordBar):
