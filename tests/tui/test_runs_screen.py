@@ -25,7 +25,6 @@ from chordless.tui.screens.runs import RunsScreen
 from chordless.tui.settings import Settings
 from chordless.tui.widgets import arch_field
 from test_history import PROGRESS, STARTED, begin, finished
-from textual.coordinate import Coordinate
 from textual.widgets import Static
 
 from tui.pilots import LARGE, SIZES, SMALL, drive, text_of, until
@@ -95,9 +94,8 @@ def watch(size, folder, steps, **more):
 
 
 def lines(app):
-    table = app.screen_stack[0].query_one("#runs")
-    return [[str(table.get_cell_at(Coordinate(row, column))) for column in range(len(table.columns))]
-            for row in range(table.row_count)]  # fmt: skip
+    table, runs = app.screen_stack[0].query_one("#runs"), app.screen_stack[0]._shown
+    return [[text.strip() for text, _ in table.parts(run, table.size.width)] for run in runs]
 
 
 def details(app):

@@ -185,7 +185,7 @@ class BatchScreen(SortedBatch):
 
     @on(BatchTable.Chosen)
     def _chosen(self, message: BatchTable.Chosen) -> None:
-        self._show_detail(message.line)
+        self._show_detail(message.row)
 
     def on_resize(self) -> None:
         """Fit the texts to the new size."""

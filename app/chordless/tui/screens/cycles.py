@@ -293,7 +293,7 @@ class CyclesScreen(DrawingActions, TakingActions):
 
     # The picture
 
-    def on_cycle_table_heading_clicked(self) -> None:
+    def on_line_table_heading_clicked(self) -> None:
         """Change the order, as the key does."""
         self.action_sort()
 
@@ -301,9 +301,9 @@ class CyclesScreen(DrawingActions, TakingActions):
         """Draw the chosen cycle again."""
         self._light(self._table.chosen)
 
-    def on_cycle_table_chosen(self, message: CycleTable.Chosen) -> None:
+    def on_line_table_chosen(self, message: CycleTable.Chosen) -> None:
         """Highlight the chosen cycle."""
-        self._light(message.cycle)
+        self._light(message.row)
 
     def _light(self, cycle: FoundCycle | None) -> None:
         if self._run is not None:

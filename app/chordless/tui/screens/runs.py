@@ -4,60 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
 
-from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Key, Resize
 from textual.timer import Timer
-from textual.widgets import Button, DataTable, Input, Static
+from textual.widgets import Button, Input, Static
 
 from chordless.runs.elsewhere import noted_folders
 from chordless.runs.history import RunSummary, delete_run, foreign_files, list_runs
 from chordless.runs.mailbox import is_at_work
-from chordless.tui.actions import bindings_of, list_bindings
-from chordless.tui.marks import sort_arrow
+from chordless.tui.actions import bindings_of
 from chordless.tui.messages import CompareRuns, OpenRun
-from chordless.tui.run_list import (
-    COLUMNS,
-    STAGES,
-    Column,
-    columns_for,
-    details,
-    ordered,
-    row_title,
-    title,
-    with_home,
-)
+from chordless.tui.run_list import COLUMNS, columns_for, details, ordered, row_title, title, with_home
 from chordless.tui.screens.page import Page
 from chordless.tui.screens.question import AskDelete
-from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.load_meter import ProcessLoads
+from chordless.tui.widgets.run_table import RunTable
 from chordless.tui.widgets.text_field import TextField
 from kernels_ti import ChordlessError
 from kernels_ti.errors import quantity
 
 _SECONDS_BETWEEN_LOOKS = 2.0
 _LOOKS_LONGER = 10
-_PADDING = 2
 _NO_RUNS = """\
 There are no runs yet. Choose a graph and press Start:
 every run is kept here, to be opened, resumed and compared."""
 _NEED_A_RUN = ("open", "resume", "compare", "sort", "filter", "delete")
-
-
-class _Table(DataTable[Text]):
-    """The table of runs. Its Enter key is the one that the footer shows."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "select_cursor", "Open", show=True),
-        *list_bindings(up="cursor_up", down="cursor_down", first="scroll_top", last="scroll_bottom"),
-    ]
 
 
 class RunsScreen(Page):
@@ -74,29 +49,27 @@ class RunsScreen(Page):
         self._early_keys: list[Key] = []  # Pressed before
         self._processes = ProcessLoads()
         self._loads: dict[Path, float | None] = {}
-        self._marked: Path | None = None
         self._followed: Path | None = None  # The run that was shown when the user came here last
         self._goes_to: Path | None = None
         self._sorted_by = "began"
         self._filter = ""
         self._turned = False
         self._timer: Timer | None = None
-        self._drawn: tuple[tuple[str, ...], list[tuple[Path, list[str]]]] = ((), [])
+        self._shown: list[RunSummary] = []  # Those that pass the filter, in their order
 
     @property
     def _folder(self) -> Path:
         return self.dashboard.settings.runs_folder
 
     @property
-    def _table(self) -> _Table:
-        return self.query_one(_Table)
+    def _table(self) -> RunTable:
+        return self.query_one(RunTable)
 
     def parts(self) -> ComposeResult:
         """Put the screen together."""
-        yield TextField(
-            placeholder="letters of the graph's name; escape shows all runs", id="runs-filter", compact=True
-        )
-        yield _Table(id="runs", cursor_type="row")
+        words = "letters of the graph's name; escape shows all runs"
+        yield TextField(placeholder=words, id="runs-filter", compact=True)
+        yield RunTable(id="runs")
         with Vertical(id="no-runs"):
             yield Static(_NO_RUNS)
             yield Button("Begin a run", id="begin", variant="primary", action="app.show('new')")
@@ -140,7 +113,7 @@ class RunsScreen(Page):
         except ChordlessError as error:
             runs, fault = [], str(error)
         # Without a table, the dashboard is closing.
-        if self.query(_Table):
+        if self.query(RunTable):
             self._take(runs, fault, time.monotonic() - began)
 
     def _take(self, runs: list[RunSummary], fault: str | None, seconds: float) -> None:
@@ -155,8 +128,8 @@ class RunsScreen(Page):
             self._go_to_run()
             return
         self._runs = runs
-        if self._marked not in [run.path for run in runs]:
-            self._marked = None
+        if self._table.marked not in [run.path for run in runs]:
+            self._table.marked = None
         has_focus = self._table.has_focus or self.focused is None
         self._table.display = bool(runs)
         self._table.disabled = False
@@ -175,103 +148,43 @@ class RunsScreen(Page):
 
     def _go_to_run(self) -> None:
         """Put the cursor on the run that the user comes from, once."""
-        _, lines = self._drawn
-        row = next((row for row, (path, _) in enumerate(lines) if path.resolve() == self._goes_to), None)
-        if row is not None:
+        if self._goes_to is not None and self._goes_to in (paths := [run.path.resolve() for run in self._shown]):
+            self._table.go_to_line(paths.index(self._goes_to))
             self._goes_to = None
-            self._table.move_cursor(row=row)
 
     # Drawing
 
     def _draw(self) -> None:
-        """Update the table. If only cells have changed, draw only those."""
-        columns = columns_for(self.size.width)
-        runs = ordered(self._matching, self._column(), turned=self._turned)
-        headings = (*(self._heading(column) for column in columns), str(self.size.width))
-        lines = [(run.path, [self._cell(run, column) for column in columns]) for run in runs]
-        old_headings, old_lines = self._drawn
-        if headings == old_headings and [path for path, _ in lines] == [path for path, _ in old_lines]:
-            for (path, cells), (_, old_cells) in zip(lines, old_lines, strict=True):
-                for column, cell, old_cell in zip(columns, cells, old_cells, strict=True):
-                    if cell != old_cell:
-                        self._table.update_cell(str(path), column.name, _aligned(cell, column))
-        else:
-            self._draw_anew(columns, lines)
-        self._drawn = (headings, lines)
+        column = next(column for column in COLUMNS if column.name == self._sorted_by)
+        matching = [run for run in self._runs if self._filter in row_title(run).lower()]
+        self._shown = ordered(matching, column, turned=self._turned)
+        self._table.mark(column.name, falling=column.is_number != self._turned)
+        self._table.show_runs(self._shown)
         self._show_details()
 
-    def _draw_anew(self, columns: Sequence[Column], lines: Sequence[tuple[Path, Sequence[str]]]) -> None:
-        table, chosen, top = self._table, self._chosen_path, self._table.scroll_y
-        table.clear(columns=True)
-        taken = sum(column.width + _PADDING for column in columns)
-        for column in columns:
-            more = max(self.size.width - taken - 1, 0) if column.name == "graph" else 0
-            table.add_column(_aligned(self._heading(column), column), width=column.width + more, key=column.name)
-        paths = [path for path, _ in lines]
-        for path, cells in lines:
-            table.add_row(*map(_aligned, cells, columns), key=str(path))
-        if chosen in paths:
-            table.move_cursor(row=paths.index(chosen), scroll=False)
-            table.scroll_to(y=top, animate=False)
-
-    @property
-    def _matching(self) -> list[RunSummary]:
-        """The runs that pass the filter."""
-        return [run for run in self._runs if self._filter in row_title(run).lower()]
-
-    def _heading(self, column: Column) -> str:
-        if column.name != self._sorted_by:
-            return column.title
-        falling = column.is_number != self._turned
-        return f"{column.title} {sort_arrow(falling=falling, ascii_only=is_ascii(self))}"
-
-    def _cell(self, run: RunSummary, column: Column) -> str:
-        if column.name == "state":
-            return STAGES[run.stage].text(ascii_only=is_ascii(self))
-        if column.name == "graph" and run.path == self._marked:
-            return f"{'*' if is_ascii(self) else '◆'} {column.text(run)}"
-        return column.text(run)
-
     def _show_details(self) -> None:
-        run = self._chosen
+        run, marked = self._table.chosen, self._table.marked
         text = f"Runs are kept in {with_home(self._folder)}" if run is None else details(run, self._loads.get(run.path))
         if self._filter:
             text = "" if run is None else f"{text}\n"
-            text += f"{len(self._matching):,} of {quantity(len(self._runs), 'run')} match: escape shows all."
-        if self._marked is not None:
-            text += "\nThis run is marked" if run is not None and run.path == self._marked else "\nOne run is marked"
+            text += f"{len(self._shown):,} of {quantity(len(self._runs), 'run')} match: escape shows all."
+        if marked is not None:
+            text += "\nThis run is marked" if run is not None and run.path == marked else "\nOne run is marked"
             text += ": mark another one to compare the two."
         self.query_one("#run-details", Static).update(text)
 
-    # Which run
-
-    @property
-    def _chosen_path(self) -> Path | None:
-        if not self._table.row_count:
-            return None
-        return Path(str(self._table.coordinate_to_cell_key(self._table.cursor_coordinate).row_key.value))
-
-    @property
-    def _chosen(self) -> RunSummary | None:
-        path = self._chosen_path
-        return next((run for run in self._runs if run.path == path), None)
-
-    def _column(self) -> Column:
-        return next(column for column in COLUMNS if column.name == self._sorted_by)
-
-    @on(DataTable.RowHighlighted)
+    @on(RunTable.Chosen)
     def _moved(self) -> None:
         self._show_details()
 
-    @on(DataTable.RowSelected)
-    def _selected(self) -> None:
+    @on(RunTable.Opened)
+    def _opened(self) -> None:
         self.action_open()
 
-    @on(DataTable.HeaderSelected)
-    def _sort_by(self, event: DataTable.HeaderSelected) -> None:
-        name = str(event.column_key.value)
-        self._turned = name == self._sorted_by and not self._turned
-        self._sorted_by = name
+    @on(RunTable.HeadingClicked)
+    def _sort_by(self, event: RunTable.HeadingClicked) -> None:
+        self._turned = event.title == self._sorted_by and not self._turned
+        self._sorted_by = event.title
         self._draw()
 
     # Actions
@@ -314,13 +227,13 @@ class RunsScreen(Page):
 
     def action_open(self) -> None:
         """Show the run."""
-        run = self._chosen
+        run = self._table.chosen
         if run is not None:
             self.post_message(OpenRun(run.path))
 
     def action_resume(self) -> None:
         """Resume the run."""
-        run = self._chosen
+        run = self._table.chosen
         if run is None:
             return
         if not run.can_resume:
@@ -336,29 +249,28 @@ class RunsScreen(Page):
 
     def action_compare(self) -> None:
         """Mark the run, or compare it with the marked one."""
-        run = self._chosen
+        run = self._table.chosen
         if run is None:
             return
         if run.stage == "damaged":
             self.refuse(f"{title(run)} cannot be compared: {run.why}.")
             return
-        other, self._marked = self._marked, None
+        other, self._table.marked = self._table.marked, None
         if other is None:
-            self._marked = run.path
+            self._table.marked = run.path
         elif other != run.path:
             self.post_message(CompareRuns((other, run.path)))
         self._draw()
 
     def action_delete(self) -> None:
         """Ask, then delete the run."""
-        run = self._chosen
+        run = self._table.chosen
         if run is None:
             return
         # The list may be older than a run that was just resumed.
         if run.is_at_work or is_at_work(run.path):
             self.refuse(f"An engine is at work in the run of {title(run)}: stop it first.")
             return
-
         try:
             foreign = foreign_files(run.path)
         except OSError as error:
@@ -375,7 +287,3 @@ class RunsScreen(Page):
         else:
             self.notify(f"The run of {title(run)} is deleted.")
         self._look()
-
-
-def _aligned(text: str, column: Column) -> Text:
-    return Text(text, justify="right" if column.is_number else "left", no_wrap=True, overflow="ellipsis")

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
-from textual import events
-from textual.message import Message
 
 from chordless.cycles.browse import FoundCycle
 from chordless.tui.cycle_words import separator_of
@@ -21,25 +17,6 @@ _LENGTH_WIDTH = 8
 
 class CycleTable(LineTable[FoundCycle]):
     """Shows the number, the length and the vertices of each cycle or path, in its order."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "cycle-table--heading",
-        "cycle-table--number",
-        "cycle-table--length",
-        "cycle-table--cursor",
-        "cycle-table--error",
-    }
-    HEADING_STYLE = "cycle-table--heading"
-    CURSOR_STYLE = "cycle-table--cursor"
-
-    @dataclass(eq=False)
-    class Chosen(Message):
-        """The user chose another cycle."""
-
-        cycle: FoundCycle | None  # None if the table is empty
-
-    class HeadingClicked(Message):
-        """The user clicked the heading."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -67,29 +44,21 @@ class CycleTable(LineTable[FoundCycle]):
         self._sorted_by_length = mark
         super().show(lines, cursor=cursor, more=more)
 
-    def on_click(self, event: events.Click) -> None:
-        """Post a message for a click on the heading. The base class handles clicks on lines."""
-        if event.y == 0:
-            self.post_message(self.HeadingClicked())
-
-    def tell(self, row: FoundCycle | None) -> None:
-        """Post the chosen cycle."""
-        self.post_message(self.Chosen(row))
-
-    def heading(self, width: int) -> str:
-        """Return the line above the cycles."""
+    def heading(self, width: int) -> list[tuple[str, str]]:
+        """Return the line above the cycles: a click anywhere on it is one on the length."""
         length = f"length{self._sorted_by_length}"
-        return f"{'number':>{self._number_width}} {length:>{_LENGTH_WIDTH}}  vertices in {self._thing} order"
+        text = f"{'number':>{self._number_width}} {length:>{_LENGTH_WIDTH}}  vertices in {self._thing} order"
+        return [("length", f"{text:<{width}}")]
 
     def parts(self, row: FoundCycle, width: int) -> list[tuple[str, str]]:
         """Return number, length and vertices."""
         number = f"{row.position + 1:,}"
         parts = [
-            (f"{number:>{self._number_width}} ", "cycle-table--number"),
-            (f"{len(row.vertices) or '-':>{_LENGTH_WIDTH}}  ", "cycle-table--length"),
+            (f"{number:>{self._number_width}} ", "number"),
+            (f"{len(row.vertices) or '-':>{_LENGTH_WIDTH}}  ", "length"),
         ]
         room = max(width - sum(len(text) for text, _ in parts), 0)
-        style = "cycle-table--error" if row.error is not None else ""
+        style = "error" if row.error is not None else ""
         return [*parts, (set_cell_size(row.error or self._vertices(row, room), room), style)]
 
     def _vertices(self, cycle: FoundCycle, room: int) -> str:

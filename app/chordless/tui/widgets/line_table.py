@@ -4,33 +4,29 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Generic, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from rich.cells import set_cell_size
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from chordless.tui.actions import list_bindings
+from chordless.tui.marks import sort_arrow
 from chordless.tui.widgets.glyphs import is_ascii
 
 _LARGEST_CACHE = 4096
 
 
-class Row(Protocol):
-    """The content of a line."""
-
-    @property
-    def position(self) -> int:
-        """The number that identifies it in every order."""
-
-
-RowT = TypeVar("RowT", bound=Row)
-RowT_co = TypeVar("RowT_co", bound=Row, covariant=True)
+RowT = TypeVar("RowT")
+RowT_co = TypeVar("RowT_co", covariant=True)
 
 
 class Lines(Protocol[RowT_co]):
@@ -44,16 +40,26 @@ class Lines(Protocol[RowT_co]):
 
 
 class LineTable(ScrollView, Generic[RowT], can_focus=True):
-    """A table with a heading and a cursor.
-
-    A subclass defines the content of the heading and of a line. It has a component class for every style that it names.
-    """
+    """A table with a heading and a cursor. A subclass defines the content of the heading and of a line."""
 
     BINDINGS: ClassVar[list[BindingType]] = list_bindings(
         up="move(-1)", down="move(1)", page_up="page(-1)", page_down="page(1)", first="first", last="last"
     )
-    HEADING_STYLE: ClassVar[str]
-    CURSOR_STYLE: ClassVar[str]
+    STYLES = ("heading", "cursor", "number", "length", "success", "warning", "error")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"line-table--{style}" for style in STYLES}
+    POINTERS: ClassVar[tuple[str, str]] = ("▶ ", "> ")  # Before the line of the cursor, and with ASCII only
+
+    @dataclass(eq=False)
+    class Chosen(Message):
+        """The cursor is on another row."""
+
+        row: Any  # None if the table is empty
+
+    @dataclass(eq=False)
+    class HeadingClicked(Message):
+        """The user clicked on the heading of a column."""
+
+        title: str
 
     cursor: reactive[int] = reactive(0, repaint=False, init=False)
 
@@ -61,19 +67,25 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
         super().__init__(id=id)
         self._lines: Lines[RowT] | None = None
         self._read: dict[int, RowT] = {}
-        self._told: int | None = None
+        self._told: RowT | None = None
+        self._sorted_by, self._falling = "", True
 
     @abstractmethod
-    def heading(self, width: int) -> str:
-        """Return the heading, without the two characters of the pointer at the left."""
+    def heading(self, width: int) -> list[tuple[str, str]]:
+        """Return the heading right of the pointer: the title of each column, or "", and the text that stands there."""
 
     @abstractmethod
     def parts(self, row: RowT, width: int) -> list[tuple[str, str]]:
-        """Return the texts of a line, each with the name of its style, or ""."""
+        """Return the texts of a line, each with one of `STYLES`, or ""."""
 
-    @abstractmethod
-    def tell(self, row: RowT | None) -> None:
-        """Post that another row is chosen. None: the table is empty."""
+    def mark(self, title: str, *, falling: bool) -> None:
+        """Mark the heading by which the lines are sorted; "" marks none."""
+        self._sorted_by, self._falling = title, falling
+        self.refresh()
+
+    def arrow(self, title: str) -> str:
+        """Return the sign of a heading if the lines are sorted by it, or ""."""
+        return sort_arrow(falling=self._falling, ascii_only=is_ascii(self)) if title == self._sorted_by else ""
 
     def show(self, lines: Lines[RowT], *, cursor: int, more: bool = False) -> None:
         """Show other lines, with the cursor on one of them.
@@ -119,10 +131,9 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
                     wanted = self.cursor if self.cursor < top else self.cursor - height + 1
                 self.scroll_to(y=wanted, animate=False)
         row = self.chosen
-        position = None if row is None else row.position
-        if position is None or position != self._told:
-            self._told = position
-            self.tell(row)
+        if row is None or row is not self._told:
+            self._told = row
+            self.post_message(self.Chosen(row))
 
     @property
     def _page_height(self) -> int:
@@ -167,8 +178,15 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
         self.cursor = max(min(line, self._line_count - 1), 0)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the line under the pointer."""
+        """Choose the line under the mouse, or tell of a click on a heading."""
         line = self.scroll_offset.y + event.y - 1
+        end = len(self._pointer)
+        for title, text in self.heading(self._room) if event.y == 0 else ():
+            end += cell_len(text)
+            if event.x < end:
+                if title:
+                    self.post_message(self.HeadingClicked(title))
+                break
         if event.y >= 1 and line < self._line_count:
             self.go_to_line(line)
 
@@ -177,22 +195,31 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
     def render_line(self, y: int) -> Strip:
         """Return one visible line."""
         # The width without the scroll bar.
-        width = self.scrollable_content_region.width
+        width, blank = self.scrollable_content_region.width, " " * len(self._pointer)
         if y == 0:
-            text = f"  {self.heading(max(width - 2, 0))}"
-            return Strip([Segment(set_cell_size(text, width), self.get_component_rich_style(self.HEADING_STYLE))])
+            text = blank + "".join(text for _, text in self.heading(self._room))
+            return Strip([Segment(set_cell_size(text, width), self._style("heading"))])
         line = self.scroll_offset.y + y - 1
         row = self._row(line)
         if row is None:
             return Strip.blank(width, self.rich_style)
-        here, pointer = line == self.cursor, "> " if is_ascii(self) else "▶ "
-        plain = self.rich_style
-        cursor = self.get_component_rich_style(self.CURSOR_STYLE)
+        here, plain, cursor = line == self.cursor, self.rich_style, self._style("cursor")
         segments = [
-            Segment(text, cursor if here else self.get_component_rich_style(name) if name else plain)
-            for text, name in [(pointer if here else "  ", ""), *self.parts(row, max(width - 2, 0))]
+            Segment(text, cursor if here else self._style(name) if name else plain)
+            for text, name in [(self._pointer if here else blank, ""), *self.parts(row, self._room)]
         ]
         return Strip(segments).adjust_cell_length(width, cursor if here else plain)
+
+    @property
+    def _pointer(self) -> str:
+        return self.POINTERS[is_ascii(self)]
+
+    @property
+    def _room(self) -> int:
+        return max(self.scrollable_content_region.width - len(self._pointer), 0)
+
+    def _style(self, name: str) -> Style:
+        return self.get_component_rich_style(f"line-table--{name}")
 
     def _row(self, line: int) -> RowT | None:
         if self._lines is None or not 0 <= line < len(self._lines):
