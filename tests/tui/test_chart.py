@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 from chordless.runs.state import LogLine, RunState
+from chordless.tui.screens.compare import count_rows
 from chordless.tui.widgets import chart as chart_module
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, series_of
-from chordless.tui.widgets.counts_table import count_rows
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.glyphs import bar
 from chordless.tui.widgets.histogram import Histogram

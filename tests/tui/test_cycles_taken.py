@@ -22,7 +22,7 @@ def notices(app):
 
 
 def test_the_cycles_that_are_shown_are_written_in_their_order(folder, monkeypatch):
-    monkeypatch.setattr("chordless.tui.screens.cycle_taking._CYCLES_AT_ONCE", 100)
+    monkeypatch.setattr("chordless.tui.screens.cycle_actions._CYCLES_AT_ONCE", 100)
     (folder / "cycles.txt").write_text("somebody else's")
 
     async def steps(pilot, screen):

@@ -8,10 +8,9 @@ import pytest
 from chordless.tui.actions import ACTIONS
 from chordless.tui.app import ChordlessApp
 from chordless.tui.settings import Settings
-from chordless.tui.widgets.choice import Choice
+from chordless.tui.widgets.choice import Choice, PickList
 from chordless.tui.widgets.form_row import FormRow
 from chordless.tui.widgets.graph_panel import GraphPanel
-from chordless.tui.widgets.pick_list import PickList
 from textual.containers import VerticalScroll
 from textual.widgets import Input
 

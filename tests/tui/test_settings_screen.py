@@ -8,8 +8,7 @@ import pytest
 from chordless.runs.elsewhere import noted_folders
 from chordless.tui.app import ChordlessApp
 from chordless.tui.settings import Settings, default_runs_folder, load_settings, settings_path
-from chordless.tui.widgets.choice import Choice
-from chordless.tui.widgets.pick_list import PickList
+from chordless.tui.widgets.choice import Choice, PickList
 from textual.widgets import Input
 
 from tui.new_form import Recorder

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
+from rich.segment import Segment
 from textual import work
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Container, Horizontal, VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
 from textual.widgets import Static
 
 from chordless.protocol.events import Event, Progress
@@ -19,11 +25,10 @@ from chordless.runs import mailbox
 from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
 from chordless.tui import run_words, tile_words
-from chordless.tui.actions import bindings_of
+from chordless.tui.actions import bindings_of, list_bindings
 from chordless.tui.run_list import ASKED
 from chordless.tui.screens.page import Page
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, found_series, paths_series
-from chordless.tui.widgets.counts_table import CountsTable
 from chordless.tui.widgets.frontier_view import FrontierView
 from chordless.words.numbers import seconds_text, short_number, size_text
 from kernels_ti import ChordlessError
@@ -41,6 +46,45 @@ class Fact:
     first: tuple[str, ...]
     second: tuple[str, ...]
     differs: bool = False  # Whether the values differ although two runs of the same search must agree on them
+
+
+class CountsTable(ScrollView, can_focus=True):
+    """The counts of two runs: a line for each length with a count in either. Differences are marked."""
+
+    BINDINGS: ClassVar[list[BindingType]] = list_bindings(
+        up="scroll_up", down="scroll_down", first="scroll_home", last="scroll_end"
+    )
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"counts--heading", "counts--same", "counts--different"}
+
+    _headings = ("length", "", "", "B - A")
+    _rows: Sequence[tuple[str, str, str, str]] = ()
+    _widths: tuple[int, ...] = ()
+
+    def show(self, first: dict[int, int], second: dict[int, int], first_title: str, second_title: str) -> None:
+        """Show the counts of both runs, by length."""
+        self._rows, self._headings = count_rows(first, second), ("length", first_title, second_title, "B - A")
+        self._widths = tuple(max(len(row[column]) for row in [self._headings, *self._rows]) for column in range(4))
+        self.virtual_size = Size(sum(self._widths) + 2 * 3, len(self._rows) + 1)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Return one visible line."""
+        row = y - 1 + self.scroll_offset.y
+        if y == 0:
+            cells, styles = self._headings, ("heading", "heading")
+        elif row < len(self._rows):
+            cells = self._rows[row]
+            styles = ("same", "same" if cells[3] == "=" else "different")
+        else:
+            return Strip.blank(self.size.width, self.rich_style)
+        *texts, last = (f"{cell:>{width}}  " for cell, width in zip(cells, self._widths, strict=True))
+        strip = Strip(
+            [
+                Segment(text, self.get_component_rich_style(f"counts--{style}"))
+                for text, style in zip(("".join(texts), last), styles, strict=True)
+            ]
+        )
+        return strip.crop_extend(self.scroll_offset.x, self.scroll_offset.x + self.size.width, self.rich_style)
 
 
 class CompareScreen(Page):
@@ -212,11 +256,7 @@ def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> lis
     counts_all = all(state.options.get("pick", "all") == "all" for state in (first, second))
     return [
         fact("graph", _graph, lambda state: (state.graph, state.n, state.m)),
-        fact(
-            "search",
-            _searched,
-            lambda state: [state.options.get(key) for key in ASKED],
-        ),
+        fact("search", _searched, lambda state: [state.options.get(key) for key in ASKED]),
         fact("on", lambda state: (run_words.device_words(state), state.arch)),
         fact("state", lambda state: _state(state, ascii_only), lambda state: (state.phase, state.reason)),
         fact(_both(first, second), _found, (lambda state: state.cycles_by_length) if counts_all else None),
@@ -276,3 +316,13 @@ def _total(count: int, state: RunState) -> tuple[str, ...]:
     has_rate = state.seconds > 0 and state.states is None
     rate = f"  {short_number(count / state.seconds)}/s" if has_rate else ""
     return f"{count:,}{rate}", f"{count:,}"
+
+
+def count_rows(first: dict[int, int], second: dict[int, int]) -> list[tuple[str, str, str, str]]:
+    """Return for each length the length, both counts, and ``=`` or the signed difference, as text."""
+    rows = []
+    for length in sorted(first.keys() | second.keys()):
+        a, b = first.get(length, 0), second.get(length, 0)
+        if a or b:
+            rows.append((str(length), f"{a:,}", f"{b:,}", "=" if a == b else f"{b - a:+,}"))
+    return rows

@@ -25,9 +25,8 @@ from chordless.tui.actions import actions_of, bindings_of
 from chordless.tui.marks import sentence
 from chordless.tui.messages import RunChanged
 from chordless.tui.run_form import kept_pick_of, listing_of, sample_of
-from chordless.tui.screens.cycle_drawing import DrawingActions
+from chordless.tui.screens.cycle_actions import CycleActions
 from chordless.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
-from chordless.tui.screens.cycle_taking import TakingActions
 from chordless.tui.widgets.cycle_table import CycleTable
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.graph_view import GraphView
@@ -47,7 +46,7 @@ _NOTHING = "No cycles to browse yet.\n\nStart a run that lists its cycles, or op
 _SOON = "The engine is getting ready. The {}s come here as they are found."
 
 
-class CyclesScreen(DrawingActions, TakingActions):
+class CyclesScreen(CycleActions):
     """The cycles that a run has listed; `index` has those that are shown, in their order."""
 
     TAB = "cycles"

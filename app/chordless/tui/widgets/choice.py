@@ -1,4 +1,4 @@
-"""Radio buttons whose state is visible without colour."""
+"""Radio buttons whose state is visible without colour, and a list to choose from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
-from textual.widgets import RadioButton, RadioSet
+from textual.widgets import OptionList, RadioButton, RadioSet
 
 from chordless.tui.actions import list_bindings
 from chordless.tui.widgets.glyphs import is_ascii
@@ -92,3 +92,11 @@ class Choice(RadioSet):
         mark = self.query(_Mark)[self._names.index(name)]
         mark.label = label
         mark.disabled = disabled
+
+
+class PickList(OptionList):
+    """An `OptionList` with the keys of all lists beside its own."""
+
+    BINDINGS: ClassVar[list[BindingType]] = list_bindings(
+        up="cursor_up", down="cursor_down", first="first", last="last", page_up="page_up", page_down="page_down"
+    )

@@ -20,8 +20,8 @@ from textual.widgets.option_list import Option
 
 from chordless.graphs.generators import known_kinds
 from chordless.tui.actions import list_bindings
+from chordless.tui.widgets.choice import PickList
 from chordless.tui.widgets.glyphs import is_ascii
-from chordless.tui.widgets.pick_list import PickList
 from chordless.tui.widgets.text_field import TextField
 
 _TITLES = {"examples": "Examples", "recent": "Recent", "files": "Files"}

@@ -18,8 +18,8 @@ from chordless.runs.history import RunSummary, list_runs
 from chordless.tui.marks import cut
 from chordless.tui.messages import OpenRun
 from chordless.tui.run_list import STAGES, row_title, thing_of_run, title, when
+from chordless.tui.widgets.choice import PickList
 from chordless.tui.widgets.glyphs import is_ascii
-from chordless.tui.widgets.pick_list import PickList
 from chordless.words.numbers import short_number
 from kernels_ti import ChordlessError
 
