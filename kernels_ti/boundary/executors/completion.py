@@ -60,43 +60,19 @@ class Completion:
         return is_short or self._part * self._work > states * _TEST + _TABLES
 
     def drop(
-        self, device: Device, place: int, states: Words, slices: Iterable[tuple[int, int]], stride: int, *,
+        self, device: Device, place: int, words: Sequence[Any], slices: Iterable[tuple[int, int]], stride: int, *,
         word_stride: int = 1, empty: int = DEAD,
     ) -> Generator[bool, None, int]:  # fmt: skip
-        """Drop states as they are after a step, from 0 on; see `completion_kernels`. Return how many these are."""
-        from kernels_ti.boundary.kernels.completion import completion_kernels
+        """Drop states as they are after a step, from 0 on, and return how many these are.
 
-        drop, _ = completion_kernels(self._packing.words, self._packing.bits)
+        For the arrays of their first three words, and how these lie, see `completion_kernel`.
+        """
+        from kernels_ti.boundary.kernels.completion import completion_kernel
 
-        def launch(first: int, last: int, ahead: Any, tallies: Any) -> None:
-            drop(first, last, stride, word_stride, empty, states, ahead, tallies)
-
-        return (yield from self._dropped(device, place, slices, launch))
-
-    def drop_in_columns(
-        self, device: Device, place: int, columns: Sequence[Any], slices: Iterable[tuple[int, int]]
-    ) -> Generator[bool, None, int]:
-        """Drop states of a table in columns, as `drop` does."""
-        from kernels_ti.boundary.kernels.completion import completion_kernels
-
-        _, drop = completion_kernels(self._packing.words, self._packing.bits)
-
-        def launch(first: int, last: int, ahead: Any, tallies: Any) -> None:
-            drop(first, last, *columns, ahead, tallies)
-
-        return (yield from self._dropped(device, place, slices, launch))
-
-    def _dropped(
-        self,
-        device: Device,
-        place: int,
-        slices: Iterable[tuple[int, int]],
-        launch: Callable[[int, int, Any, Any], None],
-    ) -> Generator[bool, None, int]:
-        """Launch a kernel for each slice, and return how many states it dropped."""
+        kernel = completion_kernel(self._packing.words, self._packing.bits)
         ahead, tallies = device.buffer(self._ahead(place)), device.buffer(np.zeros(TALLIES, np.uint64))
         for first, last in slices:
-            launch(first, last, ahead, tallies)
+            kernel(first, last, stride, word_stride, empty, *words, ahead, tallies)
             yield True
         return int(device.download(tallies).sum())
 
@@ -110,7 +86,7 @@ class Completion:
         states, marked = words.shape[1], words.copy().reshape(-1)
         pieces = slices(states, STATES_AT_ONCE)
         with held_device("cpu") as device:
-            go_through(device, self.drop(device, place, marked, pieces, 1, word_stride=states), enough)
+            go_through(device, self.drop(device, place, [marked] * 3, pieces, 1, word_stride=states), enough)
         possible = np.asarray(marked[:states] != np.uint64(DEAD))
         self.learn(states, states - np.count_nonzero(possible))
         return possible

@@ -219,7 +219,7 @@ class CoresBlock(ForwardCount):
         yield from parts.rearrange(self.place)
         pieces = slices(parts.states, STATES_AT_ONCE)
         dead = yield from self._completion.drop(
-            self._device, self.place - 1, parts.buffers["rows"], pieces, parts.stride
+            self._device, self.place - 1, [parts.buffers["rows"]] * 3, pieces, parts.stride
         )
         self._completion.learn(parts.states, dead)
         parts.states -= dead

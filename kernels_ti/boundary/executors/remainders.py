@@ -88,8 +88,8 @@ class TotalModulo(DeviceTables):
         return _LEAST_ROWS_TO_A_STATE / 2 * 8 * shape.cells > self._room()
 
     def _dropped(self, completion: Completion) -> Generator[bool, None, int]:
-        columns = self._arrays_of(self._old)[:MOST_WORDS]
-        return (yield from completion.drop_in_columns(self._device, self.place - 1, columns, self._launches()))
+        place, words = self.place - 1, self._arrays_of(self._old)[:MOST_WORDS]
+        return (yield from completion.drop(self._device, place, words, self._launches(), 1, word_stride=0, empty=0))
 
     def _arrays_of(self, table: str) -> list[Any]:
         """Return the arrays of a table as the kernel takes them: those of words, then those of numbers."""

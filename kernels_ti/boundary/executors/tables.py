@@ -141,8 +141,8 @@ class DeviceTables(Forward):
 
     def _dropped(self, completion: Completion) -> Generator[bool, None, int]:
         """Empty the rows of states that cannot be completed, and return how many these are."""
-        table, stride = self._buffers[self._old], self._shape.stride
-        return (yield from completion.drop(self._device, self.place - 1, table, self._launches(), stride, empty=0))
+        words, stride = [self._buffers[self._old]] * 3, self._shape.stride
+        return (yield from completion.drop(self._device, self.place - 1, words, self._launches(), stride, empty=0))
 
     def _take(self, step: Step) -> Generator[bool, None, None]:
         """Let a vertex come; yield between launches. States are dropped once the largest table is full."""

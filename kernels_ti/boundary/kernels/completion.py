@@ -11,7 +11,7 @@ from typing import Any
 
 from kernels_ti.bits import lowest_bit, population
 from kernels_ti.boundary.kernels.children import symbols
-from kernels_ti.boundary.kernels.tables import IN_COLUMNS, array, row_functions
+from kernels_ti.boundary.kernels.tables import array
 from kernels_ti.boundary.spec.cells import MOST_NODES, TALLIES, WRITTEN
 from kernels_ti.boundary.spec.packing import FIRST_END, INNER
 from kernels_ti.taichi_door import kernel, ti
@@ -138,7 +138,7 @@ def _neighbours(words: int, bits: int) -> Any:
 
 @lru_cache
 def _parted_test(words: int, bits: int) -> Any:
-    """Return the depth-first search of a state, see `completion_kernels`."""
+    """Return the depth-first search of a state, see `completion_kernel`."""
     beside = _neighbours(words, bits)
 
     @ti.func
@@ -212,10 +212,9 @@ def _parted_test(words: int, bits: int) -> Any:
 
 
 @lru_cache
-def completion_kernels(words: int, bits: int) -> tuple[Any, Any]:
-    """Return the kernels that drop states which cannot be completed: from an array, and from columns."""
+def completion_kernel(words: int, bits: int) -> Any:
+    """Return the kernel that drops states which cannot be completed."""
     vector = ti.types.vector(words, ti.u64)
-    state_at, _row_of, _rows_of = row_functions(words, IN_COLUMNS)
     (_end_bits, symbol, _put), parted = symbols(words, bits), _parted_test(words, bits)
 
     @ti.func
@@ -240,31 +239,23 @@ def completion_kernels(words: int, bits: int) -> tuple[Any, Any]:
 
     @kernel
     def drop(
-        first: ti.i32, last: ti.i32, stride: ti.i32, word_stride: ti.i32, empty: ti.u64, states: array(ti.u64, 1),
+        first: ti.i32, last: ti.i32, stride: ti.i32, word_stride: ti.i32, empty: ti.u64,
+        words_0: array(ti.u64, 1), words_1: array(ti.u64, 1), words_2: array(ti.u64, 1),
         ahead: array(ti.u64, 1), tallies: array(ti.u64, 1),
     ):  # fmt: skip
-        """Write `empty` to each state, one for each work item, that cannot be completed, and count these."""
+        """Write `empty` to each state, one for each work item, that cannot be completed, and count these.
+
+        The words of a state are `word_stride` apart, in one array that is given three times. With a distance of 0, the
+        first three words have an array each.
+        """
         for i in range(first, last):
-            if states[i * stride] != empty:
+            if words_0[i * stride] != empty:
                 state = vector(0)
                 for w in ti.static(range(words)):
-                    state[w] = states[i * stride + w * word_stride] & ti.u64(WRITTEN - 1)
+                    cells = ti.static((words_0, words_1, words_2)[min(w, 2)])
+                    state[w] = cells[i * stride + w * word_stride] & ti.u64(WRITTEN - 1)
                 if cannot_be_completed(state, ahead) == 1:
-                    states[i * stride] = empty
+                    words_0[i * stride] = empty
                     ti.atomic_add(tallies[i & TALLIES - 1], ti.u64(1))
 
-    @kernel
-    def drop_in_columns(
-        first: ti.i32, last: ti.i32, words_0: array(ti.u64, 1), words_1: array(ti.u64, 1), words_2: array(ti.u64, 1),
-        ahead: array(ti.u64, 1), tallies: array(ti.u64, 1),
-    ):  # fmt: skip
-        """Empty the row of each state, one for each work item, that cannot be completed, and count these."""
-        for i in range(first, last):
-            dead = 0
-            if words_0[i] != ti.u64(0):
-                dead = cannot_be_completed(state_at((words_0, words_1, words_2), i), ahead)
-            if dead == 1:
-                words_0[i] = ti.u64(0)
-                ti.atomic_add(tallies[i & TALLIES - 1], ti.u64(1))
-
-    return drop, drop_in_columns
+    return drop

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_function
-from kernels_ti.boundary.kernels.tables import IN_COLUMNS, array, reduced, row_functions
+from kernels_ti.boundary.kernels.tables import array, reduced, row_functions
 from kernels_ti.boundary.spec.cells import FOUND, FULL, TALLIES
 from kernels_ti.taichi_door import kernel, ti
 
@@ -27,7 +27,7 @@ def remainder_kernel(words: int, bits: int, numbers: int) -> Any:
     Columns that a table does not have are not read: any array will do.
     """
     children = child_function(words, bits)
-    state_at, _row_of, rows_of = row_functions(words, IN_COLUMNS)
+    state_at, _row_of, rows_of = row_functions(words, in_columns=True)
 
     @ti.func
     def add_number(

@@ -11,7 +11,7 @@ Ways have digits of `DIGIT_BITS` bits, the lowest first, with room above for sum
 """
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FULL, TAKEN, WRITTEN
 from kernels_ti.taichi_door import kernel, ti
@@ -142,69 +142,25 @@ def place_for(mixed, size):
     return ti.cast((mixed >> ti.u64(32)) * ti.cast(size, ti.u64) >> ti.u64(32), ti.i32)
 
 
-@ti.func
-def word_in_row(table: ti.template(), at, w: ti.template()):
-    """Return word `w` of the row that begins at a cell of one array."""
-    return table[at + w]
-
-
-@ti.func
-def put_in_row(table: ti.template(), at, w: ti.template(), word):
-    """Write word `w` of the row that begins at a cell of one array."""
-    table[at + w] = word
-
-
-@ti.func
-def marked_in_row(table: ti.template(), at, w: ti.template(), marks):
-    """Set bits of word `w` of the row that begins at a cell of one array; return what the word was."""
-    return ti.atomic_or(table[at + w], marks)
-
-
-@ti.func
-def word_in_column(table: ti.template(), at, w: ti.template()):
-    """Return word `w` of a row of a table that has an array for each word."""
-    return ti.static(table[w])[at]
-
-
-@ti.func
-def put_in_column(table: ti.template(), at, w: ti.template(), word):
-    """Write word `w` of a row of a table that has an array for each word."""
-    ti.static(table[w])[at] = word
-
-
-@ti.func
-def marked_in_column(table: ti.template(), at, w: ti.template(), marks):
-    """Set bits of word `w` of a row of a table that has an array for each word; return what the word was."""
-    return ti.atomic_or(ti.static(table[w])[at], marks)
-
-
-class Layout(NamedTuple):
-    """How kernels reach the words of a row: read one, write one, and set bits of one."""
-
-    word: Any
-    put: Any
-    marked: Any
-
-
-IN_ROWS = Layout(word_in_row, put_in_row, marked_in_row)
-"""A row is some neighbouring cells of one array. It fits the line of a cache."""
-IN_COLUMNS = Layout(word_in_column, put_in_column, marked_in_column)
-"""Each word has an array of its own, so that a table has as many rows as an array has cells."""
-
-
 @lru_cache
-def row_functions(cells: int, layout: Layout = IN_ROWS) -> tuple[Any, Any, Any]:
-    """Return the functions that read a state of so many words, and that find its row, or those of both children."""
-    vector, mixed = ti.types.vector(cells, ti.u64), mixing(cells)
-    word, put, marked = layout
+def row_functions(cells: int, *, in_columns: bool = False) -> tuple[Any, Any, Any]:
+    """Return the functions that read a state of so many words, and that find its row, or those of both children.
+
+    A row is some neighbouring cells of one array, and fits the line of a cache. In columns each word has an array of
+    its own, so that a table has as many rows as an array has cells.
+    """
+    vector, mixed, apart = ti.types.vector(cells, ti.u64), mixing(cells), 0 if in_columns else 1
+
+    def array_of(table: Any, w: int) -> Any:
+        return table[w] if in_columns else table
 
     @ti.func
     def state_at(table: ti.template(), at):
         """Return the state of a row that begins at a cell."""
         state = vector(0)
-        state[0] = word(table, at, 0) & ti.u64(WRITTEN - 1)
+        state[0] = ti.static(array_of(table, 0))[at] & ti.u64(WRITTEN - 1)
         for w in ti.static(range(1, cells)):
-            state[w] = word(table, at, w) & ti.u64(TAKEN - 1)
+            state[w] = ti.static(array_of(table, w))[at + w * apart] & ti.u64(TAKEN - 1)
         return state
 
     @ti.func
@@ -215,14 +171,14 @@ def row_functions(cells: int, layout: Layout = IN_ROWS) -> tuple[Any, Any, Any]:
         row, is_new, left, waits = -1, 0, _MOST_PROBES, 0
         while left > 0:
             cell = at * stride
-            held = word(table, cell, 0)
+            held = ti.static(array_of(table, 0))[cell]
             if held & ti.u64(WRITTEN) == ti.u64(0):
                 # Atomics alone see what other work items have just written.
-                held = marked(table, cell, 0, ti.u64(TAKEN))
+                held = ti.atomic_or(ti.static(array_of(table, 0))[cell], ti.u64(TAKEN))
                 if held == ti.u64(0):
                     for w in ti.static(range(1, cells)):
-                        put(table, cell, w, state[w] | ti.u64(TAKEN))
-                    marked(table, cell, 0, written)
+                        ti.static(array_of(table, w))[cell + w * apart] = state[w] | ti.u64(TAKEN)
+                    ti.atomic_or(ti.static(array_of(table, 0))[cell], written)
                     held = written
                     row, is_new = cell, 1
             differs, is_written = 0, 1
@@ -230,9 +186,9 @@ def row_functions(cells: int, layout: Layout = IN_ROWS) -> tuple[Any, Any, Any]:
                 left = 0
             elif held == written:
                 for w in ti.static(range(1, cells)):
-                    other = word(table, cell, w)
+                    other = ti.static(array_of(table, w))[cell + w * apart]
                     if other == ti.u64(0):
-                        other = marked(table, cell, w, ti.u64(0))
+                        other = ti.atomic_or(ti.static(array_of(table, w))[cell + w * apart], ti.u64(0))
                     if other == ti.u64(0):
                         is_written = 0
                     elif other != state[w] | ti.u64(TAKEN):
