@@ -11,17 +11,17 @@ from __future__ import annotations
 import gc
 import math
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
+from typing import Any
 
 import numpy as np
 
 from kernels_ti.boundary.executors.on_device import DeviceBlock, LengthsModulo
-from kernels_ti.boundary.executors.tables import DeviceTables, Shape, cells_of_two_tables, closing_ways, copies_of
+from kernels_ti.boundary.executors.tables import DeviceTables, Shape, cells_of_two_tables
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.spec.cells import DIGIT_LIMIT, FOUND, FULL, TALLIES
+from kernels_ti.boundary.spec.cells import DIGIT_LIMIT, TALLIES
 from kernels_ti.boundary.values.residues import coefficients, combined, primes_beyond, values_at
 from kernels_ti.boundary.values.saved import SavedBlock, SavedPasses, SavedStates
 from kernels_ti.device.device import Device
@@ -49,14 +49,9 @@ class BlockAtPoints(DeviceTables):
     `longest` vertices, 0 before any closed.
     """
 
-    def __init__(
-        self,
-        device: Device,
-        block: OrderedBlock,
-        memory: int | None,
-        points: range,
-        prime: int,
-    ) -> None:
+    _digits_apart = True
+
+    def __init__(self, device: Device, block: OrderedBlock, memory: int | None, points: range, prime: int) -> None:
         self._points, self.prime, self._below = points, prime, DIGIT_LIMIT - prime
         self.longest = 0
         self.values = [0] * len(points)
@@ -65,30 +60,22 @@ class BlockAtPoints(DeviceTables):
     def _next_digits(self, step: Step) -> int:
         return len(self._points)
 
-    def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
-        """Put the children of all states into the other table; say whether they fit."""
+    def _launch(self, first: int, last: int, shape: Shape, table: Any, copies: int, tallies: Any) -> None:
         from kernels_ti.boundary.kernels.count import points_kernel
 
-        values = len(self._points)
-        copies = copies_of(2 * values)
-        table, tallies = self._cleared(shape, 2 * copies * values)
-        evaluate = points_kernel(self._words, self._bits)
-        for first, last in self._slices(step, partial(self._carry, shape)):
-            evaluate(
-                first, last, self._buffers[self._old], self._shape.stride,
-                table, shape.rows, shape.stride, values, self._points.start, self._below,
-                self._buffers["spec"], self._bases[self.place],
-                self._spread, copies, tallies,
-            )  # fmt: skip
-            yield True
-        told = self._device.download(tallies)[: FOUND + 2 * copies * values]
-        if told[FULL]:
-            return False
-        self._measure(step, told)
+        points_kernel(self._words, self._bits)(
+            first, last, self._buffers[self._old], self._shape.stride,
+            table, shape.rows, shape.stride, shape.digits, self._points.start, self._below,
+            self._buffers["spec"], self._bases[self.place],
+            self._spread, copies, tallies,
+        )  # fmt: skip
+
+    def _measure(self, step: Step, told: np.ndarray) -> None:
+        super()._measure(step, told)
         self.longest = max(self.longest, int(told[2 * TALLIES : 3 * TALLIES].max()))
-        closed = closing_ways(told[FOUND:], copies, values, 1)
-        self.values = [(value + more) % self.prime for value, more in zip(self.values, closed, strict=True)]
-        return True
+
+    def _close(self, found: Iterable[int]) -> None:
+        self.values = [(value + more) % self.prime for value, more in zip(self.values, found, strict=True)]
 
 
 class BlockInPasses:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,11 +17,11 @@ import numpy as np
 
 from kernels_ti.boundary.executors.completion import Completion
 from kernels_ti.boundary.executors.in_passes import BlockInPasses
-from kernels_ti.boundary.executors.tables import MOST_CELLS, DeviceTables, Shape, closing_ways, copies_of
+from kernels_ti.boundary.executors.tables import MOST_CELLS, DeviceTables, Shape
 from kernels_ti.boundary.orders.plan import likely_in
 from kernels_ti.boundary.orders.walk import Step, most_additions
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.spec.cells import DIGIT_BITS, FOUND, FULL, TALLIES
+from kernels_ti.boundary.spec.cells import DIGIT_BITS, TALLIES
 from kernels_ti.boundary.values.residues import combined, largest_primes, primes_beyond
 from kernels_ti.boundary.values.saved import SavedPasses
 from kernels_ti.device.device import Device
@@ -61,6 +61,8 @@ class TotalModulo(DeviceTables):
     `found` are these numbers for the cycles that closed so far. The bound is the number itself if it `is_exact`.
     """
 
+    _digits_apart = True
+
     def __init__(
         self, device: Device, block: OrderedBlock, memory: int | None, primes: Sequence[int], *, has_bound: bool
     ) -> None:
@@ -98,33 +100,32 @@ class TotalModulo(DeviceTables):
         beside = arrays[:1]
         return [*words, *beside * (MOST_WORDS - len(words)), *numbers, *beside * (MOST_NUMBERS - len(numbers))]
 
-    def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
-        """Put the children of all states into the other table; say whether they fit."""
+    def _slices(self, step: Step, carry: Callable[[], None]) -> Iterator[tuple[int, int]]:
+        # No sum needs a carry, see `number_bits`.
+        return self._launches()
+
+    @property
+    def _shift(self) -> int:
+        """By how many bits the bounds are cut before the next step."""
+        return max(self._largest.bit_length() - self._number_bits, 0)
+
+    def _launch(self, first: int, last: int, shape: Shape, table: Any, copies: int, tallies: Any) -> None:
         from kernels_ti.boundary.kernels.remainders import remainder_kernel
 
-        numbers = shape.digits
-        copies = copies_of(2 * numbers)
-        _, tallies = self._cleared(shape, 2 * copies * numbers)
-        old, new = self._arrays_of(self._old), self._arrays_of(self._new)
-        shift = max(self._largest.bit_length() - self._number_bits, 0)
-        advance = remainder_kernel(self._words, self._bits, numbers)
-        for first, last in self._launches():
-            advance(
-                first, last, *old, *new, shape.rows, self._buffers["below"], self._number_bits, shift,
-                self._buffers["spec"], self._bases[self.place], self._spread, copies, tallies,
-            )  # fmt: skip
-            yield True
-        told = self._device.download(tallies)[: FOUND + 2 * copies * numbers]
-        if told[FULL]:
-            return False
-        self._exponent, self.is_exact = self._exponent + shift, self.is_exact and not shift
+        remainder_kernel(self._words, self._bits, shape.digits)(
+            first, last, *self._arrays_of(self._old), *self._arrays_of(self._new), shape.rows,
+            self._buffers["below"], self._number_bits, self._shift,
+            self._buffers["spec"], self._bases[self.place], self._spread, copies, tallies,
+        )  # fmt: skip
+
+    def _measure(self, step: Step, told: np.ndarray) -> None:
+        self._exponent, self.is_exact = self._exponent + self._shift, self.is_exact and not self._shift
         self._largest = int(told[TALLIES : 2 * TALLIES].max()) * most_additions(step, self.states)
         self.states = int(told[:TALLIES].sum())
-        closed = closing_ways(told[FOUND:], copies, numbers, 1)
-        if self.has_bound:
-            closed[0] <<= self._exponent
-        self.found = [number + more for number, more in zip(self.found, closed, strict=True)]
-        return True
+
+    def _close(self, found: Iterable[int]) -> None:
+        shifts = [self._exponent] * self.has_bound + [0] * len(self.primes)
+        self.found = [number + (more << by) for number, more, by in zip(self.found, found, shifts, strict=True)]
 
 
 class TotalInPasses(BlockInPasses):

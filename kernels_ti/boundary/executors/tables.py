@@ -78,6 +78,8 @@ class DeviceTables(Forward):
     """Whether states that lead to no cycle may be dropped, and a search could give the same answer."""
     _columns, _most_cells = 1, MOST_CELLS
     """Arrays of a table, and the cells that it has at most."""
+    _digits_apart = False
+    """Whether each digit is a number of its own."""
     _below = 0
     """How much less than 2^48 the prime is of which the numbers are remainders; 0 for exact numbers."""
 
@@ -164,27 +166,32 @@ class DeviceTables(Forward):
         self._old, self._new = self._new, self._old
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
-        """Add the ways to all states to those of their children in the other table; say whether these fit."""
-        from kernels_ti.boundary.kernels.count import count_kernel
-
-        old = self._shape
+        """Put the children of all states into the other table; say whether these fit."""
         copies = copies_of(2 * shape.digits)
-        table, tallies = self._cleared(shape, copies * 2 * shape.digits)
-        advance = count_kernel(self._words, self._bits, self._cells)
+        closing = copies * 2 * shape.digits
+        table, tallies = self._cleared(shape, closing)
         for first, last in self._slices(step, partial(self._carry, shape)):
-            advance(
-                first, last, self._buffers[self._old], old.stride, old.digits,
-                table, shape.rows, shape.stride, shape.digits,
-                self._buffers["spec"], self._bases[self.place], self._buffers["bounds"],
-                self._spread, copies, tallies,
-            )  # fmt: skip
+            self._launch(first, last, shape, table, copies, tallies)
             yield True
-        told = self._device.download(tallies)[: FOUND + copies * 2 * shape.digits]
+        told = self._device.download(tallies)[: FOUND + closing]
         if told[FULL]:
             return False
         self._measure(step, told)
-        self._close(closing_ways(told[FOUND:], copies, 1, shape.digits))
+        numbers = shape.digits if self._digits_apart else 1
+        self._close(closing_ways(told[FOUND:], copies, numbers, shape.digits // numbers))
         return True
+
+    def _launch(self, first: int, last: int, shape: Shape, table: Any, copies: int, tallies: Any) -> None:
+        """Add the ways to some states to those of their children in the other table."""
+        from kernels_ti.boundary.kernels.count import count_kernel
+
+        old = self._shape
+        count_kernel(self._words, self._bits, self._cells)(
+            first, last, self._buffers[self._old], old.stride, old.digits,
+            table, shape.rows, shape.stride, shape.digits,
+            self._buffers["spec"], self._bases[self.place], self._buffers["bounds"],
+            self._spread, copies, tallies,
+        )  # fmt: skip
 
     def _next_shape(self, step: Step) -> Shape:
         """Return a table that surely holds the ways to the new states, and probably all of these."""
