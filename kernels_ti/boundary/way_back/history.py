@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels_ti.boundary.arrays import Flags, Indices, Words
+from kernels_ti.boundary.arrays import Flags, Indices, Places, Words
 from kernels_ti.boundary.values.numbers import Numbers, picked
 from kernels_ti.boundary.values.saved import SavedForward, SavedLayer
 from kernels_ti.boundary.values.states import GivenUp, require_memory
@@ -80,26 +80,28 @@ class History(KeptWay[_Kept]):
         """States after the last step."""
         return len(self.reached[0])
 
-    def members(self, numbers: Numbers, names: Sequence[int], vertices: int) -> Words:
+    def members(self, numbers: Numbers, names: Sequence[int], vertices: int, *, state: int | None = None) -> Words:
         """Go back once, and return the cycles for some numbers of the block, as bit rows in the order of the numbers.
 
-        `names` has the vertex of the graph for each vertex of the block, `vertices` is the number of the graph's.
+        `names` has the vertex of the graph for each vertex of the block, `vertices` is the number of the graph's. With
+        values, the cycles are those of the best one. Instead of cycles, the ways to a `state` after the last step.
         """
-        walks = Walks(numbers, self._rule.closed)
+        walks = Walks(numbers, self._rule.closed if state is None else {self._last: self.values.ways.at(state)})
         members = np.zeros((len(walks), words_for(vertices)), np.uint64)
-        at, rest = np.zeros(len(walks), np.int64), walks.rest.digits
-        for place, layer, values in self.backward(walks.last + 1):
-            ways = values.ways
+        at, rest = np.full(len(walks), state or 0), walks.rest.digits
+        for place, layer, values in self.backward(min(walks.last + 1, self._last)):
             going, begun = walks.begun(place)
             word, bit = divmod(names[layer.step.vertex], STATE_WORD_BITS)
             if going:
-                parents, joins, first, last = _parents(layer, at[:going])
-                picks, left = picked(ways[parents], first, last, Numbers(rest[:, :going]))
+                parents, joins, children, first, last = _parents(layer, at[:going])
+                ways = self._rule.ways_on(layer, values, parents, children, joins)
+                picks, left = picked(ways, first, last, Numbers(rest[:, :going]))
                 at[:going], rest[:, :going] = parents[picks], left.digits
                 members[:going, word] |= joins[picks].astype(np.uint64) << np.uint64(bit)
             if begun > going:
                 new, closing = np.zeros(begun - going, np.int64), layer.closing
-                picks, left = picked(ways[closing], new, new + len(closing), Numbers(rest[:, going:begun]))
+                ways = self._rule.ways_on(layer, values, closing, np.zeros_like(closing), np.ones_like(closing))
+                picks, left = picked(ways, new, new + len(closing), Numbers(rest[:, going:begun]))
                 at[going:begun], rest[:, going:begun] = closing[picks], left.digits
                 members[going:begun, word] |= np.uint64(1) << np.uint64(bit)
         if rest.any():
@@ -107,6 +109,19 @@ class History(KeptWay[_Kept]):
         found = np.empty_like(members)
         found[walks.order] = members
         return found
+
+    def first(self, state: int | None = None) -> set[int]:
+        """Go back once, and return the block's vertices of the first best cycle, or of the first way to a `state`."""
+        n = self._block.graph.n
+        row = self.members(Numbers.zeros(1), range(n), n, state=state)
+        return set(np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")).tolist())
+
+    def reaches(self, target: Words) -> tuple[int, int] | tuple[None, None]:
+        """Return where a state lies among those after the last step, and its value; nothing if it is none of them."""
+        for state in np.flatnonzero((self.reached == target).all(axis=0)).tolist():
+            assert self.values.largest is not None
+            return state, int(self.values.largest[state])
+        return None, None
 
     def backward(self, end: int | None = None) -> Iterator[tuple[int, Layer, Values]]:
         """Go back, once, from a step: yield the number of each, its layer and the values of its states."""
@@ -183,8 +198,8 @@ class Walks:
         return int(before), int(after)
 
 
-def _parents(layer: Layer, children: Indices) -> tuple[Indices, Flags, Indices, Indices]:
-    """Return the parents of `children`, whether the vertex joins, and the range of the parents of each."""
+def _parents(layer: Layer, children: Indices) -> tuple[Indices, Flags, Places, Indices, Indices]:
+    """Return the parents of `children`, whether the vertex joins, their child, and the range of the parents of each."""
     is_wanted = np.zeros(layer.after + 1, np.bool_)  # the last entry stands for no child
     is_wanted[children] = True
     sides = [np.flatnonzero(is_wanted[child]) for child in (layer.off, layer.on)]
@@ -198,4 +213,4 @@ def _parents(layer: Layer, children: Indices) -> tuple[Indices, Flags, Indices, 
     group = places[children]
     last = ends[group]
     first = np.concatenate(([0], ends[:-1]))[group]
-    return np.concatenate(sides)[order], order >= len(sides[0]), first, last
+    return np.concatenate(sides)[order], order >= len(sides[0]), child, first, last

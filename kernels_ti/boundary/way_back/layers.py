@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.arrays import Indices, Places, Words
+from kernels_ti.boundary.arrays import Flags, Indices, Places, Words
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.transitions import children_of, grouped
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
@@ -131,7 +131,7 @@ class Rule:
         sides = [layer.children(joins=joins) for joins in (False, True)]
         if values.largest is None:
             return Values(sums_of([Addends(values.ways, *side) for side in sides], layer.after).carried())
-        candidates = [self.reached(layer, values, parents, joins=bool(on)) for on, (parents, _) in enumerate(sides)]
+        candidates = [self._reached(layer, values, parents, joins=bool(on)) for on, (parents, _) in enumerate(sides)]
         largest = np.full(layer.after, NOTHING)
         for (_, into), candidate in zip(sides, candidates, strict=True):
             np.maximum.at(largest, into, candidate)
@@ -141,13 +141,28 @@ class Rule:
             addends.append(Addends(values.ways, parents[chosen], into[chosen]))
         return Values(sums_of(addends, layer.after).carried(), largest)
 
+    def ways_on(
+        self, layer: Layer, values: Values, states: Indices, into: Indices | Places, joins: Flags | Indices
+    ) -> Numbers:
+        """Return the ways that go on from some states: of those that go `into` one, only the ways of the largest value.
+
+        `joins` says for each state whether the vertex joins.
+        """
+        ways = values.ways[states]
+        if values.largest is None:
+            return ways
+        reached = values.largest[states] + joins * self._gain(layer, states)
+        largest = np.full(int(into.max(initial=0)) + 1, NOTHING)
+        np.maximum.at(largest, into, reached)
+        return Numbers(ways.digits * (reached == largest[into]))
+
     def close(self, place: int, layer: Layer, values: Values) -> None:
         """Take notice of the cycles that the vertex of a step closes."""
         closing = layer.closing
         if len(closing) and values.largest is None:
             self.closed[place] = values.ways.totals(closing)[0]
         elif len(closing):
-            closed = self.reached(layer, values, closing, joins=True)
+            closed = self._reached(layer, values, closing, joins=True)
             best = int(closed.max())
             if self.best is None or best >= self.best:
                 self.note(place, best, values.ways.totals(closing[closed == best])[0])
@@ -160,12 +175,12 @@ class Rule:
         self.closed[place] = ways
         return is_new
 
-    def reached(self, layer: Layer, values: Values, states: Indices, *, joins: bool) -> Indices:
+    def _reached(self, layer: Layer, values: Values, states: Indices, *, joins: bool) -> Indices:
         """Return the largest values of ways that go on from some states, in which the vertex joins or does not."""
         assert values.largest is not None
-        return values.largest[states] + (self.gain(layer, states) if joins else 0)
+        return values.largest[states] + (self._gain(layer, states) if joins else 0)
 
-    def gain(self, layer: Layer, states: Indices) -> Indices:
+    def _gain(self, layer: Layer, states: Indices) -> Indices:
         """Return the gain of some states when the vertex joins, with its edges."""
         of_vertex, *of_edges = self.added_by(layer.step)
         gained = np.full(len(states), of_vertex, np.int64)

@@ -5,12 +5,9 @@ See `kernels_ti.boundary.way_back.layers` for the values of ways.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.count import is_for_kernels
 from kernels_ti.boundary.values.saved import SavedForward, SavedResult
 from kernels_ti.boundary.values.states import GivenUp
@@ -19,7 +16,7 @@ from kernels_ti.boundary.way_back.blocks import PlannedBlock, PlannedBlocks
 from kernels_ti.boundary.way_back.device_optimum import DeviceOptimum
 from kernels_ti.boundary.way_back.history import History
 from kernels_ti.boundary.way_back.keeping import Means
-from kernels_ti.boundary.way_back.layers import NOTHING, Layer, Rule, Values
+from kernels_ti.boundary.way_back.layers import NOTHING, Rule
 from kernels_ti.errors import EngineError
 
 
@@ -69,7 +66,10 @@ def best_cycle(planned: PlannedBlocks, gains: Gains, means: Means | None = None,
                     raise GivenUpWithBestError(Optimum(cycle, sign * best, ways, states)) from None
                 raise
             if result.value is not None and result.value > best:
-                result = replace(result, cycle=tuple(block.cycle(cycle_in())))
+                found = block.cycle(cycle_in())
+                if sign * gains.of_cycle(found) != result.value:
+                    raise EngineError("internal error: the way back to the best cycle has another value")
+                result = replace(result, cycle=tuple(found))
             if is_through:
                 keeping.end_block(result)
         else:
@@ -90,18 +90,16 @@ the cycles that had been found."""
 
 
 def _found_in_python(block: PlannedBlock, rule: Rule, means: Means, saved: SavedForward | None) -> _Found:
+    is_through = True
     try:
         history = History(block, means, saved, rule=rule)
     except GivenUp:
         # A way back along layers that were not kept takes as long as the way forward.
         if rule.best is None or (forward := means.keeping.latest()).between > 1:
             raise
-        so_far = rule.again()
-        history = History(block, Means(means.memory), forward, rule=so_far, steps=range(forward.place))
-        cycle = _way_to_closing(history, so_far, so_far.best)
-        return SavedResult(so_far.best, so_far.ways, history.most_states), lambda: cycle, False
-    result = SavedResult(rule.best, rule.ways, history.most_states)
-    return result, lambda: _way_to_closing(history, rule, rule.best), True
+        rule, is_through = rule.again(), False
+        history = History(block, Means(means.memory), forward, rule=rule, steps=range(forward.place))
+    return SavedResult(rule.best, rule.ways, history.most_states), history.first, is_through
 
 
 def _found_on_device(block: PlannedBlock, rule: Rule, means: Means, saved: SavedForward | None) -> _Found:
@@ -117,60 +115,15 @@ def _cycle_of(optimum: DeviceOptimum, block: PlannedBlock, rule: Rule, means: Me
     value, origin, end, target = rule.best, optimum.origin, min(rule.closed) + 1, None
     for layer in reversed([layer for layer in optimum.layers if layer.place < end]):
         # States may share what is noted of their origin, if they take several words: try each of them.
-        for state in optimum.states_at(layer, origin):
-            words, value_before, origin_before = state
+        for alike in optimum.states_at(layer, origin):
+            words, value_before, origin_before = alike
             piece = rule.again()
             history = History(block, means, rule=piece, words=words, steps=range(layer.place, end))
-            way = _way_between(history, piece, target, value - value_before)
-            if way is not None:
+            state, reached = history.reaches(target) if target is not None else (None, piece.best)
+            if reached == value - value_before:
                 break
         else:
             raise EngineError("internal error: a kept layer has no way to the best cycle")
-        cycle |= way
+        cycle |= history.first(state)
         value, origin, end, target = value_before, origin_before, layer.place, words
     return cycle
-
-
-def _way_between(history: History, rule: Rule, target: Words | None, value: int) -> set[int] | None:
-    """Return the vertices of a way with a value from the first state to another one, or to where the cycle closes."""
-    if target is None:
-        return _way_to_closing(history, rule, value) if rule.best == value else None
-    (reached,) = np.nonzero((history.reached == target).all(axis=0))
-    assert history.values.largest is not None
-    if not len(reached) or int(history.values.largest[reached[0]]) != value:
-        return None
-    return _way_back(history.backward(), rule, int(reached[0]), value)
-
-
-def _way_to_closing(history: History, rule: Rule, value: int | None) -> set[int]:
-    """Go back from where the best cycle closes, and return its vertices."""
-    assert value is not None
-    way = history.backward(min(rule.closed) + 1)
-    _, layer, values = next(way)
-    closed = rule.reached(layer, values, layer.closing, joins=True)
-    state = int(layer.closing[np.flatnonzero(closed == value)[0]])
-    gained = int(rule.gain(layer, np.array([state]))[0])
-    return {layer.step.vertex} | _way_back(way, rule, state, value - gained)
-
-
-def _way_back(way: Iterator[tuple[int, Layer, Values]], rule: Rule, state: int, value: int) -> set[int]:
-    """Go back from a state that is reached with a value, and return the vertices that join."""
-    vertices: set[int] = set()
-    for _, layer, values in way:
-        state, joins = _parent(layer, values, rule, state, value)
-        if joins:
-            value -= int(rule.gain(layer, np.array([state]))[0])
-            vertices.add(layer.step.vertex)
-    if value:
-        raise EngineError("internal error: the way back to the best cycle has another value")
-    return vertices
-
-
-def _parent(layer: Layer, values: Values, rule: Rule, state: int, value: int) -> tuple[int, bool]:
-    """Return a state that becomes the given one with its value, and whether the vertex joins."""
-    for joins, child in ((False, layer.off), (True, layer.on)):
-        parents = np.flatnonzero(child == state)
-        fitting = parents[rule.reached(layer, values, parents, joins=joins) == value]
-        if len(fitting):
-            return int(fitting[0]), joins
-    raise EngineError("internal error: no way back to the best cycle was found")
