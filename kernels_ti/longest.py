@@ -15,8 +15,7 @@ from kernels_ti.blocks.restriction import order_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.longest import BestCycle, few_along_boundary, longest_in
 from kernels_ti.boundary.values.weights import Gains, Weights, attribute_weights
-from kernels_ti.boundary.way_back.blocks import Report, space_for
-from kernels_ti.boundary.way_back.keeping import Keeping
+from kernels_ti.boundary.way_back.blocks import Keeping, Report, space_for
 from kernels_ti.cheapest import cheapest_cycle
 from kernels_ti.choices import Method, Parity
 from kernels_ti.conversion import as_graph

@@ -11,8 +11,7 @@ import numpy as np
 from kernels_ti.blocks.restriction import order_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.sample import Draws, check_fit, draws_of, in_cycle_order
-from kernels_ti.boundary.way_back.blocks import Report, space_for
-from kernels_ti.boundary.way_back.keeping import Keeping
+from kernels_ti.boundary.way_back.blocks import Keeping, Report, space_for
 from kernels_ti.choices import LONGEST_COUNT, Method, Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable

@@ -97,7 +97,7 @@ def _no_progress_of_its_own_accord(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _no_orders_of_earlier_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each test seek its own orders of vertices."""
-    monkeypatch.setattr("kernels_ti.boundary.orders.known._known", {})
+    monkeypatch.setattr("kernels_ti.boundary.orders.order._known", {})
 
 
 @pytest.fixture(

@@ -9,7 +9,8 @@ import pytest
 from chordless import generate
 
 from kernels_ti import count_cycles, open_device, sample_cycles
-from kernels_ti.boundary.orders import annealing, known
+from kernels_ti.boundary.orders import annealing
+from kernels_ti.boundary.orders import order as orders
 from kernels_ti.boundary.orders import plan as plan_module
 from kernels_ti.boundary.orders.annealing import annealed_order, annealed_plan
 from kernels_ti.boundary.orders.order import measured_order, neighbour_lists, small_boundary_order
@@ -138,11 +139,11 @@ def test_an_order_that_was_sought_for_too_short_a_time_is_sought_again(monkeypat
 
 
 def test_the_orders_that_were_asked_for_last_are_kept(monkeypatch):
-    monkeypatch.setattr(known, "_MOST_VERTICES", 100)
+    monkeypatch.setattr(orders, "_MOST_VERTICES", 100)
     one, other = generate("grid:6x7"), generate("grid:6x8")
     for graph in (one, other, one, generate("grid:4x5")):
         plan_of(graph)
-    assert [len(order.vertices) for order in known._known.values()] == [42, 20]
+    assert [len(order.vertices) for order in orders._known.values()] == [42, 20]
 
 
 def test_an_order_for_a_gpu_is_worth_a_shorter_search():

@@ -24,7 +24,7 @@ from kernels_ti.boundary.orders import order as order_module
 from kernels_ti.boundary.orders.order import no_longer_than, small_boundary_order
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.participation import shares_of
-from kernels_ti.boundary.spec import packing, transitions
+from kernels_ti.boundary.spec import changes, packing
 from kernels_ti.boundary.values.numbers import Numbers
 from kernels_ti.boundary.way_back.blocks import planned_blocks
 from kernels_ti.errors import in_words_of_command_line
@@ -123,7 +123,7 @@ def test_no_digit_is_lost_where_cycles_close_in_all_steps(by_length):
 def test_two_states_with_one_sum_are_still_two(monkeypatch):
     graph = generate("grid:5x14")
     expected = counted(graph)
-    monkeypatch.setattr(transitions, "_MULTIPLIERS", (0, 0))
+    monkeypatch.setattr(changes, "_MULTIPLIERS", (0, 0))
     monkeypatch.setattr(packing, "WORD_BITS", 8)
     assert counted(graph) == expected
 

@@ -7,10 +7,8 @@ from chordless import generate
 from kernels_ti import Graph, open_device
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.orders.walk import steps_of
-from kernels_ti.boundary.spec.changes import ChangesOfSteps
-from kernels_ti.boundary.spec.coded import coded
+from kernels_ti.boundary.spec.changes import ChangesOfSteps, children_of, coded
 from kernels_ti.boundary.spec.packing import Packing
-from kernels_ti.boundary.spec.transitions import children_of
 from kernels_ti.taichi_door import ti
 
 STATES = 3000
@@ -68,7 +66,7 @@ def test_kernels_and_numpy_change_random_states_alike(graph, spread, through, ta
     packing = Packing.of(steps)
     assert (packing.words > 1) == (spread > 1)
     changes = ChangesOfSteps(steps, packing)
-    monkeypatch.setattr("kernels_ti.boundary.spec.coded._TABLE_BITS", table_bits)
+    monkeypatch.setattr("kernels_ti.boundary.spec.changes._TABLE_BITS", table_bits)
     device, random = open_device("cpu"), np.random.default_rng(1)
     cells, bases = coded([changes[place] for place in range(len(steps))], packing)
     spec = device.call(device.buffer, cells)

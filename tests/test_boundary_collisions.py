@@ -15,13 +15,12 @@ from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.executors.on_device import DeviceBlock
 from kernels_ti.boundary.kernels import count as count_kernel
-from kernels_ti.boundary.kernels import optimum as optimum_kernels
 from kernels_ti.boundary.kernels import tables as kernels
+from kernels_ti.boundary.kernels import ways as ways_kernels
+from kernels_ti.boundary.longest import best_cycle
 from kernels_ti.boundary.values.weights import Gains
-from kernels_ti.boundary.way_back import device_optimum
-from kernels_ti.boundary.way_back.blocks import planned_blocks
-from kernels_ti.boundary.way_back.keeping import Means
-from kernels_ti.boundary.way_back.optimum import best_cycle
+from kernels_ti.boundary.way_back import device_ways
+from kernels_ti.boundary.way_back.blocks import Means, planned_blocks
 
 # The kernels are compiled anew.
 pytestmark = pytest.mark.slow
@@ -31,7 +30,7 @@ SPEC = "gnp:30,0.4,2"
 
 
 def _forget_kernels():
-    for made in (kernels.row_functions, count_kernel.count_kernel, optimum_kernels.optimum_kernels):
+    for made in (kernels.row_functions, count_kernel.count_kernel, ways_kernels.optimum_kernels):
         made.cache_clear()
 
 
@@ -69,8 +68,8 @@ def test_counts_are_exact(monkeypatch):
 @pytest.mark.parametrize("alike", [1 << 12, 1])
 def test_the_longest_cycle_is_found_again(alike, monkeypatch):
     """The way back tries each state that has the key of the origin."""
-    monkeypatch.setattr(device_optimum, "_MOST_ALIKE", alike)
-    monkeypatch.setattr(device_optimum, "_FEWEST_STEPS_BETWEEN", 3)
+    monkeypatch.setattr(device_ways, "_MOST_ALIKE", alike)
+    monkeypatch.setattr(device_ways, "_FEWEST_STEPS_BETWEEN", 3)
     graph = generate(SPEC)
     planned = planned_blocks(SearchSpace(graph))
     expected = best_cycle(planned, Gains())

@@ -22,7 +22,7 @@ from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.executors import in_passes, on_device, parts
 from kernels_ti.boundary.executors import tables as device_tables
 from kernels_ti.boundary.executors.on_device import DeviceBlock
-from kernels_ti.boundary.values.residues import coefficients, combined, primes_beyond
+from kernels_ti.boundary.values.numbers import coefficients, combined, primes_beyond
 from kernels_ti.boundary.values.saved import SavedCount
 from kernels_ti.reference.algorithm import chordless_cycles
 

@@ -5,7 +5,7 @@ import pytest
 
 from kernels_ti import open_device
 from kernels_ti.boundary.kernels.tables import array, row_functions
-from kernels_ti.boundary.spec.cells import TAKEN
+from kernels_ti.boundary.spec.packing import TAKEN
 from kernels_ti.taichi_door import ti
 
 ROWS, STRIDE = 4, 2

@@ -24,13 +24,12 @@ from program import ENVIRONMENT, command
 from kernels_ti import open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count
+from kernels_ti.boundary.longest import best_cycle
 from kernels_ti.boundary.values.saved import SavedPick
 from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.values.weights import Gains
-from kernels_ti.boundary.way_back import device_optimum
-from kernels_ti.boundary.way_back.blocks import planned_blocks
-from kernels_ti.boundary.way_back.keeping import Keeping, Means
-from kernels_ti.boundary.way_back.optimum import best_cycle
+from kernels_ti.boundary.way_back import device_ways
+from kernels_ti.boundary.way_back.blocks import Keeping, Means, planned_blocks
 
 GRAPH, NUMBERED = "grid:5x6", "gnp:26,0.2,2"
 
@@ -71,7 +70,7 @@ def device(request, monkeypatch):
     if request.param == "numpy":
         return None
     monkeypatch.setattr(count, "_FEWEST_STATES", 0)
-    monkeypatch.setattr(device_optimum, "_FEWEST_STEPS_BETWEEN", 3)
+    monkeypatch.setattr(device_ways, "_FEWEST_STEPS_BETWEEN", 3)
     return open_device("cpu")
 
 

@@ -39,15 +39,13 @@ from kernels_ti import (
 )
 from kernels_ti.best_by_search import longest_by_search
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary import count
-from kernels_ti.boundary.longest import longest_in
+from kernels_ti.boundary import count, longest
+from kernels_ti.boundary.longest import GivenUpWithBestError, best_cycle, longest_in
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.values.weights import Gains
-from kernels_ti.boundary.way_back import device_optimum, optimum
-from kernels_ti.boundary.way_back.blocks import planned_blocks
-from kernels_ti.boundary.way_back.device_optimum import DeviceOptimum
-from kernels_ti.boundary.way_back.keeping import Means
-from kernels_ti.boundary.way_back.optimum import GivenUpWithBestError, best_cycle
+from kernels_ti.boundary.way_back import device_ways
+from kernels_ti.boundary.way_back.blocks import Means, planned_blocks
+from kernels_ti.boundary.way_back.device_ways import DeviceOptimum
 from kernels_ti.cycles import Cycles
 from kernels_ti.longest import longest_possible
 from kernels_ti.reference.long_cycle import long_cycle
@@ -115,7 +113,7 @@ def test_the_weight_of_edges_is_the_largest_or_least(search, least, smallest, da
 def _every_block_in_kernels(monkeypatch):
     """Blocks of any size go through the kernels, from one kept layer to the next in a few steps."""
     monkeypatch.setattr(count, "_FEWEST_STATES", 0)
-    monkeypatch.setattr(device_optimum, "_FEWEST_STEPS_BETWEEN", 3)
+    monkeypatch.setattr(device_ways, "_FEWEST_STEPS_BETWEEN", 3)
 
 
 @pytest.mark.slow
@@ -159,7 +157,7 @@ def test_kernels_find_the_cycle_of_python(spec, bounds):
 @pytest.mark.parametrize("alike", [64, 0])
 def test_layers_leave_the_device_where_the_tables_need_the_room(memory, alike, monkeypatch):
     """`alike` states with one key are found on the device; with none, the whole layer is looked through on the host."""
-    monkeypatch.setattr(device_optimum, "_MOST_ALIKE", alike)
+    monkeypatch.setattr(device_ways, "_MOST_ALIKE", alike)
     made = []
 
     class Noted(DeviceOptimum):
@@ -167,7 +165,7 @@ def test_layers_leave_the_device_where_the_tables_need_the_room(memory, alike, m
             made.append(self)
             super().__init__(*arguments, **options)
 
-    monkeypatch.setattr(optimum, "DeviceOptimum", Noted)
+    monkeypatch.setattr(longest, "DeviceOptimum", Noted)
     planned = planned_blocks(SearchSpace(generate("grid:9x9")))
     best = best_cycle(planned, Gains(), Means(device=open_device("cpu"), device_memory=memory))
     assert (best.value, best.ways, len(best.cycle)) == (50, 6840, 50)
@@ -185,7 +183,7 @@ def test_fewer_layers_are_kept_where_they_leave_too_little_room(monkeypatch):
             begun.append(between)
             super()._set_out(means, budget, between)
 
-    monkeypatch.setattr(optimum, "DeviceOptimum", Noted)
+    monkeypatch.setattr(longest, "DeviceOptimum", Noted)
     planned = planned_blocks(SearchSpace(generate("grid:9x9")))
     for allowed, times in ((1 << 22, 1), (1 << 21, 2), (13 << 17, 3), (3 << 19, 4)):
         begun.clear()

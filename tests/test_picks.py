@@ -22,9 +22,8 @@ from chordless.runs.history import list_runs
 from chordless.runs.state import RunState
 from chordless.tui.run_list import details, title
 
-from kernels_ti.boundary import sample
+from kernels_ti.boundary import longest, sample
 from kernels_ti.boundary.in_one_call import set_up
-from kernels_ti.boundary.way_back import optimum
 from kernels_ti.reference.algorithm import chordless_cycles
 
 
@@ -70,7 +69,7 @@ def test_a_longest_cycle_is_kept_as_a_listing_is(tmp_path, bounds, length):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("pick", "worker"), [("longest", (optimum, "DeviceOptimum")), ("sample", (sample, "DeviceWays"))]
+    ("pick", "worker"), [("longest", (longest, "DeviceOptimum")), ("sample", (sample, "DeviceWays"))]
 )
 def test_cycles_are_picked_on_the_arch_that_was_chosen(tmp_path, monkeypatch, pick, worker):
     threads = []

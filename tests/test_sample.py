@@ -33,9 +33,8 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.sample import Draws
 from kernels_ti.boundary.values.numbers import Numbers
-from kernels_ti.boundary.way_back.blocks import planned_blocks
+from kernels_ti.boundary.way_back.blocks import Means, planned_blocks
 from kernels_ti.boundary.way_back.device_ways import DeviceWays
-from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.choices import METHODS
 from kernels_ti.device.memory import resident_bytes
 from kernels_ti.found.order import CycleWalker

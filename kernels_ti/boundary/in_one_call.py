@@ -15,8 +15,7 @@ from kernels_ti.boundary.needs import needs_of
 from kernels_ti.boundary.orders.annealing import GROWTH, SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.values.states import GivenUp
-from kernels_ti.boundary.way_back.blocks import PlannedBlocks, Report, planned_blocks
-from kernels_ti.boundary.way_back.keeping import Keeping, Means
+from kernels_ti.boundary.way_back.blocks import Keeping, Means, PlannedBlocks, Report, planned_blocks
 from kernels_ti.device.device import Device, held_device, is_open
 from kernels_ti.device.memory import host_budget, search_budget
 from kernels_ti.errors import (

@@ -20,8 +20,7 @@ from kernels_ti.boundary.executors.in_passes import (
 from kernels_ti.boundary.executors.remainders import BITS_OF_A_VERTEX, MOST_NUMBERS, MOST_WORDS
 from kernels_ti.boundary.executors.tables import MOST_CELLS, ROOM_FOR_TWO, cells_of_two_tables
 from kernels_ti.boundary.orders.plan import BoundaryPlan, likely_states
-from kernels_ti.boundary.spec.cells import BESIDE
-from kernels_ti.boundary.spec.packing import Packing
+from kernels_ti.boundary.spec.packing import BESIDE, Packing
 
 # States at the largest boundary for each that is likely: grids 0.8, king graphs 1.4 to 1.8, roads 0.3 to 0.6. Of
 # boundaries of few vertices the expected ones tell more: 0.7 to 1.7 were met for each.

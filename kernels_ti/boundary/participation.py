@@ -21,11 +21,9 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.arrays import Indices
 from kernels_ti.boundary.in_one_call import ready_to_pick
 from kernels_ti.boundary.orders.walk import Step
-from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
-from kernels_ti.boundary.values.residues import combined, primes_beyond
-from kernels_ti.boundary.way_back.blocks import PlannedBlock, PlannedBlocks, space_for
+from kernels_ti.boundary.values.numbers import Addends, Numbers, combined, primes_beyond, sums_of
+from kernels_ti.boundary.way_back.blocks import Means, PlannedBlock, PlannedBlocks, space_for
 from kernels_ti.boundary.way_back.history import History
-from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.device.own_process import apart_if_needed

@@ -18,13 +18,12 @@ import numpy as np
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import is_for_kernels
 from kernels_ti.boundary.in_one_call import ready_to_pick
-from kernels_ti.boundary.spec.cells import DIGIT_BITS
+from kernels_ti.boundary.spec.packing import DIGIT_BITS
 from kernels_ti.boundary.values.numbers import Numbers, picked, random_below
 from kernels_ti.boundary.values.saved import SavedForward, SavedResult
-from kernels_ti.boundary.way_back.blocks import PlannedBlocks
+from kernels_ti.boundary.way_back.blocks import Means, PlannedBlocks
 from kernels_ti.boundary.way_back.device_ways import DeviceWays
 from kernels_ti.boundary.way_back.history import History
-from kernels_ti.boundary.way_back.keeping import Means
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import host_budget

@@ -25,12 +25,11 @@ from kernels_ti import (
 )
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
+from kernels_ti.boundary.longest import best_cycle
 from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.values.weights import Gains
-from kernels_ti.boundary.way_back.blocks import planned_blocks
-from kernels_ti.boundary.way_back.keeping import Means
-from kernels_ti.boundary.way_back.optimum import best_cycle
+from kernels_ti.boundary.way_back.blocks import Means, planned_blocks
 from kernels_ti.device.device import held_device
 from kernels_ti.device.memory import host_budget, search_budget
 from kernels_ti.estimate.device_choice import device_for

@@ -25,8 +25,7 @@ from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.values.saved import SavedCount, SavedPick
 from kernels_ti.boundary.values.states import GivenUp
-from kernels_ti.boundary.way_back.blocks import planned_blocks
-from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.boundary.way_back.blocks import Means, planned_blocks
 from kernels_ti.device.memory import host_budget, resident_bytes, search_budget
 
 _SLICE_SECONDS = 0.1

@@ -17,7 +17,7 @@ from kernels_ti import Snapshot
 from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.saved import SavedPick
-from kernels_ti.boundary.way_back.keeping import Keeping
+from kernels_ti.boundary.way_back.blocks import Keeping
 from kernels_ti.device.memory import resident_bytes
 from kernels_ti.watch import Watch
 

@@ -4,5 +4,5 @@
 `parts` of the states through a stretch of vertices. `tables` lets the vertices come one by one in two hash tables that
 change places, and `on_device` counts on it, also by length. Where the states do not fit with a number for each length,
 `in_passes` goes over a block several times, and `remainders` counts all cycles together in remainders modulo primes.
-`rows` turns rows of kernels into states and back, and `completion` drops states that lead to no cycle.
+`completion` drops states that lead to no cycle.
 """

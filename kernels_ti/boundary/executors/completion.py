@@ -17,7 +17,7 @@ from kernels_ti.boundary.arrays import Flags, Words
 from kernels_ti.boundary.executors.forward import go_through, slices
 from kernels_ti.boundary.orders.order import neighbour_lists
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.spec.cells import DEAD, MOST_NODES, TALLIES
+from kernels_ti.boundary.spec.packing import DEAD, MOST_NODES, TALLIES
 from kernels_ti.device.device import Device, held_device
 
 # The most nodes that stand for one vertex each, and how far from the boundary these vertices may be.

@@ -3,7 +3,7 @@
 The first pass counts all lengths together. The others count modulo primes. Where the remainders of all lengths fit, and
 are not slower than what follows, there is one pass for each prime. Otherwise a pass carries values of the polynomial
 whose coefficients are the cycles by length, at as many points at once as fit. See
-`kernels_ti.boundary.values.residues` for how these tell the exact counts.
+`kernels_ti.boundary.values.numbers` for how these tell the exact counts.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from kernels_ti.boundary.executors.on_device import DeviceBlock, LengthsModulo
 from kernels_ti.boundary.executors.tables import DeviceTables, Shape, cells_of_two_tables
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.spec.cells import DIGIT_LIMIT, TALLIES
-from kernels_ti.boundary.values.residues import coefficients, combined, primes_beyond, values_at
+from kernels_ti.boundary.spec.packing import DIGIT_LIMIT, TALLIES
+from kernels_ti.boundary.values.numbers import coefficients, combined, primes_beyond, values_at
 from kernels_ti.boundary.values.saved import SavedBlock, SavedPasses, SavedStates
 from kernels_ti.device.device import Device
 from kernels_ti.errors import EngineError, SizeError

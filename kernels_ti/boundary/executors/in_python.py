@@ -10,7 +10,7 @@ from kernels_ti.boundary.arrays import Flags, Words
 from kernels_ti.boundary.executors.completion import Completion
 from kernels_ti.boundary.executors.forward import ForwardCount
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.spec.transitions import Children, children_of, grouped
+from kernels_ti.boundary.spec.changes import Children, children_of, grouped
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
 from kernels_ti.boundary.values.states import GivenUp, require_memory

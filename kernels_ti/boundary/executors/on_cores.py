@@ -11,10 +11,16 @@ from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.executors.completion import FEWEST_NUMBERS, STATES_AT_ONCE, Completion
 from kernels_ti.boundary.executors.forward import ForwardCount, go_through, slices
 from kernels_ti.boundary.executors.parts import Parts
-from kernels_ti.boundary.executors.rows import rows_by_length, rows_of_totals, states_by_length, totals_of_rows
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.spec.cells import DONE, WINDOW
-from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
+from kernels_ti.boundary.spec.packing import DONE, WINDOW
+from kernels_ti.boundary.values.saved import (
+    SavedBlock,
+    SavedStates,
+    rows_by_length,
+    rows_of_totals,
+    states_by_length,
+    totals_of_rows,
+)
 from kernels_ti.device.device import Device
 from kernels_ti.errors import SizeError
 

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from kernels_ti.boundary.executors.forward import ForwardCount
-from kernels_ti.boundary.executors.rows import rows_by_length, rows_with, states_by_length, words_in
 from kernels_ti.boundary.executors.tables import MOST_CELLS, DeviceTables, Shape, closing_ways, copies_of
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.spec.cells import (
+from kernels_ti.boundary.spec.packing import (
     DIGIT_BITS,
     DIGIT_LIMIT,
     FEWEST,
@@ -25,7 +24,14 @@ from kernels_ti.boundary.spec.cells import (
     ROOM,
     TALLIES,
 )
-from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
+from kernels_ti.boundary.values.saved import (
+    SavedBlock,
+    SavedStates,
+    rows_by_length,
+    rows_with,
+    states_by_length,
+    words_in,
+)
 from kernels_ti.device.device import Device
 
 # Work items that share the ways to a state: neighbours on a GPU read neighbouring cells.

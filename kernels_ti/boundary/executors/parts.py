@@ -1,4 +1,4 @@
-"""The states of a boundary in parts that the cores of a CPU take one by one, see `kernels_ti.boundary.kernels.parts`.
+"""The states of a boundary in parts that the cores of a CPU take one by one, see `kernels_ti.boundary.kernels.stretch`.
 
 A vertex that comes changes symbols of its neighbours and of the other ends of their pieces. Whether any other slot is
 off the cycle, inner, or an end stays as it is. So the states are told apart by that, in **steady** slots which no
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from kernels_ti.boundary.arrays import Places, Words
 from kernels_ti.boundary.executors.forward import Buffers
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.spec.cells import DEAD, NEXT, PART, WAYS
+from kernels_ti.boundary.spec.packing import DEAD, NEXT, PART, WAYS
 from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
@@ -51,11 +51,11 @@ class Parts:
     """The states of one block in parts, in rows of `stride` cells; all buffers stay within the memory.
 
     `table` has for each part its first row and its rows, then the same of the layer that follows. `queue` is that of
-    `kernels_ti.boundary.kernels.parts`. With a number for each length a state takes longer.
+    `kernels_ti.boundary.kernels.stretch`. With a number for each length a state takes longer.
     """
 
     def __init__(self, device: Device, block: OrderedBlock, memory: int | None, *, by_length: bool) -> None:
-        from kernels_ti.boundary.kernels.parts import rearranging_kernel
+        from kernels_ti.boundary.kernels.stretch import rearranging_kernel
 
         self._device, self._block, self._steps, self._packing = device, block, block.steps, block.packing
         self._rearrange = rearranging_kernel(block.packing.words, block.packing.bits)

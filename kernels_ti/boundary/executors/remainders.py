@@ -21,8 +21,8 @@ from kernels_ti.boundary.executors.tables import MOST_CELLS, DeviceTables, Shape
 from kernels_ti.boundary.orders.plan import likely_in
 from kernels_ti.boundary.orders.walk import Step, most_additions
 from kernels_ti.boundary.spec.block import OrderedBlock
-from kernels_ti.boundary.spec.cells import DIGIT_BITS, TALLIES
-from kernels_ti.boundary.values.residues import combined, largest_primes, primes_beyond
+from kernels_ti.boundary.spec.packing import DIGIT_BITS, TALLIES
+from kernels_ti.boundary.values.numbers import combined, largest_primes, primes_beyond
 from kernels_ti.boundary.values.saved import SavedPasses
 from kernels_ti.device.device import Device
 from kernels_ti.errors import EngineError, SizeError
@@ -110,7 +110,7 @@ class TotalModulo(DeviceTables):
         return max(self._largest.bit_length() - self._number_bits, 0)
 
     def _launch(self, first: int, last: int, shape: Shape, table: Any, copies: int, tallies: Any) -> None:
-        from kernels_ti.boundary.kernels.remainders import remainder_kernel
+        from kernels_ti.boundary.kernels.count import remainder_kernel
 
         remainder_kernel(self._words, self._bits, shape.digits)(
             first, last, *self._arrays_of(self._old), *self._arrays_of(self._new), shape.rows,

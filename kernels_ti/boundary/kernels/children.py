@@ -1,4 +1,4 @@
-"""The children that a vertex makes of one state, for kernels, as `kernels_ti.boundary.spec.transitions` in numpy.
+"""The children that a vertex makes of one state, for kernels, as `kernels_ti.boundary.spec.changes` in numpy.
 
 One word more than those of the symbols tells states apart that have the same symbols.
 """
@@ -6,8 +6,7 @@ One word more than those of the symbols tells states apart that have the same sy
 from functools import lru_cache
 from typing import Any
 
-from kernels_ti.boundary.spec.changes import AFTER, BEFORE, CLOSE, FAR, SLOT
-from kernels_ti.boundary.spec.coded import FIRST_HEAD, HEADER
+from kernels_ti.boundary.spec.changes import AFTER, BEFORE, CLOSE, FAR, FIRST_HEAD, HEADER, SLOT
 from kernels_ti.boundary.spec.packing import FIRST_END
 from kernels_ti.taichi_door import ti
 

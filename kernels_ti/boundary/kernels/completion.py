@@ -12,8 +12,7 @@ from typing import Any
 from kernels_ti.bits import lowest_bit, population
 from kernels_ti.boundary.kernels.children import symbols
 from kernels_ti.boundary.kernels.tables import array
-from kernels_ti.boundary.spec.cells import MOST_NODES, TALLIES, WRITTEN
-from kernels_ti.boundary.spec.packing import FIRST_END, INNER
+from kernels_ti.boundary.spec.packing import FIRST_END, INNER, MOST_NODES, TALLIES, WRITTEN
 from kernels_ti.taichi_door import kernel, ti
 
 NODES, DEEP, SLOTS = 0, 1, 2

@@ -14,7 +14,7 @@ from typing import Any
 
 from kernels_ti.boundary.kernels.children import child_function
 from kernels_ti.boundary.kernels.tables import array, reduced, row_functions
-from kernels_ti.boundary.spec.cells import (
+from kernels_ti.boundary.spec.packing import (
     BESIDE,
     CLOSES,
     DIGIT_BITS,

@@ -13,7 +13,7 @@ Ways have digits of `DIGIT_BITS` bits, the lowest first, with room above for sum
 from functools import lru_cache
 from typing import Any
 
-from kernels_ti.boundary.spec.cells import DIGIT_BITS, DIGIT_LIMIT, FULL, TAKEN, WRITTEN
+from kernels_ti.boundary.spec.packing import DIGIT_BITS, DIGIT_LIMIT, FULL, TAKEN, WRITTEN
 from kernels_ti.taichi_door import kernel, ti
 
 _FACTOR, MIX = 0x9E3779B97F4A7C15, 0x94D049BB133111EB

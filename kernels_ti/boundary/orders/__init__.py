@@ -1,6 +1,6 @@
 """In which order the vertices come, and what each changes.
 
-`order` finds an order with small boundaries, `annealing` looks for better ones with the kernels of `annealing_kernels`,
-`plan` splits a graph into blocks that have an order each, and tells how many states are expected. `known` keeps the
-orders that were found lately. `walk` tells what each vertex changes in the boundary.
+`order` finds an order with small boundaries, and keeps those that were found lately. `annealing` looks for better ones
+with the kernels of `annealing_kernels`. `plan` splits a graph into blocks that have an order each, and tells how many
+states are expected. `walk` tells what each vertex changes in the boundary.
 """

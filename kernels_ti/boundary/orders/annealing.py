@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.boundary.arrays import Places
-from kernels_ti.boundary.orders.known import found_once
 from kernels_ti.boundary.orders.order import (
     BoundaryOrder,
     boundary_sizes,
+    found_once,
     measured_order,
     neighbour_lists,
     states_per_second,

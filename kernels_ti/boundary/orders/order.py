@@ -7,11 +7,13 @@ made, and then better ones by a beam search, for as long as the count would gain
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -336,3 +338,37 @@ def _log_of_involutions(k: int) -> float:
     for i in range(2, k + 1):
         one, more = more, more + (i - 1) * one
     return max(math.log(more), k * math.log(2))
+
+
+# Vertices of all orders that are kept: some megabytes.
+_MOST_VERTICES = 1 << 17
+
+_lock = Lock()
+_known: dict[tuple[Hashable, ...], BoundaryOrder] = {}
+
+
+def found_once(
+    block: Graph, how: tuple[Hashable, ...], seek: Callable[[], BoundaryOrder | None]
+) -> BoundaryOrder | None:
+    """Return the order that was found for a block with the same edges, sought in the same way; or seek it.
+
+    An order that is not settled is not kept: there may be a better one.
+    """
+    key = (_content_of(block), *how)
+    with _lock:
+        found = _known.pop(key, None)
+    found = found or seek()
+    if found is not None and found.settled:
+        with _lock:
+            # The last one that was asked for is the last one to be forgotten.
+            _known[key] = found
+            while sum(len(order.vertices) for order in _known.values()) > _MOST_VERTICES:
+                del _known[next(iter(_known))]
+    return found
+
+
+def _content_of(block: Graph) -> bytes:
+    """Return a digest of the edges of a block; an order does not depend on their directions."""
+    digest = hashlib.blake2b(block.row_ptr.tobytes(), digest_size=16)
+    digest.update(block.col_idx.tobytes())
+    return digest.digest()

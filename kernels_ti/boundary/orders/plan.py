@@ -15,11 +15,11 @@ import numpy.typing as npt
 from kernels_ti.blocks.groups import LabelledBlocks
 from kernels_ti.blocks.restriction import Restricted
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.orders.known import found_once
 from kernels_ti.boundary.orders.order import (
     LARGEST_BOUNDARY,
     BoundaryOrder,
     boundary_sizes,
+    found_once,
     measured_order,
     neighbour_lists,
     small_boundary_order,

@@ -11,8 +11,7 @@ from kernels_ti.boundary.arrays import Places, Words
 from kernels_ti.boundary.orders.order import BoundaryOrder
 from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step, steps_of
-from kernels_ti.boundary.spec.changes import ChangesOfSteps
-from kernels_ti.boundary.spec.coded import coded
+from kernels_ti.boundary.spec.changes import ChangesOfSteps, coded
 from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.graph import Graph
 

@@ -3,6 +3,9 @@
 A vertex has an edge to every vertex on the cycle that it is next to, so there are at most two of these: one before it
 on the cycle and one after it. Without directions, the first one found counts as the one before. So what the vertex
 changes is put together of what each of the two neighbours tells, and this is in a table, by neighbour and symbol.
+
+Where the neighbours have few combinations of symbols, the change is looked up in a table of all of them; otherwise it
+is put together for each state. `children_of` does so in numpy. `coded` lays both out in cells for kernels.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels_ti.boundary.arrays import Flags, Indices, Words
+from kernels_ti.boundary.arrays import Flags, Indices, Places, Words
 from kernels_ti.boundary.orders.walk import ALONE, HEAD, TAIL, Step
 from kernels_ti.boundary.spec.packing import FIRST_END, INNER, Packing
 
@@ -166,3 +169,147 @@ def _write(words: Words, packing: Packing, slot: Indices, symbol: Indices) -> No
     """Write a symbol to a slot that is empty in each row."""
     word, place = np.divmod(slot, packing.slots_to_a_word)
     words[word, np.arange(len(word))] |= symbol.astype(np.uint64) << (place * packing.bits).astype(np.uint64)
+
+
+# Bits of a combination that is looked up: larger tables would leave the cache.
+_TABLE_BITS = 10
+
+HEADER, FIRST_HEAD = 3, 8
+"""Cells of a vertex: its neighbours; what it may do, with the symbol of a head whose piece begins in the first slot
+from bit `FIRST_HEAD` on; where its table of combinations begins, if it has one. Then come the words that a state keeps
+with the vertex off the cycle, those that are written where it becomes inner, the slots of the neighbours, an entry for
+no neighbour, and one for each neighbour and symbol: what it may be, what is kept, what is written. An entry of a table
+has three flags (the vertex may stay off, it may join, it may close the cycle), what is kept, and what is written."""
+
+
+def coded(changes: Sequence[Changes], packing: Packing) -> tuple[Words, Places]:
+    """Return the cells of all vertices of a block, and where those of each vertex begin."""
+    steps = [_cells_of(each, packing) for each in changes]
+    tables: dict[int, Words] = {}
+    for near in range(_TABLE_BITS // packing.bits + 1):
+        places = [place for place, each in enumerate(changes) if len(each.near) == near]
+        if places:
+            tables.update(zip(places, _tables_of([changes[place] for place in places], packing, near), strict=True))
+    bases = np.cumsum([0, *map(len, steps)])
+    end = int(bases[-1])
+    for place, table in sorted(tables.items()):
+        steps[place][2] = end
+        end += len(table)
+    return np.concatenate((*steps, *(tables[place] for place in sorted(tables)))), bases[:-1].astype(np.int32)
+
+
+def _cells_of(changes: Changes, packing: Packing) -> Words:
+    """Return the cells of a vertex, without a table."""
+    entries = np.concatenate((changes.codes.view(np.uint64)[None], changes.kept, changes.written))
+    header = np.array([len(changes.near), changes.may | packing.first_head << FIRST_HEAD, 0], np.uint64)
+    near = np.array(changes.near, np.uint64)
+    return np.concatenate((header, changes.off_kept, changes.inner, near, entries.T.reshape(-1)))
+
+
+def _tables_of(steps: Sequence[Changes], packing: Packing, near: int) -> Words:
+    """Return the table of all combinations for each of some vertices with as many neighbours, shape (steps, cells)."""
+    combination = np.arange(packing.kinds**near)
+    symbols = [combination // packing.kinds**k % packing.kinds for k in range(near)]
+    changed = put_together(steps, packing, symbols, len(combination))
+    flags = changed.off | changed.on.astype(np.uint64) << np.uint64(1) | changed.joins.astype(np.uint64) << np.uint64(2)
+    table = np.zeros((len(steps), 1 << near * packing.bits, 1 + 2 * packing.words), np.uint64)
+    rows = sum((symbol << k * packing.bits for k, symbol in enumerate(symbols)), np.zeros_like(combination))
+    table[:, rows] = np.concatenate((flags[None], changed.kept, changed.written)).T.reshape(len(steps), len(rows), -1)
+    return table.reshape(len(steps), -1)
+
+
+# A table of the changes is made in any case where it has so few entries.
+_SMALL_TABLE = 256
+_MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
+
+
+@dataclass(frozen=True, eq=False)
+class Children:
+    """The children of the states of a boundary; each state has up to two."""
+
+    off_parents: Indices  # The states from which those come in which the vertex stays off the cycle
+    off_words: Words
+    on_parents: Indices  # And those in which it joins
+    on_words: Words
+    closing: Indices  # States in which the vertex closes the cycle
+
+
+def children_of(words: Words, changes: Changes, packing: Packing) -> Children:
+    """Let a vertex come in all states, shape (words, k); words beyond the packing's are handed on as they are."""
+    changed, rows = _changed(words, changes, packing)
+    symbols = packing.words
+    off = np.flatnonzero(changed.off if rows is None else changed.off[rows])
+    off_words = words if len(off) == words.shape[1] else words[:, off]
+    cleared = np.flatnonzero(~changes.off_kept)
+    if len(cleared):
+        off_words = off_words.copy()
+        off_words[cleared] &= changes.off_kept[cleared, None]
+    on = np.flatnonzero(changed.on if rows is None else changed.on[rows])
+    of = on if rows is None else rows[on]
+    on_words = words[:, on]
+    for word in range(symbols):
+        on_words[word] &= changed.kept[word][of]
+        on_words[word] |= changed.written[word][of]
+    closing = np.flatnonzero(changed.joins if rows is None else changed.joins[rows])
+    if len(closing):
+        of = closing if rows is None else rows[closing]
+        rest = np.zeros(len(closing), np.uint64)
+        for word in range(symbols):
+            rest |= words[word][closing] & changed.kept[word][of]
+        # No piece may end anywhere but in the two neighbours.
+        closing = closing[rest & np.uint64(packing.end_bits) == 0]
+    return Children(off, off_words, on, on_words, closing)
+
+
+def _changed(words: Words, changes: Changes, packing: Packing) -> tuple[Changed, Indices | None]:
+    """Return the children of rows, and the row of each state; None where each state has its own row."""
+    kinds, near = packing.kinds, len(changes.near)
+    size = kinds**near
+    if size > max(_SMALL_TABLE, words.shape[1] // 2):
+        symbols = [packing.symbol(words, slot).view(np.int64) for slot in changes.near]
+        return put_together([changes], packing, symbols, words.shape[1]), None
+    rows = np.zeros(words.shape[1], np.uint64)
+    for slot in changes.near:
+        rows *= np.uint64(kinds)
+        rows += packing.symbol(words, slot)
+    code = np.arange(size)
+    symbols = [code // kinds ** (near - 1 - k) % kinds for k in range(near)]
+    return put_together([changes], packing, symbols, size), rows.view(np.int64)
+
+
+def grouped(words: Words) -> tuple[Indices, Indices]:
+    """Find equal states: return one of each group, ascending, and the number of each state's group.
+
+    Each state is written to a cell of a table, by a sum of its words, and the last one that is written there leads all
+    that equal it. States that meet another one in their cell are put into cells by another sum.
+    """
+    size = words.shape[1]
+    numbers = np.arange(size)
+    bits = size.bit_length() + 1
+    cells = np.empty(1 << bits, np.int64)
+    leader, pending, turn = numbers.copy(), numbers, 0
+    while len(pending):
+        some = words if turn == 0 else words[:, pending]
+        cell = _mixed_cells(some, bits, turn)
+        cells[cell] = pending
+        found = cells[cell]
+        same = np.ones(len(pending), np.bool_)
+        for word, mine in zip(words, some, strict=True):
+            same &= word[found] == mine
+        leader[pending[same]] = found[same]
+        pending = pending[~same]
+        turn += 1
+    leads = leader == numbers
+    return np.flatnonzero(leads), (np.cumsum(leads) - 1)[leader]
+
+
+def _mixed_cells(words: Words, bits: int, turn: int) -> Indices:
+    """Return a cell of a table of ``2 ** bits`` cells for each state; each turn spreads them in its own way."""
+    mixed = np.full(words.shape[1], turn, np.uint64)
+    for word in words:
+        mixed ^= word
+        mixed *= np.uint64(_MULTIPLIERS[0])
+        mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(_MULTIPLIERS[1])
+    mixed >>= np.uint64(64 - bits)
+    return mixed.view(np.int64)

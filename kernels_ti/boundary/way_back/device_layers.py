@@ -14,8 +14,7 @@ from kernels_ti.boundary.executors.tables import DeviceTables, Shape
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.saved import SavedLayer
 from kernels_ti.boundary.values.states import require_memory
-from kernels_ti.boundary.way_back.blocks import PlannedBlock
-from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.boundary.way_back.blocks import Means, PlannedBlock
 from kernels_ti.boundary.way_back.kept_way import Kept, KeptWay
 from kernels_ti.errors import SizeError
 

@@ -11,8 +11,7 @@ from kernels_ti.boundary.arrays import Flags, Indices, Places, Words
 from kernels_ti.boundary.values.numbers import Numbers, picked
 from kernels_ti.boundary.values.saved import SavedForward, SavedLayer
 from kernels_ti.boundary.values.states import GivenUp, require_memory
-from kernels_ti.boundary.way_back.blocks import PlannedBlock
-from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.boundary.way_back.blocks import Means, PlannedBlock
 from kernels_ti.boundary.way_back.kept_way import Kept, KeptWay
 from kernels_ti.boundary.way_back.layers import Layer, Rule, Values, layer_of
 from kernels_ti.errors import EngineError

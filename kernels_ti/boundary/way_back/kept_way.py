@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.values.saved import SavedForward, SavedLayer
 from kernels_ti.boundary.values.states import GivenUp
-from kernels_ti.boundary.way_back.keeping import Means
+from kernels_ti.boundary.way_back.blocks import Means
 from kernels_ti.boundary.way_back.layers import Rule
 
 _FEWEST_LAYERS = 2

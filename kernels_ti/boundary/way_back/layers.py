@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kernels_ti.boundary.arrays import Flags, Indices, Places, Words
 from kernels_ti.boundary.orders.walk import Step
-from kernels_ti.boundary.spec.transitions import children_of, grouped
+from kernels_ti.boundary.spec.changes import children_of, grouped
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.values.weights import Gains
 from kernels_ti.boundary.way_back.blocks import PlannedBlock
