@@ -14,8 +14,8 @@ from kernels_ti import EngineError, Graph, OptionError, Options, SizeError, Time
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.participation import Shares, shares_of
+from kernels_ti.boundary.spec.block import GivenUp
 from kernels_ti.boundary.values.numbers import primes_beyond
-from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.way_back.blocks import Means, planned_blocks
 from kernels_ti.reference.algorithm import chordless_cycles
 

@@ -20,7 +20,7 @@ from kernels_ti.boundary.executors.completion import Completion
 from kernels_ti.boundary.executors.on_device import DeviceBlock, block_on_device
 from kernels_ti.boundary.executors.tables import DeviceTables
 from kernels_ti.boundary.orders.plan import plan_of
-from kernels_ti.boundary.values.states import GivenUp
+from kernels_ti.boundary.spec.block import GivenUp
 from kernels_ti.boundary.way_back.blocks import planned_blocks
 from kernels_ti.boundary.way_back.layers import layer_of
 from kernels_ti.reference.algorithm import chordless_cycles

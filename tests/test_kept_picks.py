@@ -25,8 +25,8 @@ from kernels_ti import open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count
 from kernels_ti.boundary.longest import best_cycle
+from kernels_ti.boundary.spec.block import GivenUp
 from kernels_ti.boundary.values.saved import SavedPick
-from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.values.weights import Gains
 from kernels_ti.boundary.way_back import device_ways
 from kernels_ti.boundary.way_back.blocks import Keeping, Means, planned_blocks

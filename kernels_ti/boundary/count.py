@@ -21,10 +21,9 @@ from kernels_ti.boundary.executors.remainders import TotalInPasses, may_have_rem
 from kernels_ti.boundary.needs import fits_in_one_pass, is_beyond_one_table, needs_of
 from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
 from kernels_ti.boundary.orders.plan import BoundaryPlan, likely_states, plan_of, share_done
-from kernels_ti.boundary.spec.block import OrderedBlock, ordered_blocks
+from kernels_ti.boundary.spec.block import GivenUp, OrderedBlock, ordered_blocks
 from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.values.saved import SavedBlock, SavedCount, SavedPasses
-from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.device.device import Device, held_device, is_open
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import CheckpointError, OptionError, SizeError, parameter

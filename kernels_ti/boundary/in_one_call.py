@@ -14,7 +14,7 @@ from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_long
 from kernels_ti.boundary.needs import needs_of
 from kernels_ti.boundary.orders.annealing import GROWTH, SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
-from kernels_ti.boundary.values.states import GivenUp
+from kernels_ti.boundary.spec.block import GivenUp
 from kernels_ti.boundary.way_back.blocks import Keeping, Means, PlannedBlocks, Report, planned_blocks
 from kernels_ti.device.device import Device, held_device, is_open
 from kernels_ti.device.memory import host_budget, search_budget

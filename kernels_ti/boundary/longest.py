@@ -15,8 +15,8 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import is_for_kernels
 from kernels_ti.boundary.in_one_call import count_along_boundary, ready_to_pick
 from kernels_ti.boundary.sample import check_fit, draws_of
+from kernels_ti.boundary.spec.block import GivenUp
 from kernels_ti.boundary.values.saved import SavedForward, SavedResult
-from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.values.weights import Gains, Weights
 from kernels_ti.boundary.way_back.blocks import Means, PlannedBlock, PlannedBlocks, Report
 from kernels_ti.boundary.way_back.device_ways import DeviceOptimum

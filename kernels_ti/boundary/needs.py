@@ -20,7 +20,7 @@ from kernels_ti.boundary.executors.in_passes import (
 from kernels_ti.boundary.executors.remainders import BITS_OF_A_VERTEX, MOST_NUMBERS, MOST_WORDS
 from kernels_ti.boundary.executors.tables import MOST_CELLS, ROOM_FOR_TWO, cells_of_two_tables
 from kernels_ti.boundary.orders.plan import BoundaryPlan, likely_states
-from kernels_ti.boundary.spec.packing import BESIDE, Packing
+from kernels_ti.boundary.spec.packing import BESIDE, DIGIT_BITS, Packing
 
 # States at the largest boundary for each that is likely: grids 0.8, king graphs 1.4 to 1.8, roads 0.3 to 0.6. Of
 # boundaries of few vertices the expected ones tell more: 0.7 to 1.7 were met for each.
@@ -36,7 +36,6 @@ _ROWS_IN_TABLES = 6
 # Numbers of ways for each state and length: grids 12x12 to 16x16 have ways of 20 to 23% of all lengths, as every other
 # length cannot occur. Cells for them in both layers, and to spare.
 _PART_OF_LENGTHS, _WAYS_BESIDE_TABLES = 0.23, 0.8
-_BITS_OF_A_DIGIT = 48
 # A count by length is tried up to so many times the memory.
 _DOUBT = 1.5
 # Where a table is expected to be so full, some are too small: king graphs met 1.8 times the states that are likely.
@@ -60,50 +59,82 @@ class Needs:
     totals: float = 1.0
 
 
+class _Sizes:
+    """The sizes of a plan: vertices and bits of a number in its largest block, cells and number of its states."""
+
+    def __init__(self, plan: BoundaryPlan) -> None:
+        packing = Packing(plan.width, 2 if any(block.directed for block in plan.blocks) else 1)
+        self.fits_kernels, self.words = packing.fits_kernels, packing.words
+        self.n = max((block.n for block in plan.blocks), default=0)
+        self.bits = max(BITS_OF_A_VERTEX * self.n, 1.0)
+        self.digits = 1 + int(BITS_OF_A_VERTEX * self.n) // DIGIT_BITS
+        self.cells_of_a_total = self.words + self.digits
+        self.likely = float(likely_states(plan).max(initial=0))
+        self.states = max(_STATES_MET * self.likely, _OF_THE_EXPECTED * plan.most_states)
+
+    def bytes_of_a_state(self, arch: str, longest: int | None) -> float:
+        """Return the bytes of a state, with its share of all buffers."""
+        if arch == "reference":
+            return _BYTES_OF_A_STATE + (0 if longest is None else _BYTES_OF_A_LENGTH * longest)
+        if arch != "cpu" and longest is not None:
+            return self.bytes_in_tables(longest, self.digits)
+        if arch != "cpu":
+            return _ROWS_IN_TABLES * _BYTES_OF_A_CELL * self.cells_of_a_total
+        if longest is None:
+            return _BYTES_BESIDE + _ROWS_ON_CORES * _BYTES_OF_A_CELL * self.cells_of_a_total
+        return _BYTES_OF_A_CELL * (_ROWS_ON_CORES * (self.words + 2) + _WAYS_TO_A_LENGTH * longest * self.digits)
+
+    def bytes_in_tables(self, longest: int, digits: int) -> float:
+        """Return the bytes of a state of a count by length in tables, with its share of all buffers."""
+        rows = _ROWS_IN_TABLES * (self.words + BESIDE)
+        return _BYTES_OF_A_CELL * (rows + _WAYS_BESIDE_TABLES * longest * digits)
+
+    def are_beyond_one_table(self, memory: float | None) -> bool:
+        """Say whether a table of a device has hardly enough cells, or bytes; see `is_beyond_one_table`."""
+        room = MOST_CELLS if memory is None else min(MOST_CELLS, memory / (ROOM_FOR_TWO * _BYTES_OF_A_CELL))
+        return self.likely * self.cells_of_a_total > _PART_OF_ROOM * room
+
+
 def needs_of(plan: BoundaryPlan, arch: str, memory: float, *, longest: int | None = None) -> Needs:
     """Return the needs of a count in so many bytes, infinite if they are not known.
 
     The arch ``reference`` stands for a count in Python. The count is by length, of cycles of up to `longest` vertices,
     or of all lengths together.
     """
-    states = max(_STATES_MET * float(likely_states(plan).max(initial=0)), _OF_THE_EXPECTED * plan.most_states)
-    whole = states * _bytes_of_a_state(plan, arch, longest)
-    if arch == "cuda" and longest is None and is_beyond_one_table(plan, memory):
-        return _total_in_passes(plan, arch, memory, states, whole)
-    if whole <= memory:
-        return Needs(whole)
+    sizes = _Sizes(plan)
+    whole = sizes.states * sizes.bytes_of_a_state(arch, longest)
     if longest is not None:
-        return _in_passes(plan, arch, memory, longest, states, whole)
-    return _total_in_passes(plan, arch, memory, states, whole)
+        return Needs(whole) if whole <= memory else _in_passes(sizes, arch, memory, longest, whole)
+    if whole <= memory and not (arch == "cuda" and sizes.are_beyond_one_table(memory)):
+        return Needs(whole)
+    return _total_in_passes(sizes, arch, memory, whole)
 
 
 def fits_in_one_pass(plan: BoundaryPlan, arch: str, memory: float, longest: int, states: int) -> bool:
     """Say whether a count by length may fit with exact numbers, once its states at the largest boundary are known."""
-    return states * _bytes_of_a_state(plan, arch, longest) <= _DOUBT * memory
+    return states * _Sizes(plan).bytes_of_a_state(arch, longest) <= _DOUBT * memory
 
 
 def is_beyond_one_table(plan: BoundaryPlan, memory: float | None) -> bool:
     """Say whether a table of a device has hardly enough cells, or bytes, for exact numbers of all cycles together."""
-    cells = float(likely_states(plan).max(initial=0)) * _cells_of_a_total(plan)
-    room = MOST_CELLS if memory is None else min(MOST_CELLS, memory / (ROOM_FOR_TWO * _BYTES_OF_A_CELL))
-    return cells > _PART_OF_ROOM * room
+    return _Sizes(plan).are_beyond_one_table(memory)
 
 
-def _in_passes(plan: BoundaryPlan, arch: str, memory: float, longest: int, states: float, whole: float) -> Needs:
+def _in_passes(sizes: _Sizes, arch: str, memory: float, longest: int, whole: float) -> Needs:
     """Return the needs of a count by length in several passes, see `kernels_ti.boundary.executors.in_passes`."""
-    n = _largest_block(plan)
-    if n > MOST_VERTICES or not _packing(plan).fits_kernels:
+    n, states = sizes.n, sizes.states
+    if n > MOST_VERTICES or not sizes.fits_kernels:
         return Needs(whole, fits=False)
     lengths = max(min(longest, int(_PART_OF_LONGEST * n)) - SHORTEST + 1, 1)
-    primes = math.ceil(max(BITS_OF_A_VERTEX * n, 1.0) / PRIME_BITS)
+    primes = math.ceil(sizes.bits / PRIME_BITS)
     slower = _TABLES_ON_CORES if arch == "cpu" else 1.0
-    remainders = states * _bytes_in_tables(plan, n, 1)
+    remainders = states * sizes.bytes_in_tables(n, 1)
     if remainders <= memory:
         totals = 1 + primes + primes * _PART_OF_LENGTHS * n / NUMBERS_OF_A_ROW
         return Needs(remainders, passes=1 + primes, totals=slower * totals)
-    beside, rows = _words(plan) + 1, ROWS_TO_A_STATE * states
+    beside, rows = sizes.words + 1, ROWS_TO_A_STATE * states
     # The first pass counts all lengths together.
-    least = ROOM_FOR_TWO * _BYTES_OF_A_CELL * rows * max(beside + 1, _cells_of_a_total(plan))
+    least = ROOM_FOR_TWO * _BYTES_OF_A_CELL * rows * max(beside + 1, sizes.cells_of_a_total)
     at_once = int(cells_of_two_tables(int(memory)) / rows) - beside
     if at_once < 1 or least > memory:
         return Needs(least, fits=False)
@@ -114,55 +145,15 @@ def _in_passes(plan: BoundaryPlan, arch: str, memory: float, longest: int, state
     return Needs(max(least, bytes_of_numbers), passes=passes, totals=totals)
 
 
-def _total_in_passes(plan: BoundaryPlan, arch: str, memory: float, states: float, whole: float) -> Needs:
+def _total_in_passes(sizes: _Sizes, arch: str, memory: float, whole: float) -> Needs:
     """Return the needs of a count of all lengths together, see `kernels_ti.boundary.executors.remainders`."""
-    words, room = _words(plan), memory / (ROOM_FOR_TWO * _BYTES_OF_A_CELL * states)
-    numbers = int(min(room - words, MOST_NUMBERS))
-    if arch == "reference" or words > MOST_WORDS or not _packing(plan).fits_kernels or numbers < 1:
+    bytes_of_a_number = ROOM_FOR_TWO * _BYTES_OF_A_CELL * sizes.states
+    numbers = int(min(memory / bytes_of_a_number - sizes.words, MOST_NUMBERS))
+    if arch == "reference" or sizes.words > MOST_WORDS or not sizes.fits_kernels or numbers < 1:
         return Needs(whole, fits=False)
-    bound_and_primes = 1 + math.ceil(max(BITS_OF_A_VERTEX * _largest_block(plan), 1.0) / _BITS_OF_A_REMAINDER)
+    bound_and_primes = 1 + math.ceil(sizes.bits / _BITS_OF_A_REMAINDER)
     numbers = min(numbers, bound_and_primes)
     passes = math.ceil(bound_and_primes / numbers)
     slower = _TABLES_ON_CORES if arch == "cpu" else 1.0
-    bytes_of_tables = ROOM_FOR_TWO * _BYTES_OF_A_CELL * states * (words + numbers)
-    return Needs(bytes_of_tables, passes=passes, totals=slower * _COLUMNS * passes)
-
-
-def _bytes_of_a_state(plan: BoundaryPlan, arch: str, longest: int | None) -> float:
-    """Return the bytes of a state, with its share of all buffers."""
-    if arch == "reference":
-        return _BYTES_OF_A_STATE + (0 if longest is None else _BYTES_OF_A_LENGTH * longest)
-    if arch == "cpu" and longest is None:
-        return _BYTES_BESIDE + _ROWS_ON_CORES * _BYTES_OF_A_CELL * _cells_of_a_total(plan)
-    if arch == "cpu" and longest is not None:
-        window = _words(plan) + 2
-        return _BYTES_OF_A_CELL * (_ROWS_ON_CORES * window + _WAYS_TO_A_LENGTH * longest * _digits(plan))
-    if longest is None:
-        return _ROWS_IN_TABLES * _BYTES_OF_A_CELL * _cells_of_a_total(plan)
-    return _bytes_in_tables(plan, longest, _digits(plan))
-
-
-def _bytes_in_tables(plan: BoundaryPlan, longest: int, digits: int) -> float:
-    """Return the bytes of a state of a count by length in tables, with its share of all buffers."""
-    rows = _ROWS_IN_TABLES * (_words(plan) + BESIDE)
-    return _BYTES_OF_A_CELL * (rows + _WAYS_BESIDE_TABLES * longest * digits)
-
-
-def _cells_of_a_total(plan: BoundaryPlan) -> int:
-    return _words(plan) + _digits(plan)
-
-
-def _words(plan: BoundaryPlan) -> int:
-    return _packing(plan).words
-
-
-def _packing(plan: BoundaryPlan) -> Packing:
-    return Packing(plan.width, 2 if any(block.directed for block in plan.blocks) else 1)
-
-
-def _digits(plan: BoundaryPlan) -> int:
-    return 1 + int(BITS_OF_A_VERTEX * _largest_block(plan)) // _BITS_OF_A_DIGIT
-
-
-def _largest_block(plan: BoundaryPlan) -> int:
-    return max((block.n for block in plan.blocks), default=0)
+    needed = bytes_of_a_number * (sizes.words + numbers)
+    return Needs(needed, passes=passes, totals=slower * _COLUMNS * passes)

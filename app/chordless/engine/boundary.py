@@ -23,8 +23,8 @@ from kernels_ti.boundary.in_one_call import set_up
 from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.participation import shares_of
+from kernels_ti.boundary.spec.block import GivenUp
 from kernels_ti.boundary.values.saved import SavedCount, SavedPick
-from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.way_back.blocks import Means, planned_blocks
 from kernels_ti.device.memory import host_budget, resident_bytes, search_budget
 

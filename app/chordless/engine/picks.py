@@ -18,8 +18,8 @@ from kernels_ti import Snapshot, TimeIsUpError
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.in_one_call import in_time
 from kernels_ti.boundary.orders.plan import plan_of
+from kernels_ti.boundary.spec.block import GivenUp
 from kernels_ti.boundary.values.saved import SavedCount, SavedPick, SavedResult
-from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.boundary.way_back.blocks import Means, PlannedBlocks
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import host_budget

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.spec.block import GivenUp, OrderedBlock
 from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
-from kernels_ti.boundary.values.states import GivenUp
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
 

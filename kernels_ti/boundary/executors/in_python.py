@@ -9,11 +9,10 @@ import numpy as np
 from kernels_ti.boundary.arrays import Flags, Words
 from kernels_ti.boundary.executors.completion import Completion
 from kernels_ti.boundary.executors.forward import ForwardCount
-from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.spec.block import GivenUp, OrderedBlock, require_memory
 from kernels_ti.boundary.spec.changes import Children, children_of, grouped
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
-from kernels_ti.boundary.values.states import GivenUp, require_memory
 
 # Beside the counts, which are there twice while states are merged: words, sums, order and ranks of old and new states.
 _BYTES_OF_A_STATE = 150

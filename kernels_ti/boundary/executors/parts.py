@@ -17,9 +17,8 @@ import numpy.typing as npt
 
 from kernels_ti.boundary.arrays import Places, Words
 from kernels_ti.boundary.executors.forward import Buffers
-from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.spec.block import OrderedBlock, require_memory
 from kernels_ti.boundary.spec.packing import DEAD, NEXT, PART, WAYS
-from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
 

@@ -14,9 +14,8 @@ from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.executors.completion import FEWEST_NUMBERS, Completion
 from kernels_ti.boundary.executors.forward import Buffers, Forward, go_through, slices
 from kernels_ti.boundary.orders.walk import Step, most_additions
-from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.spec.block import OrderedBlock, require_memory
 from kernels_ti.boundary.spec.packing import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TAKEN, TALLIES, WRITTEN
-from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
 

@@ -13,7 +13,37 @@ from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step, steps_of
 from kernels_ti.boundary.spec.changes import ChangesOfSteps, coded
 from kernels_ti.boundary.spec.packing import Packing
+from kernels_ti.device.buffers import LARGEST_BUFFER
+from kernels_ti.errors import StatesError, bytes_text, parameter, quantity, vertices_text
 from kernels_ti.graph import Graph
+
+
+class GivenUp(Exception):
+    """States were being put together when it was enough."""
+
+
+def require_memory(
+    needed: int, memory: int | None, states: int, block: OrderedBlock, place: int, *,
+    of_a_state: float | None = None, is_count: bool = True, cells: int = 0, most: int = LARGEST_BUFFER,
+) -> None:  # fmt: skip
+    """Refuse, by a StatesError, a step of a block that needs more bytes than the memory allows; None allows all.
+
+    A buffer that it needs with more than `most` cells is refused too.
+    `of_a_state` are the bytes that each state of the largest boundary to come needs; by default as many as each of
+    these. A search can count too (`is_count`); but it finds no longest cycle, and draws no samples.
+    """
+    if memory is None or needed <= memory:
+        if cells > most:
+            raise StatesError(f"{states:,} states need {cells:,} cells, more than the {most:,} that kernels can count")
+        return
+    largest = (needed / max(states, 1) if of_a_state is None else of_a_state) * block.most_from[place]
+    after = f", {parameter('method', 'search')} needs next to none" if is_count else ""
+    width = block.steps[place - 1].width if place else 0
+    raise StatesError(
+        f"{quantity(states, 'state')} at a boundary of {vertices_text(width)} may need "
+        f"{bytes_text(needed)}, more than the {bytes_text(memory)} allowed, and the largest boundary about "
+        f"{bytes_text(max(needed, largest))}: {parameter('memory')} allows more{after}"
+    )
 
 
 @dataclass(frozen=True, eq=False)

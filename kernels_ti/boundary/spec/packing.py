@@ -1,6 +1,12 @@
 """How the symbols of a state, and numbers, lie in words of 64 bits: for numpy and for kernels.
 
-See `kernels_ti.boundary.values.states` for the symbols.
+Of the vertices that came, a chordless cycle has some; they are induced paths, or **pieces**, until the last vertex
+closes it. A state stands for all sets of vertices that look alike at the boundary.
+
+A boundary vertex has a **slot**, and in each state a symbol there: 0 when it is not on the cycle, `INNER` when it is
+and has both its neighbours, otherwise it is an end of a piece, and the symbol is `FIRST_END` plus the slot of the
+piece's other end: its own while the piece is that vertex alone. In a directed graph this is the symbol of a tail, and
+of a vertex alone; that of a head is larger by the number of slots.
 """
 
 from __future__ import annotations

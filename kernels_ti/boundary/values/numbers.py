@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.boundary.arrays import Flags, Indices, Words
+from kernels_ti.boundary.spec.block import GivenUp
 from kernels_ti.boundary.spec.packing import DIGIT_BITS, DIGIT_LIMIT
-from kernels_ti.boundary.values.states import GivenUp
 
 # Digits in words of 64 bits: the room above is for sums.
 _SUM_LIMIT = 1 << 63

@@ -12,10 +12,10 @@ import numpy as np
 from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.executors.tables import DeviceTables, Shape
 from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.spec.block import require_memory
 from kernels_ti.boundary.values.saved import SavedLayer
-from kernels_ti.boundary.values.states import require_memory
 from kernels_ti.boundary.way_back.blocks import Means, PlannedBlock
-from kernels_ti.boundary.way_back.kept_way import Kept, KeptWay
+from kernels_ti.boundary.way_back.layers import Kept, KeptWay
 from kernels_ti.errors import SizeError
 
 

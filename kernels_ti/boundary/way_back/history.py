@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels_ti.boundary.arrays import Flags, Indices, Places, Words
+from kernels_ti.boundary.spec.block import GivenUp, require_memory
 from kernels_ti.boundary.values.numbers import Numbers, picked
 from kernels_ti.boundary.values.saved import SavedForward, SavedLayer
-from kernels_ti.boundary.values.states import GivenUp, require_memory
 from kernels_ti.boundary.way_back.blocks import Means, PlannedBlock
-from kernels_ti.boundary.way_back.kept_way import Kept, KeptWay
-from kernels_ti.boundary.way_back.layers import Layer, Rule, Values, layer_of
+from kernels_ti.boundary.way_back.layers import Kept, KeptWay, Layer, Rule, Values, layer_of
 from kernels_ti.errors import EngineError
 from kernels_ti.state import STATE_WORD_BITS, words_for
 
