@@ -18,14 +18,7 @@ from kernels_ti.boundary.spec.block import GivenUp
 from kernels_ti.boundary.way_back.blocks import Keeping, Means, PlannedBlocks, Report, planned_blocks
 from kernels_ti.device.device import Device, held_device, is_open
 from kernels_ti.device.memory import host_budget, search_budget
-from kernels_ti.errors import (
-    EngineError,
-    SizeError,
-    bytes_text,
-    parameter,
-    time_is_up,
-    vertices_text,
-)
+from kernels_ti.errors import EngineError, SizeError, bytes_text, parameter, time_is_up, vertices_text
 from kernels_ti.options import CycleCounts
 from kernels_ti.watch import Watch
 
@@ -70,11 +63,7 @@ def set_up(
 
 
 def count_along_boundary(
-    space: SearchSpace,
-    arch: str,
-    order: Iterable[Hashable] | None,
-    watch: Watch,
-    plan: BoundaryPlan | None = None,
+    space: SearchSpace, arch: str, order: Iterable[Hashable] | None, watch: Watch, plan: BoundaryPlan | None = None
 ) -> CycleCounts:
     """Count the cycles of a search space by length, in its memory, until the time-out of the watch.
 

@@ -79,14 +79,7 @@ class Draws:
     only: if a cycle of it is drawn, the block is gone through again.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        planned: PlannedBlocks,
-        k: int,
-        seed: int = 0,
-        means: Means | None = None,
-    ) -> None:
+    def __init__(self, graph: Graph, planned: PlannedBlocks, k: int, seed: int = 0, means: Means | None = None) -> None:
         means = means or Means()
         memory, keeping = means.memory, means.keeping
         self._graph, self.planned, self._k, self._seed, self._means = graph, planned, k, seed, means

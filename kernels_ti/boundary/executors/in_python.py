@@ -21,14 +21,7 @@ _BYTES_OF_A_STATE = 150
 class PythonBlock(ForwardCount):
     """The count of one block, in numpy; `drops` says whether a kernel may drop states that cannot be completed."""
 
-    def __init__(
-        self,
-        block: OrderedBlock,
-        longest: int | None,
-        memory: int | None,
-        *,
-        drops: bool = True,
-    ) -> None:
+    def __init__(self, block: OrderedBlock, longest: int | None, memory: int | None, *, drops: bool = True) -> None:
         super().__init__(block, memory)
         self._begin_count(longest)
         self._words = np.zeros((self._packing.words, 1), np.uint64)

@@ -51,13 +51,7 @@ class _Attempt:
 class CoresBlock(ForwardCount):
     """The count of one block, on all cores of a CPU. Its width must fit kernels."""
 
-    def __init__(
-        self,
-        device: Device,
-        block: OrderedBlock,
-        longest: int | None,
-        memory: int | None,
-    ) -> None:
+    def __init__(self, device: Device, block: OrderedBlock, longest: int | None, memory: int | None) -> None:
         from kernels_ti.boundary.kernels.stretch import stretch_kernel
 
         super().__init__(block, memory)

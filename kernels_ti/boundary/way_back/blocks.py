@@ -37,9 +37,7 @@ class Keeping:
     """
 
     def __init__(
-        self,
-        keep: Callable[[Callable[[], SavedPick], bool], None] | None = None,
-        saved: SavedPick | None = None,
+        self, keep: Callable[[Callable[[], SavedPick], bool], None] | None = None, saved: SavedPick | None = None
     ) -> None:
         self._keep = keep
         self.orders = None if saved is None else saved.orders
