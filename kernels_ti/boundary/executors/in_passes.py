@@ -79,7 +79,12 @@ class BlockAtPoints(DeviceTables):
 
 
 class BlockInPasses:
-    """The count of one block by length, in kernels, from the passes of `saved` on; `cycles` is known in the end."""
+    """The count of one block by length, in kernels, from the passes of `saved` on; `cycles` is known in the end.
+
+    `known` is what the passes that are made have found, None before the first one is.
+    """
+
+    _prime_bits = PRIME_BITS
 
     def __init__(
         self,
@@ -94,7 +99,7 @@ class BlockInPasses:
         self.states_met: list[int] = []
         self.cycles: dict[int, int] = {}
         self.triangles = 0
-        self._known: SavedPasses | None = None
+        self.known: SavedPasses | None = None
         self._primes: list[int] = []
         self._points_that_fit = self._most_states = 1
         self._takes_all_lengths = True
@@ -104,11 +109,6 @@ class BlockInPasses:
         self._seconds, self._first_seconds = 0.0, math.inf
         if saved is not None:
             self._first_pass_is_made(saved)
-
-    @property
-    def known(self) -> SavedPasses | None:
-        """What the passes that are made have found; None before the first one is."""
-        return self._known
 
     @property
     def states(self) -> int:
@@ -123,7 +123,7 @@ class BlockInPasses:
     @property
     def passes(self) -> tuple[int, int]:
         """The number of the pass that is under way, from 1, and that of all; 0 before the first pass has told it."""
-        known = self._known
+        known = self.known
         if known is None:
             return 1, 0
         made = [len(known.values.get(prime, ())) for prime in self._primes]
@@ -143,11 +143,7 @@ class BlockInPasses:
         try:
             self._pass.take_vertex(enough)
         except SizeError:
-            if isinstance(self._pass, LengthsModulo):
-                self._takes_all_lengths = False
-            elif isinstance(self._pass, BlockAtPoints) and self._points_that_fit > 1:
-                self._points_that_fit //= 2
-            else:
+            if not self._takes_less(self._pass):
                 raise
             self._pass = None
             return
@@ -160,6 +156,16 @@ class BlockInPasses:
         elif isinstance(self._pass, LengthsModulo) and self._seconds > self._seconds_at_points:
             self._takes_all_lengths, self._pass = False, None
 
+    def _takes_less(self, too_large: DeviceTables) -> bool:
+        """Let the next pass take less room than one that did not fit; say whether it can."""
+        if isinstance(too_large, LengthsModulo):
+            self._takes_all_lengths = False
+            return True
+        if isinstance(too_large, BlockAtPoints) and self._points_that_fit > 1:
+            self._points_that_fit //= 2
+            return True
+        return False
+
     @property
     def _seconds_at_points(self) -> float:
         """About how long all points take, modulo one prime."""
@@ -170,7 +176,7 @@ class BlockInPasses:
         """Return the passes that are made; the one that is under way is begun anew."""
         words = np.zeros((self._block.packing.words, 1), np.uint64)
         states = SavedStates(words, np.ones((1, 1, 1), np.uint64))
-        return SavedBlock(0, states, {}, 0, self._known)
+        return SavedBlock(0, states, {}, 0, self.known)
 
     @property
     def _at_once(self) -> int:
@@ -180,7 +186,7 @@ class BlockInPasses:
     @property
     def _lengths(self) -> int:
         """How many lengths there may be: as many points are needed."""
-        known = self._known
+        known = self.known
         most = self._block.graph.n if known is None or known.longest is None else known.longest
         return max(most - SHORTEST + 1, 0)
 
@@ -194,7 +200,7 @@ class BlockInPasses:
     def share(self) -> float:
         """Expected part of the work that is done."""
         row = NUMBERS_OF_A_ROW
-        known = self._known
+        known = self.known
         if self.finished:
             return 1.0
         passed = self._passed
@@ -208,9 +214,9 @@ class BlockInPasses:
         return min((done + passed * (row + under_way)) / whole, 1.0)
 
     def _next_pass(self) -> DeviceTables:
-        if self._known is None:
+        if self.known is None:
             return DeviceBlock(self._device, self._block, None, self._memory)
-        known = self._known
+        known = self.known
         prime = next(prime for prime in self._primes if len(known.values.get(prime, ())) < self._lengths)
         if self._takes_all_lengths:
             return LengthsModulo(self._device, self._block, self._memory, prime)
@@ -221,7 +227,7 @@ class BlockInPasses:
         return BlockAtPoints(self._device, self._block, self._memory, points, prime)
 
     def _end_pass(self, made: DeviceTables) -> None:
-        known = self._known
+        known = self.known
         if known is None:
             assert isinstance(made, DeviceBlock)
             known = SavedPasses(made.cycles.get(0, 0), made.triangles, self._most_states, None, {})
@@ -235,12 +241,12 @@ class BlockInPasses:
             # A checkpoint has values at points, so that a pass of either kind can follow.
             cycles = [made.cycles.get(length, 0) for length in range(made.longest + 1)]
             values = tuple(values_at(cycles, range(1, made.longest - SHORTEST + 2), made.prime))
-        self._known = known = replace(known, longest=made.longest, values={**known.values, made.prime: values})
+        self.known = known = replace(known, longest=made.longest, values={**known.values, made.prime: values})
         self._finish_if_known(known)
 
     def _first_pass_is_made(self, known: SavedPasses) -> None:
-        self._known, self.triangles = known, known.triangles
-        self._primes = primes_beyond(known.total, PRIME_BITS)
+        self.known, self.triangles = known, known.triangles
+        self._primes = primes_beyond(known.total, self._prime_bits)
         # As many numbers to a state as are expected to fit.
         beside, rows = self._block.packing.words + 1, ROWS_TO_A_STATE * known.most_states
         self._points_that_fit = max(min(int(cells_of_two_tables(self._memory) / rows) - beside, self._lengths), 1)
@@ -248,11 +254,12 @@ class BlockInPasses:
 
     def _finish_if_known(self, known: SavedPasses) -> None:
         """Work out the counts, once there are enough values modulo each prime."""
-        if any(len(known.values.get(prime, ())) < self._lengths for prime in self._primes):
-            return
-        self.finished = True
-        if not known.total:
-            return
+        if all(len(known.values.get(prime, ())) >= self._lengths for prime in self._primes):
+            self.finished = True
+            if known.total:
+                self._work_out(known)
+
+    def _work_out(self, known: SavedPasses) -> None:
         assert self._longest is not None
         # Each cycle has three vertices or more, so the values are divided by z^3.
         parts = []

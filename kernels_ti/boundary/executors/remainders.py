@@ -22,10 +22,10 @@ from kernels_ti.boundary.orders.plan import likely_in
 from kernels_ti.boundary.orders.walk import Step, most_additions
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.packing import DIGIT_BITS, TALLIES
-from kernels_ti.boundary.values.numbers import combined, largest_primes, primes_beyond
+from kernels_ti.boundary.values.numbers import combined, largest_primes
 from kernels_ti.boundary.values.saved import SavedPasses
 from kernels_ti.device.device import Device
-from kernels_ti.errors import EngineError, SizeError
+from kernels_ti.errors import EngineError
 
 MOST_WORDS, MOST_NUMBERS = 3, 5
 """Words and numbers of a state that the kernel takes."""
@@ -134,7 +134,7 @@ class TotalInPasses(BlockInPasses):
     def __init__(
         self, device: Device, block: OrderedBlock, memory: int | None, saved: SavedPasses | None = None
     ) -> None:
-        self._numbers, self._bits = numbers_that_fit(block, memory), number_bits(block)
+        self._numbers, self._prime_bits = numbers_that_fit(block, memory), number_bits(block)
         super().__init__(device, block, None, memory, saved)
 
     @property
@@ -145,10 +145,10 @@ class TotalInPasses(BlockInPasses):
     @property
     def passes(self) -> tuple[int, int]:
         """The number of the pass that is under way, from 1, and that of all; 0 before the first pass has told it."""
-        if self._known is None:
+        if self.known is None:
             return 1, 0
-        made = 1 + math.ceil(max(len(self._known.values) - self._numbers + 1, 0) / self._numbers)
-        left = math.ceil(max(len(self._primes) - len(self._known.values), 0) / self._numbers)
+        made = 1 + math.ceil(max(len(self.known.values) - self._numbers + 1, 0) / self._numbers)
+        left = math.ceil(max(len(self._primes) - len(self.known.values), 0) / self._numbers)
         return made + (left > 0), made + left
 
     @property
@@ -158,33 +158,28 @@ class TotalInPasses(BlockInPasses):
             return 1.0
         number, passes = self.passes
         # Not known before the first pass: how many primes are needed.
-        likely = 1 + math.ceil(BITS_OF_A_VERTEX * self._block.graph.n / self._bits)
+        likely = 1 + math.ceil(BITS_OF_A_VERTEX * self._block.graph.n / self._prime_bits)
         return (number - 1 + self._passed) / (passes or math.ceil(likely / self._numbers))
 
-    def take_vertex(self, enough: Any) -> None:
-        """Let the next vertex of a pass come; with fewer numbers to a state, anew, where they do not fit."""
-        try:
-            super().take_vertex(enough)
-        except SizeError:
-            if self._numbers == 1:
-                raise
-            self._pass, self._numbers = None, self._numbers // 2
+    def _takes_less(self, too_large: DeviceTables) -> bool:
+        could, self._numbers = self._numbers > 1, max(self._numbers // 2, 1)
+        return could
 
     def _next_pass(self) -> TotalModulo:
-        if self._known is None:
-            primes = list(itertools.islice(largest_primes(self._bits), self._numbers - 1))
+        if self.known is None:
+            primes = list(itertools.islice(largest_primes(self._prime_bits), self._numbers - 1))
         else:
-            primes = [prime for prime in self._primes if prime not in self._known.values][: self._numbers]
-        return TotalModulo(self._device, self._block, self._memory, primes, has_bound=self._known is None)
+            primes = [prime for prime in self._primes if prime not in self.known.values][: self._numbers]
+        return TotalModulo(self._device, self._block, self._memory, primes, has_bound=self.known is None)
 
     def _end_pass(self, made: DeviceTables) -> None:
         assert isinstance(made, TotalModulo)
         numbers = made.found[made.has_bound :]
         values: dict[int, tuple[int, ...]] = {}
         values |= {prime: (number % prime,) for prime, number in zip(made.primes, numbers, strict=True)}
-        if self._known is not None:
-            self._known = replace(self._known, values={**self._known.values, **values})
-            self._finish_if_known(self._known)
+        if self.known is not None:
+            self.known = replace(self.known, values={**self.known.values, **values})
+            self._finish_if_known(self.known)
             return
         triangles = sum(step.triangles for step in self._block.steps)
         if made.is_exact:
@@ -193,15 +188,8 @@ class TotalInPasses(BlockInPasses):
         else:
             self._first_pass_is_made(SavedPasses(made.found[0], triangles, self._most_states, None, values))
 
-    def _first_pass_is_made(self, known: SavedPasses) -> None:
-        self._known, self.triangles = known, known.triangles
-        self._primes = primes_beyond(known.total, self._bits)
-        self._finish_if_known(known)
-
-    def _finish_if_known(self, known: SavedPasses) -> None:
-        """Work out the count, once there is a remainder modulo each prime."""
-        if all(prime in known.values for prime in self._primes):
-            total = combined([known.values[prime][0] for prime in self._primes], self._primes)
-            if total > known.total:
-                raise EngineError("internal error: the count from remainders is above its bound")
-            self.cycles, self.finished = {0: total} if total else {}, True
+    def _work_out(self, known: SavedPasses) -> None:
+        total = combined([known.values[prime][0] for prime in self._primes], self._primes)
+        if total > known.total:
+            raise EngineError("internal error: the count from remainders is above its bound")
+        self.cycles = {0: total} if total else {}
