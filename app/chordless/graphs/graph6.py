@@ -24,8 +24,6 @@ LINES_AT_ONCE = 50_000
 BYTES_AT_ONCE = 1 << 20
 """A chunk ends with the line that reaches one of these limits."""
 
-READ_BYTES = 1 << 18
-
 LARGEST_TABLE = 128
 """Vertices up to which graphs of one size are decoded together. Larger graphs are decoded one by one."""
 
@@ -69,27 +67,16 @@ def read_chunks(
 
 def _texts(source: IO[bytes], lines_at_once: int) -> Iterator[bytes]:
     """Cut the input into pieces of whole lines, at most `lines_at_once` in each."""
-    read = getattr(source, "read1", source.read)
-    waiting: list[bytes] = []  # whole lines, except that the last one may be incomplete
-    lines = held = 0
-    while piece := read(READ_BYTES):
-        waiting.append(piece)
-        lines += piece.count(b"\n")
-        held += len(piece)
-        if lines and (lines >= lines_at_once or held >= BYTES_AT_ONCE):
-            text = b"".join(waiting)
-            end = text.rindex(b"\n") + 1
-            yield from _cut(text[:end], lines_at_once)
-            waiting, lines, held = [text[end:]], 0, len(text) - end
-    yield from _cut(b"".join(waiting), lines_at_once)
-
-
-def _cut(text: bytes, lines_at_once: int) -> Iterator[bytes]:
-    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
-    starts = [0, *ends[lines_at_once - 1 :: lines_at_once].tolist()]
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-        if start < end:
-            yield text[start:end]
+    lines: list[bytes] = []
+    held = 0
+    for line in source:
+        lines.append(line)
+        held += len(line)
+        if len(lines) >= lines_at_once or held >= BYTES_AT_ONCE:
+            yield b"".join(lines)
+            lines, held = [], 0
+    if lines:
+        yield b"".join(lines)
 
 
 def decoded(text: bytes, first_line: int = 1, *, simplify: bool = False, multigraph: bool = False) -> Chunk:
