@@ -206,15 +206,18 @@ def build_index(
         lengths[start : start + len(found)] = found
         of_length += np.bincount(found, minlength=vertices + 1)
         tell(0.7 * min(start + chunk, count) / count)
+    if order == "found":
+        # Cycles of all lengths follow one another, as if they were of one length.
+        np.minimum(lengths, 1, out=lengths)
+        of_length = np.array([0, of_length[1:].sum()])
     of_length[0] = 0
     starts = np.concatenate(([0], np.cumsum(of_length)))
     positions = np.empty(int(starts[-1]), _position_type(count))
-    place = _place_by_length if order != "found" else _place_as_found
     following = starts[:-1].copy()
     for start in range(0, count, _LARGEST_CHUNK):
         if cancelled():
             return None
-        place(positions, following, lengths[start : start + _LARGEST_CHUNK], start)
+        _place_by_length(positions, following, lengths[start : start + _LARGEST_CHUNK], start)
         tell(0.7 + 0.3 * min(start + _LARGEST_CHUNK, count) / count)
     return CycleIndex(count, chosen, order, positions, starts if order != "found" else None)
 
@@ -227,15 +230,6 @@ def _passing_lengths(rows: Rows, chosen: CycleFilter, mask: dict[int, np.uint64]
     for word, bits in mask.items():
         passes &= rows[:, word] & bits == bits
     return lengths * passes
-
-
-def _place_as_found(
-    positions: npt.NDArray[np.unsignedinteger], following: IntArray, lengths: npt.NDArray[np.integer], start: int
-) -> None:
-    kept = np.flatnonzero(lengths)
-    # Cycles of all lengths follow one another, so following[0] is the next free place.
-    positions[following[0] : following[0] + len(kept)] = kept + start
-    following[0] += len(kept)
 
 
 def _place_by_length(

@@ -90,28 +90,9 @@ def read_molecules(
     without RDKit, GraphError if the rest of the file cannot be read; a record that RDKit cannot read is among the
     `errors`.
     """
-    chemistry = require_rdkit()
     parse, records = _reader(stream, file_format)
-    numbers: list[int] = []
-    names: list[str] = []
-    errors: dict[int, str] = {}
-    problems: dict[int, str] = {}
-    molecules: list[Any] = []
-    for number, name, text in records:
-        try:
-            molecules.append(parse(text))
-        except GraphError as error:
-            errors[len(numbers)] = str(error)
-        else:
-            if problem := _problem(chemistry, molecules[-1]):
-                problems[len(numbers)] = problem
-        numbers.append(number)
-        names.append(name)
-        if len(numbers) == at_once:
-            yield _together(chemistry, numbers, names, errors, problems, molecules)
-            numbers, names, errors, problems, molecules = [], [], {}, {}, []
-    if numbers:
-        yield _together(chemistry, numbers, names, errors, problems, molecules)
+    while some := list(itertools.islice(records, at_once)):
+        yield _together(parse, some)
 
 
 def read_molecule(source: Source, file_format: MoleculeFormat, which: str) -> Parsed:
@@ -212,14 +193,19 @@ def _problem(chemistry: Any, molecule: Any) -> str:
     return f"RDKit rejects this molecule: {reason}; its atoms and bonds are taken as they are"
 
 
-def _together(
-    chemistry: Any,
-    numbers: list[int],
-    names: list[str],
-    errors: dict[int, str],
-    problems: dict[int, str],
-    molecules: list[Any],
-) -> Molecules:
+def _together(parse: Any, records: Sequence[tuple[int, str, bytes]]) -> Molecules:
+    chemistry = require_rdkit()
+    errors: dict[int, str] = {}
+    problems: dict[int, str] = {}
+    molecules: list[Any] = []
+    for place, (_, _, text) in enumerate(records):
+        try:
+            molecules.append(parse(text))
+        except GraphError as error:
+            errors[place] = str(error)
+        else:
+            if problem := _problem(chemistry, molecules[-1]):
+                problems[place] = problem
     sizes = np.array([molecule.GetNumAtoms() for molecule in molecules], np.int64)
     bonds = np.array([molecule.GetNumBonds() for molecule in molecules], np.int64)
     first_vertex, first_edge = (np.concatenate(([0], np.cumsum(each))).astype(np.int64) for each in (sizes, bonds))
@@ -231,8 +217,8 @@ def _together(
     u, v = np.divmod(cells - first_cell[owner], sizes[owner])
     once = u < v
     return Molecules(
-        tuple(numbers),
-        tuple(names),
+        tuple(number for number, _, _ in records),
+        tuple(name for _, name, _ in records),
         errors,
         first_vertex,
         first_edge,
