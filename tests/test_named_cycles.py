@@ -200,18 +200,18 @@ def test_a_run_has_its_graph(tmp_path, capsys):
 
 def test_molecules_stand_as_a_chemist_draws_them():
     pytest.importorskip("rdkit")
-    from chordless.graphs.molecules import read_only_molecule
+    from chordless.graphs.molecules import read_molecule
     from chordless.graphs.readers.source import Source
     from rdkit.Chem import MolFromSmiles, MolToMolBlock, rdDepictor
 
-    graph, places = read_only_molecule(Source("a.smi", b"c1ccccc1O phenol\n"), "smiles")
+    graph, places = read_molecule(Source("a.smi", b"c1ccccc1O phenol\n"), "smiles")
     lengths = [
         sum((a - b) ** 2 for a, b in zip(places[u], places[v], strict=True)) ** 0.5 for u, v in graph.edges().tolist()
     ]
     assert lengths == pytest.approx(7 * [1.5], abs=0.01)  # all bonds alike: rings are regular
-    assert read_only_molecule(Source("long.smi", b"C" * 201 + b"\n"), "smiles")[1] is None  # it would take long
+    assert read_molecule(Source("long.smi", b"C" * 201 + b"\n"), "smiles")[1] is None  # it would take long
     molecule = MolFromSmiles("CC")
     rdDepictor.Compute2DCoords(molecule)
     molecule.GetConformer().SetAtomPosition(0, (5.0, 7.0, 0.0))
     block = MolToMolBlock(molecule).encode()
-    assert read_only_molecule(Source("a.sdf", block), "sdf")[1][0] == (5.0, 7.0)  # those of the file are kept
+    assert read_molecule(Source("a.sdf", block), "sdf")[1][0] == (5.0, 7.0)  # those of the file are kept

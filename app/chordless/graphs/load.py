@@ -34,26 +34,20 @@ _START_BYTES = 1 << 16
 
 # Extensions that belong to one format. For .txt, .dat and all others the content decides.
 _EXTENSIONS = {
-    ".edges": "edgelist",
-    ".edgelist": "edgelist",
-    ".el": "edgelist",
-    ".col": "dimacs",
-    ".dimacs": "dimacs",
-    ".clq": "dimacs",
-    ".net": "pajek",
-    ".graphml": "graphml",
-    ".gml": "gml",
-    ".g6": "graph6",
-    ".graph6": "graph6",
-    ".s6": "graph6",
-    ".sparse6": "graph6",
-    ".d6": "graph6",
-    ".digraph6": "graph6",
-    ".mtx": "mtx",
-    ".adjlist": "adjlist",
-    ".json": "json",
-    ".geojson": "json",
-    ".tntp": "table",
+    extension: file_format
+    for file_format, extensions in (
+        ("edgelist", ".edges .edgelist .el"),
+        ("dimacs", ".col .dimacs .clq"),
+        ("pajek", ".net"),
+        ("graphml", ".graphml"),
+        ("gml", ".gml"),
+        ("graph6", ".g6 .graph6 .s6 .sparse6 .d6 .digraph6"),
+        ("mtx", ".mtx"),
+        ("adjlist", ".adjlist"),
+        ("json", ".json .geojson"),
+        ("table", ".tntp"),
+    )
+    for extension in extensions.split()
 }
 
 _TWO_WORDS = re.compile(rb"[^\s,;|][ \t,;|]+[^\s,;|]")
@@ -118,14 +112,14 @@ def load_graph(
     limits = limits or Limits()
     if directed and simplify:
         raise OptionError(f"{DIRECTED} and {SIMPLIFY} exclude each other: the second drops directions")
-    how = _Reading(simplify, directed, multigraph, file_format, checked_encoding(encoding), limits)
+    how = Source("", b"", checked_encoding(encoding), limits, directed=directed, multigraph=multigraph)
     with ends_in_time(shown_name(source), limits):
         if source == STANDARD_INPUT or os.path.lexists(source):
-            return _read_file(source, how)
+            return _read_file(source, how, file_format, simplify=simplify)
         # The name of a molecule may have colons, too.
         for colon in (at for at in range(len(source) - 2, 0, -1) if source[at] == ":"):
             if os.path.isfile(source[:colon]):
-                return _read_one_of_many(source[:colon], source[colon + 1 :], how)
+                return _read_file(source[:colon], how, file_format, source[colon + 1 :], simplify=simplify)
         if generators.is_spec(source):
             if directed:
                 raise OptionError(f"{source}: a spec makes an undirected graph; leave {DIRECTED} out")
@@ -163,27 +157,6 @@ def read_weight_file(
     return read_weights(source, graph, is_the_graph=is_the_graph)
 
 
-@dataclass(frozen=True)
-class _Reading:
-    """How a file is read; see `load_graph`."""
-
-    simplify: bool
-    directed: bool
-    multigraph: bool
-    file_format: str | None
-    encoding: str
-    limits: Limits
-
-    def source(self, path: str) -> Source:
-        data = read_bytes(path, self.limits)
-        made = Source(shown_name(path), data, self.encoding, self.limits)
-        return replace(made, directed=self.directed, multigraph=self.multigraph)
-
-    def require_unsaid(self, kind: str) -> None:
-        if self.directed:
-            require_direction_unsaid(kind)
-
-
 def require_direction_unsaid(kind: str) -> None:
     """Raise an OptionError for a format that says itself whether its graph is directed."""
     if kind in _SAYING_DIRECTION:
@@ -216,19 +189,36 @@ def checked_encoding(name: str | None) -> str:
     return known
 
 
-def _read_file(path: str, how: _Reading) -> LoadedGraph:
-    source = how.source(path)
+def _read_file(
+    path: str, how: Source, file_format: str | None, which: str | None = None, *, simplify: bool
+) -> LoadedGraph:
+    """Read a file as an empty source says; of many graphs the one that is called so."""
+    source = replace(how, name=shown_name(path), data=read_bytes(path, how.limits))
     if not source.data.strip():
         raise source.error("the file is empty; an edge list has a line `u v` for each edge")
-    kind = format_of_file(path, source, how.file_format)
-    how.require_unsaid(kind)
+    kind = format_of_file(path, source, file_format)
+    if source.directed:
+        require_direction_unsaid(kind)
+    title = path if which is None else f"{path}:{which}"
     if kind in MOLECULE_FORMATS:
-        from chordless.graphs.molecules import read_only_molecule
+        from chordless.graphs.molecules import read_molecule
 
-        molecule, places = read_only_molecule(source, cast("MoleculeFormat", kind))
-        return LoadedGraph(molecule, path, places, tuple(source.notes))
-    graph, positions = _reader(kind)(source, simplify=how.simplify)
-    return LoadedGraph(graph, path, positions, tuple(source.notes))
+        graph, positions = read_molecule(source, cast("MoleculeFormat", kind), which)
+    else:
+        read = source if which is None else _line_of_many(source, path, kind, which)
+        graph, positions = _reader(kind)(read, simplify=simplify)
+    return LoadedGraph(graph, title, positions, tuple(source.notes))
+
+
+def _line_of_many(source: Source, path: str, kind: str, which: str) -> Source:
+    """Return a line of a file of graph6 by its number, from 1."""
+    title = f"{path}:{which}"
+    if kind != "graph6":
+        raise GraphError(f"{title}: {path} holds one graph; leave :{which} out")
+    lines = source.data.split(b"\n")
+    if not re.fullmatch(r"[1-9][0-9]{0,17}", which) or int(which) > len(lines) or not lines[int(which) - 1].strip():
+        raise GraphError(f"{title}: there is no graph in this line")
+    return replace(source, name=title, data=lines[int(which) - 1])
 
 
 def _no_such_graph(source: str) -> GraphError:
@@ -333,25 +323,6 @@ def extension_of(path: str) -> str:
     """Return the extension of a file in lower case, without that of its compression."""
     name = PurePath(path.lower())
     return (PurePath(name.stem) if name.suffix == ".gz" else name).suffix
-
-
-def _read_one_of_many(path: str, which: str, how: _Reading) -> LoadedGraph:
-    source = how.source(path)
-    kind = format_of_file(path, source, how.file_format)
-    how.require_unsaid(kind)
-    title = f"{path}:{which}"
-    if kind in MOLECULE_FORMATS:
-        from chordless.graphs.molecules import read_molecule
-
-        molecule, places = read_molecule(source, cast("MoleculeFormat", kind), which)
-        return LoadedGraph(molecule, title, places, tuple(source.notes))
-    if kind != "graph6":
-        raise GraphError(f"{title}: {path} holds one graph; leave :{which} out")
-    lines = source.data.split(b"\n")
-    if not re.fullmatch(r"[1-9][0-9]{0,17}", which) or int(which) > len(lines) or not lines[int(which) - 1].strip():
-        raise GraphError(f"{title}: there is no graph in this line")
-    line = Source(title, lines[int(which) - 1], limits=how.limits, multigraph=how.multigraph)
-    return LoadedGraph(_reader("graph6")(line, simplify=how.simplify)[0], line.name)
 
 
 def _reader(file_format: str) -> Callable[..., Parsed]:

@@ -95,40 +95,37 @@ def read_molecules(
         yield _together(parse, some)
 
 
-def read_molecule(source: Source, file_format: MoleculeFormat, which: str) -> Parsed:
-    """Return one molecule of a file: by its line in a SMILES file or its place in an SDF file, from 1, or by its name.
+def read_molecule(source: Source, file_format: MoleculeFormat, which: str | None = None) -> Parsed:
+    """Return the only molecule of a file, or one of many.
 
-    Its vertices have the names of `atom_names`, and stand as a chemist draws them. Raises OptionError without RDKit,
-    GraphError if there is no such molecule, or several have the name.
+    That is chosen by its line in a SMILES file or its place in an SDF file, from 1, or by its name. Its vertices have
+    the names of `atom_names`, and stand as a chemist draws them. Raises OptionError without RDKit, GraphError if there
+    is no such molecule, or several.
     """
     parse, records = _reader(io.BytesIO(source.data), file_format)
-    named = []
+    found = []
     for number, name, text in records:
         if str(number) == which:
             return _graph(source, parse, text, number)
-        if name == which:
-            named.append((number, text))
-    if not named:
-        raise GraphError(f"{source.name}:{which}: there is no molecule {which}")
-    if len(named) > 1:
-        raise GraphError(
-            f"{source.name}:{which}: {len(named):,} molecules have this name; give one by its number, "
-            f"{source.name}:{named[0][0]}"
-        )
-    return _graph(source, parse, named[0][1], named[0][0])
-
-
-def read_only_molecule(source: Source, file_format: MoleculeFormat) -> Parsed:
-    """Return the molecule of a file that holds exactly one, or raise a GraphError; see `read_molecule`."""
-    parse, some = _reader(io.BytesIO(source.data), file_format)
-    records = list(some)
-    if not records:
-        raise source.error("the file has no molecules")
-    if len(records) > 1:
-        one = "" if source.name == SHOWN_STANDARD_INPUT else f"give one, {source.name}:{records[0][0]}, or "
-        raise source.error(f"a file of {len(records):,} molecules; {one}give all of them to `chordless batch`")
-    number, _, text = records[0]
+        if which in (None, name):
+            found.append((number, text))
+    if len(found) != 1:
+        raise _not_one(source, which, [number for number, _ in found])
+    ((number, text),) = found
     return _graph(source, parse, text, number)
+
+
+def _not_one(source: Source, which: str | None, numbers: list[int]) -> GraphError:
+    """Return the error for a file that has not one molecule, or not one of that name."""
+    if which is not None and not numbers:
+        return GraphError(f"{source.name}:{which}: there is no molecule {which}")
+    if which is not None:
+        fault = f"{len(numbers):,} molecules have this name; give one by its number, {source.name}:{numbers[0]}"
+        return GraphError(f"{source.name}:{which}: {fault}")
+    if not numbers:
+        return source.error("the file has no molecules")
+    one = "" if source.name == SHOWN_STANDARD_INPUT else f"give one, {source.name}:{numbers[0]}, or "
+    return source.error(f"a file of {len(numbers):,} molecules; {one}give all of them to `chordless batch`")
 
 
 def _graph(source: Source, parse: Any, text: bytes, number: int) -> Parsed:
