@@ -6,8 +6,7 @@ import io
 import numpy as np
 import pytest
 from chordless.graphs.load import LoadedGraph, load_graph, read_weight_file
-from chordless.graphs.readers import edge_list, integers, large_list
-from chordless.graphs.readers.named_list import read_named_list
+from chordless.graphs.readers import edge_list, large_list
 from chordless.graphs.readers.source import Source
 from chordless.graphs.writers import save_graph, write_edge_list
 from graph_files import load, named_edges, pairs, refusal
@@ -372,7 +371,7 @@ def test_what_cannot_be_written(names, comments, part):
 @pytest.fixture
 def all_are_large(monkeypatch):
     monkeypatch.setattr(large_list, "LARGE", 0)
-    monkeypatch.setattr(integers, "_AT_ONCE", 32)
+    monkeypatch.setattr(large_list, "_AT_ONCE", 32)
 
 
 LARGE_TEXTS = [
@@ -416,7 +415,7 @@ def test_a_large_list_is_read_as_a_small_one(tmp_path, all_are_large, monkeypatc
     ],
 )
 def test_what_is_no_list_of_pairs_of_numbers_is_left_to_the_reader_of_lines(text):
-    assert integers.pairs_of_numbers(text.encode()) is None
+    assert large_list.pairs_of_numbers(text.encode()) is None
 
 
 CELLS = st.sampled_from(["1", "2", "30", "-4", "0.5", "-", ".", "x", ""])
@@ -426,9 +425,9 @@ LINES = st.lists(st.tuples(CELLS, CELLS, CELLS, st.sampled_from([" ", ",", ", ",
 @given(LINES, st.sampled_from([None, " ", ",", ";", "\t"]), st.sampled_from([None, 2, 3]))
 def test_whatever_is_read_from_bytes_is_what_the_reader_of_lines_reads(lines, separator, columns):
     text = "".join((separator or own).join(cells[: columns or count]) + "\n" for *cells, own, count in lines)
-    read = integers.pairs_of_numbers(text.encode())
+    read = large_list.pairs_of_numbers(text.encode())
     if read is not None:
-        made = read_named_list(Source("a.txt", text.encode()), lambda *first: None)
+        made = edge_list.read_named_list(Source("a.txt", text.encode()), lambda *first: None)
         assert read[0].tolist() == [[int(made.names[u]), int(made.names[v])] for u, v in made.pairs.tolist()]
 
 
@@ -474,7 +473,7 @@ def test_any_large_list_is_read_as_a_small_one(lines):
     for least in (0, 1 << 18):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(large_list, "LARGE", least)
-            patch.setattr(integers, "_AT_ONCE", 32)
+            patch.setattr(large_list, "_AT_ONCE", 32)
             source = Source("a.txt", data)
             try:
                 graph, positions = edge_list.read_edge_list(source, simplify=True)

@@ -161,7 +161,7 @@ def reading_peak(path, **options):
 @pytest.mark.parametrize("ending", ["", "{}"])
 def test_reading_takes_ten_bytes_a_byte_at_most(tmp_path, monkeypatch, line, ending):
     monkeypatch.setattr("chordless.graphs.readers.source._AT_ONCE", 1 << 14)
-    monkeypatch.setattr("chordless.graphs.readers.integers._AT_ONCE", 1 << 14)
+    monkeypatch.setattr("chordless.graphs.readers.large_list._AT_ONCE", 1 << 14)
     path = tmp_path / "a.txt"
     text = "".join(line.format(u, u + step) for step in range(1, 41) for u in range(100_000, 101_000))
     path.write_text(text + ending.format(text[: text.index("\n") + 1]))

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
-from chordless.graphs.readers.large_list import Comment, blanked_comments, read_large_list
-from chordless.graphs.readers.named_list import INTEGER, NamedList, canonical, read_named_list
+from chordless.graphs.readers.columns import (
+    Layout,
+    fault_of_columns,
+    is_heading_of_weights,
+    is_usual_heading,
+    layout_of,
+    may_be_heading,
+    note_heading,
+    note_weights,
+    note_zeros,
+)
+from chordless.graphs.readers.large_list import Check, Comment, ListedEdges, blanked_comments, read_large_list
 from chordless.graphs.readers.source import Parsed, Source, build_graph, check_edges, label_names, number_of
 from kernels_ti.adjacency import pieces
 from kernels_ti.errors import quantity
@@ -17,6 +29,31 @@ from kernels_ti.graph import IntArray
 
 _MOST_GAPS = 4
 """Numbers from the least to the greatest, for each that occurs, up to which a table over all of them is fastest."""
+
+INTEGER = re.compile(r"-?[0-9]{1,18}")  # longer ones may not fit an int64 and are taken as words
+_DIGITS = re.compile("[0-9]+")
+
+
+def canonical(word: str) -> str:
+    """Return the name of a vertex: 007 and 7 are the same."""
+    return str(int(word)) if INTEGER.fullmatch(word) else word
+
+
+class _Places(dict[str, int]):
+    """The place of each name, in the order in which they appear; ways to write one number have the same place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __missing__(self, word: str) -> int:
+        name = canonical(word)
+        if name != word:
+            place = self[word] = self[name]
+            return place
+        place = self[word] = len(self.names)
+        self.names.append(word)
+        return place
 
 
 @dataclass
@@ -38,27 +75,21 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
     the ids, as text. A GraphError names the line of anything that is not such a list.
     """
 
-    def check_numbers(pairs: IntArray, heading: int | None) -> None:
-        check_edges(source, pairs, int, line_of(heading), simplify=simplify)
-
-    def check_names(pairs: IntArray, names: list[str], heading: int | None, directed: bool) -> None:
-        check_edges(source, pairs, names.__getitem__, line_of(heading), simplify=simplify, directed=directed)
+    def check(pairs: IntArray, name_of: Callable[[int], Hashable], heading: int | None, directed: bool) -> None:
+        check_edges(source, pairs, name_of, line_of(heading), simplify=simplify, directed=directed)
 
     def line_of(heading: int | None) -> Callable[[int], int]:
         return lambda row: _line_of_row(source, row, heading)
 
-    large = read_large_list(source, check_numbers)
-    made = read_named_list(source, check_names) if large is None else NamedList()
-    comments, heading = (made.comments, made.heading) if large is None else (large.comments, large.heading)
-    notes = _notes_of(source, comments)
-    if large is not None:
-        ids, ends = _number_integers(source, large.pairs, notes)
-    elif all(map(INTEGER.fullmatch, made.names)):
-        numbers = np.array(made.names, np.int64)
-        ids, ends = _number_integers(source, numbers[made.pairs], notes)
+    large = read_large_list(source, check)
+    made = read_named_list(source, check) if large is None else large
+    heading, directed, notes = made.heading, made.directed, _notes_of(source, made.comments)
+    if large is not None or all(map(INTEGER.fullmatch, made.names)):
+        numbers = np.array(made.names, np.int64)[made.pairs] if large is None else made.pairs
+        ids, ends = _number_integers(source, numbers, notes)
+        del numbers
     else:
         ids, ends = _with_noted(source, made, notes), made.pairs
-    directed = made.directed
     del large, made  # they are large
     if notes.size is None and not ids:
         raise source.error("no edges: every line is blank or a comment; an edge list has a line `u v` for each edge")
@@ -82,6 +113,89 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
     if notes.size is not None:
         source.check_edge_count(notes.size[1], len(ends), graph.m, notes.size[2])
     return graph, positions or None
+
+
+def read_named_list(source: Source, check: Check) -> ListedEdges:
+    """Read an edge list, and note what is ignored: a heading, weights, data in braces; else a GraphError."""
+    made = ListedEdges()
+    places, ends = _Places(), array("q")
+    layout: Layout | None = None
+    first: tuple[int, str] | None = None
+    heading: str | None = None
+    has_data = False
+    for number, lines in source.line_pieces():
+        made.comments += blanked_comments(lines, number)
+        filled = [(at, line) for at, line in enumerate(lines, number) if line and not line.isspace()]
+        if not filled:
+            continue
+        is_first = layout is None
+        if layout is None:
+            layout = layout_of(source, filled)
+            made.directed = layout.arrows is not None
+            first = filled[0]
+            if len(filled) > 1 and is_heading_of_weights(layout.cells(first[1]), layout.columns):
+                made.heading, heading, first = *first, None
+                note_heading(source, filled.pop(0)[1], made.heading)
+        rows = layout.rows([line for _, line in filled])
+        has_data = has_data or (layout.columns == 4 and any(cells[2:3] != ["{}"] for cells in rows))
+        if (misfit := layout.misfit(rows)) is not None:
+            raise source.error(layout.wrong(filled[misfit][1]), filled[misfit][0])
+        if is_first and rows and (fault := fault_of_columns(layout, rows)):
+            raise source.error(fault, filled[0][0])
+        if is_first:
+            _note_zeros(source, filled, rows)
+        words = chain.from_iterable(rows if layout.columns == 2 else [cells[:2] for cells in rows])
+        ends.extend([places[word] for word in words])
+        source.check_room(len(ends) // 2, len(places.names))
+        if is_first:
+            check(np.array(ends, np.int64).reshape(-1, 2), places.names.__getitem__, made.heading, made.directed)
+    made.names = places.names
+    if ends:
+        made.pairs = np.frombuffer(ends, np.int64).reshape(-1, 2)
+    del places
+    if layout is not None and heading is not None and _is_edge_without_weight(layout.cells(heading), made.names):
+        raise source.error(layout.wrong(heading), made.heading)
+    # A line with a weight, or with data, is an edge.
+    if first is not None and layout is not None and layout.columns == 2 and not made.directed and _is_heading(made):
+        note_heading(source, first[1], first[0])
+        made.heading, made.names, made.pairs = first[0], made.names[2:], made.pairs[1:] - 2
+    if layout is not None and layout.columns == 3:
+        note_weights(source)
+    if has_data:
+        source.note("the data in braces are not used: every line is an edge")
+    return made
+
+
+def _note_zeros(source: Source, filled: list[tuple[int, str]], rows: list[list[str]]) -> None:
+    """Note the first name that is read as another one, because a whole number has zeros before it."""
+    for (number, _), cells in zip(filled, rows, strict=True):
+        for word in cells[:2]:
+            if word[:1] == "0" and canonical(word) != word:
+                note_zeros(source, word, number)
+                return
+
+
+def _is_edge_without_weight(heading: list[str], names: list[str]) -> bool:
+    """Say whether what seemed a heading, because it has a word in place of a weight, joins two vertices of the list."""
+    return not is_usual_heading(heading) and {*map(canonical, heading[:2])} <= {*names}
+
+
+def _is_heading(made: ListedEdges) -> bool:
+    """Say whether the first line is a heading, because its names never come again; see `may_be_heading`."""
+    counts = np.bincount(made.pairs.reshape(-1), minlength=2)
+    if len(made.pairs) < 2 or len(made.names) < 2 or made.pairs[0].tolist() != [0, 1] or counts[:2].max() > 1:
+        return False
+    whole = all(map(INTEGER.fullmatch, made.names[2:]))
+    is_one = may_be_heading(made.names[:2], whole)
+    if is_one is None:
+        return bool((counts[made.pairs[1:]].max(axis=1) > 1).all()) and not _are_numbered_alike(made.names)
+    return is_one
+
+
+def _are_numbered_alike(names: list[str]) -> bool:
+    """Say whether the first two names are like others but for their digits: ``n1 n2`` above ``n3 n4``."""
+    shapes = [_DIGITS.sub("0", name) for name in names]
+    return shapes[0] in shapes[2:] and shapes[1] in shapes[2:] and all(map(_DIGITS.search, names[:2]))
 
 
 def _notes_of(source: Source, comments: list[Comment]) -> _Notes:
@@ -171,7 +285,7 @@ def _span(numbers: IntArray) -> tuple[int, int]:
     return least, int(numbers.max()) - least + 1
 
 
-def _with_noted(source: Source, made: NamedList, notes: _Notes) -> list[str]:
+def _with_noted(source: Source, made: ListedEdges, notes: _Notes) -> list[str]:
     """Return the names of the vertices, with those that only the comments name."""
     names = made.names
     if notes.size is not None and notes.size[0] > len(names):
