@@ -10,7 +10,7 @@ from kernels_ti.device.memory import search_budget
 from kernels_ti.estimate.estimate import seed_weights
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.options import Options
-from kernels_ti.search import DeviceSearch, require_loops, require_room
+from kernels_ti.search import require_loops, require_room
 from kernels_ti.state import GroupState, Layout
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class ResidentBatch:
 
         return SurveySearch(self._blocks, surveyed, self._longest, self._options.members)
 
-    def stage_2(self, number: int, state: GroupState) -> DeviceSearch:
+    def stage_2(self, number: int, state: GroupState) -> SweepSearch | WaveSearch:
         """Return the search of what is left of a group. One is held at a time; that of the same group is used again."""
         if self._search is not None and self._search[0] == number:
             self._search[1].restart(state)

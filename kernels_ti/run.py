@@ -25,14 +25,21 @@ from kernels_ti.found.kept import Kept, counter_of
 from kernels_ti.found.to_host import rows_into
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.resident_batch import BatchCache, ResidentBatch
-from kernels_ti.search import NEARLY_DONE, DeviceSearch, GroupSearch, LaterWork, Search, Weights
+from kernels_ti.search import NEARLY_DONE, LaterWork, Weights
 from kernels_ti.short_cycles import short_cycles
 from kernels_ti.state import FramesOfSearch, GroupState, Rows, RunState, Totals
 from kernels_ti.symmetry.space import space_of
 
 if TYPE_CHECKING:
     from kernels_ti.found.participation import Participation
+    from kernels_ti.reference.search import ReferenceSearch
+    from kernels_ti.sweep.search import SweepSearch
     from kernels_ti.sweep.search_stage_1 import SurveySearch
+    from kernels_ti.wave.search import WaveSearch
+
+    GroupSearch = SweepSearch | WaveSearch  # stage 2 of one group of blocks, whose state can be saved
+    DeviceSearch = SurveySearch | GroupSearch
+    Search = ReferenceSearch | DeviceSearch
 
 SLICE_SECONDS = 0.1
 
@@ -258,7 +265,7 @@ class Run:
         require_running(self.device)
         self._broken = True
         if self.options.pruned and self._survey is None and self.device.arch != "reference":
-            cast(GroupSearch, self._current).least_length = self.least_length
+            cast("GroupSearch", self._current).least_length = self.least_length
         started, compiles = time.perf_counter(), self._current.compiling
         self._current.advance(SLICE_SECONDS)
         self._take(self._current)
@@ -273,14 +280,14 @@ class Run:
         """Take the counts and cycles that a slice has found."""
         if self.options.collect:
             if self._kept.store is not None and self.device.arch != "reference":
-                rows_into(cast(DeviceSearch, search).take_found(), self._kept.store)
+                rows_into(cast("DeviceSearch", search).take_found(), self._kept.store)
             else:
                 self._kept.add(search.take_rows() if self.options.rows else search.take_cycles())
         elif self.device.arch == "reference":
             if self._counter is not None:
                 self._counter.add_cycles(search.take_cycles())
         elif self.options.members:
-            for blocks, stored in cast(DeviceSearch, search).take_found():
+            for blocks, stored in cast("DeviceSearch", search).take_found():
                 if self._counter is not None:
                     self._counter.add_found(blocks, stored)
 
@@ -365,7 +372,7 @@ class Run:
         if self._survey is not None:
             groups = [replace(state, surveyed=done) for state, done in zip(groups, self._survey.surveyed, strict=True)]
         elif self._current is not None:
-            search = cast(GroupSearch, self._current)
+            search = cast("GroupSearch", self._current)
             groups[self._group] = GroupState(search.surveyed, search.next_seed, self._frames_of(search))
         return RunState(
             layout=self._layout,

@@ -12,7 +12,7 @@ from kernels_ti.state import Rows, Totals
 
 
 class ReferenceSearch:
-    """The sequential algorithm of `kernels_ti.reference.algorithm` as a `kernels_ti.search.Search` of a whole graph.
+    """The sequential algorithm of `kernels_ti.reference.algorithm` as a search of a whole graph.
 
     Only cycles through all vertices of `through` count. The other arches prune their search. This one visits all
     cycles, because the others are tested against it.

@@ -7,7 +7,7 @@ import math
 import time
 from collections import Counter, deque
 from functools import cache, partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -34,8 +34,10 @@ from kernels_ti.device.device import held_device
 from kernels_ti.device.memory import host_budget, search_budget
 from kernels_ti.estimate.device_choice import device_for
 from kernels_ti.graph import IntArray
-from kernels_ti.search import DeviceSearch, Search
 from kernels_ti.state import by_length_of
+
+if TYPE_CHECKING:
+    from kernels_ti.run import DeviceSearch, Search
 
 _SEARCHES = ("search", "search rows", "kept")
 _ALONG_BOUNDARY = ("total", "lengths", "longest")
@@ -100,7 +102,7 @@ class _KeptOnDevice(Run):
     def _take(self, search: Search) -> None:
         if self.device.arch == "reference":
             raise OptionError("the reference keeps its cycles on the host: choose another arch")
-        deque(cast(DeviceSearch, search).take_found(), maxlen=0)
+        deque(cast("DeviceSearch", search).take_found(), maxlen=0)
 
 
 def _searched(graph: Graph, device: Device, wanted: str, give_up: float | None) -> tuple[float, dict[int, int]]:
