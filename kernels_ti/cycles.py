@@ -81,13 +81,7 @@ class Cycles:
         return Cycles(running(lengths), vertices)
 
     def named(self, names: Sequence[Hashable] | ObjectArray) -> Iterator[list[Hashable]]:
-        """Yield each cycle as the list of its vertices' names.
-
-        Parameters
-        ----------
-        names : sequence of hashable, or what `name_array` makes of it
-            The name of every vertex of the graph.
-        """
+        """Yield each cycle as the list of its vertices' names, given those of the graph or their `name_array`."""
         of_vertex = names if isinstance(names, np.ndarray) else name_array(names)
         for start in range(0, len(self), CYCLES_AT_ONCE):
             offsets = self.offsets[start : start + CYCLES_AT_ONCE + 1]

@@ -90,19 +90,11 @@ def _of_python(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Lengths:
-    """The numbers of vertices that a wanted cycle may have.
-
-    Attributes
-    ----------
-    shortest, longest : int, int or None
-        The bounds, which belong to them.
-    parity : {"odd", "even"} or None
-        Only odd numbers, or only even ones; None for both.
-    """
+    """The numbers of vertices that a wanted cycle may have; the bounds belong to them."""
 
     shortest: int = 3
     longest: int | None = None
-    parity: Parity | None = None
+    parity: Parity | None = None  # None for both
 
     def __contains__(self, length: int) -> bool:
         is_within = self.shortest <= length and (self.longest is None or length <= self.longest)

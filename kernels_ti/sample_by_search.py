@@ -33,17 +33,9 @@ _BYTES_AT_ONCE = 1 << 26
 
 
 class SearchedDraws:
-    """k draws from all cycles that a search has found; `smallest` are those with the smallest keys, in their order.
+    """k draws from all `total` cycles of a search; `smallest` are those with the smallest keys, in their order."""
 
-    Attributes
-    ----------
-    total : int
-        How many cycles there are.
-    width : int
-        0: no boundary was gone along.
-    """
-
-    width = 0
+    width = 0  # no boundary was gone along
 
     def __init__(self, smallest: Rows, total: int, k: int, seed: int) -> None:
         self.total = total

@@ -24,27 +24,12 @@ WALK_PATHS, PROBING_SECONDS = 64, 0.3
 
 
 def device_for(graph: Graph | SearchSpace, arch: str = "auto", *, threads: int | None = None) -> Device:
-    """Open an arch for a graph.
+    """Open an arch for a search space, or for the search of all cycles of a graph.
 
-    Parameters
-    ----------
-    graph : Graph or SearchSpace
-        A graph stands for the search of all its cycles.
-    arch : str
-        One of `kernels_ti.device.device.ARCHES`, or ``auto``: CUDA if its driver is there and the search would take the
-        CPU longer than CUDA takes to start, by an estimate of its paths; else the CPU.
-    threads : int, optional
-        Worker threads on the CPU; by default one for each core.
-
-    Raises
-    ------
-    DeviceError, OptionError
-        See `kernels_ti.device.device.open_device`. If an arch was requested, no other one is opened instead.
-
-    Notes
-    -----
-    The speed and the start-up time were measured on an NVIDIA H200 and 16 cores of an Intel Xeon. There the CPU is
-    faster up to about 100 million cycles.
+    ``auto`` is CUDA if its driver is there and the search would take the CPU longer than CUDA takes to start, by an
+    estimate of its paths; else the CPU. For another arch, `threads` and errors see
+    `kernels_ti.device.device.open_device`. The speed and the start-up time were measured on an NVIDIA H200 and 16 cores
+    of an Intel Xeon. There the CPU is faster up to about 100 million cycles.
     """
     space = SearchSpace.of(graph)
     return open_device(arch_for(space, arch, threads=threads), threads=threads)

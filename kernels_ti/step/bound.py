@@ -20,16 +20,8 @@ def most_on_path(words: ti.template(), rows: ti.template(), first, among):
     d above 0 hence d l is at most m - 1 and the sum of d + 1 - deg(v) over all v for which that is above 0. A vertex
     with a single neighbour is an end of the path, and one without any is not on it.
 
-    Parameters
-    ----------
-    words : template
-        Vector type of a bit row.
-    rows : ndarray
-        Adjacency bit rows, row-major.
-    first : int
-        First row of the block.
-    among : bit row
-        The vertices. A label that no vertex has may be there: then the number is larger.
+    The vertices are the bit row `among`. A label that no vertex has may be there: then the number is larger. `words` is
+    the vector type of a bit row, `first` the first row of the block in `rows`.
     """
     bits = ti.static(bits_of(words))
     ends_of_edges, leaves, inner = 0, 0, 0

@@ -15,14 +15,8 @@ from kernels_ti.graph import Graph
 class Automorphisms:
     """The automorphism group of a simple undirected graph, and the stabilizers of its vertices.
 
-    Raise OptionError if igraph is not installed.
-
-    Parameters
-    ----------
-    graph : Graph
-        Simple and undirected.
-    *kept : sequence of int
-        Disjoint sets of vertices, each of which every automorphism maps to itself.
+    `kept` are disjoint sets of vertices, each of which every automorphism maps to itself. An OptionError says that
+    igraph is not installed.
     """
 
     def __init__(self, graph: Graph, *kept: Sequence[int]) -> None:
@@ -43,19 +37,9 @@ class Automorphisms:
         return int(self._igraph.count_automorphisms(color=self._marked(vertices)))
 
     def orbits(self, fixed: Sequence[int], among: Iterable[int]) -> list[tuple[int, int]]:
-        """Return the orbits of some vertices under the automorphisms that fix each of others.
+        """Return the orbits of some vertices, with each its whole orbit, under the automorphisms that fix some others.
 
-        Parameters
-        ----------
-        fixed : sequence of int
-            The vertices that are fixed.
-        among : iterable of int
-            Vertices; with each vertex its whole orbit is here.
-
-        Returns
-        -------
-        list of (int, int)
-            The first vertex of each orbit, and how many vertices the orbit has.
+        Each orbit is given by its first vertex, and how many it has.
         """
         leader = list(range(self.graph.n))
 

@@ -53,18 +53,9 @@ def representatives(
     The automorphisms that fix all vertices of a path act on its extensions. One extension of each orbit is taken. A
     path on which only the identity is left is not extended further: each of its extensions is an orbit of its own.
 
-    Parameters
-    ----------
-    group : Automorphisms
-        Of the graph; they map `required` to itself.
-    graph : Graph
-        Where the paths lie.
-    longest : int
-        Vertices of the longest cycle that is wanted.
-    root : int, optional
-        Only the paths that begin at this vertex, under the automorphisms that fix it.
-    required : tuple of int
-        Vertices that every cycle must pass.
+    The group is that of the graph, and maps the vertices `required` of every cycle to itself. The longest cycle that is
+    wanted has `longest` vertices. With a `root`, only the paths that begin there are made, under the automorphisms that
+    fix it.
     """
     _, _, near = rows_in_bits(graph)
     begins = [(root, 1)] if root is not None else group.orbits((), range(graph.n))
@@ -99,16 +90,9 @@ def representatives(
 
 
 def frames_of(group: BlockGroup, paths: list[tuple[int, ...]], *, members: bool) -> Frames:
-    """Make the frames of some paths, each with its last vertex as the only extension.
+    """Make the frames of some chordless paths in a group of one block, each with its last vertex as only extension.
 
-    Parameters
-    ----------
-    group : BlockGroup
-        It has one block.
-    paths : list of tuple of int
-        Chordless paths in that block, each of three or more vertices of the input graph.
-    members : bool
-        Give the frames members.
+    The paths have three or more vertices of the input graph each. With `members` the frames have members.
     """
     label = {v: at for at, v in enumerate(group.vertex_of_row.tolist())}
     near = [0] * group.rows

@@ -52,21 +52,12 @@ class SymmetricSpace(SearchSpace):
 
     A block is searched up to symmetry if it has more automorphisms than a cycle has directed paths from its vertices.
     Of isomorphic blocks one is searched. Blocks without enough automorphisms are searched as ever. All totals are kept
-    as numbers of directed cycles, each with a first vertex: 2 l for a cycle of l vertices. `settled` divides them.
-    Raise OptionError if igraph is not installed, and for options that cannot be combined with symmetry.
+    as numbers of directed cycles, each with a first vertex: 2 l for a cycle of l vertices. `settled` divides them. An
+    OptionError is raised if igraph is not installed, and for options that cannot be combined with symmetry.
 
-    Parameters
-    ----------
-    options : Options, optional
-        With `Options.symmetry`.
-
-    Attributes
-    ----------
-    automorphisms : int
-        The product of the sizes of the groups of all blocks that are searched up to symmetry.
-    gain : float
-        About how many times fewer paths are searched: the size of the smallest of these groups over the number of
-        directed paths of a cycle; 1 if blocks other than rings are searched without symmetry.
+    `automorphisms` is the product of the sizes of the groups of all blocks that are searched up to symmetry. `gain` is
+    about how many times fewer paths are searched: the size of the smallest of these groups over the number of directed
+    paths of a cycle; 1 if blocks other than rings are searched without symmetry.
     """
 
     def __init__(self, graph: Graph, options: Options | None = None) -> None:
@@ -200,13 +191,7 @@ def _within(vertices: IntArray, case: Restricted) -> tuple[int | None, tuple[int
 
 
 def worthwhile(space: SearchSpace) -> SymmetricSpace | None:
-    """Return the space of a count up to symmetry, if the graph has enough automorphisms for it and igraph is here.
-
-    Parameters
-    ----------
-    space : SearchSpace
-        Of a count without symmetry.
-    """
+    """Return the space of a count up to symmetry, if the graph has enough automorphisms for it and igraph is here."""
     try:
         found = SymmetricSpace(space.graph, replace(space.options, symmetry=True))
     except OptionError:  # no igraph, or an option that cannot be combined with symmetry

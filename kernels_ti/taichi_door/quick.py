@@ -24,13 +24,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 @contextmanager
 def while_doing(doing: str, package: str) -> Iterator[None]:
-    """Let a library be imported or started faster inside the block.
-
-    Parameters
-    ----------
-    doing : {"import", "start"}
-    package : {"taichi", "quadrants"}
-    """
+    """Let a library be imported or started faster inside the block: `doing` is ``import`` or ``start``."""
     # A module that imports torch after Quadrants looks for the real `dill`.
     rarely = ("dill", "urllib.request") if doing == "import" and package == "taichi" else ()
     # Quadrants imports torch where it is installed, which takes a second; our kernels take no tensors.
@@ -202,12 +196,7 @@ def imported_later(*names: str) -> Iterator[None]:
     """Put off the import of modules that code inside the block imports.
 
     Taichi needs `dill` for kernels that are typed into an interactive Python, and `urllib.request` to look for a newer
-    version of itself. To import both takes a hundredth of a second.
-
-    Parameters
-    ----------
-    names : str
-        Full names of modules. Those that are already imported are left alone.
+    version of itself. To import both takes a hundredth of a second. Modules that are already imported are left alone.
     """
     put_off = {name: _Later(name) for name in names if name not in sys.modules}
     sys.modules.update(put_off)
