@@ -209,7 +209,6 @@ class CycleTable:
         return f"CycleTable({quantity(len(self), 'cycle')} of {self.graph!r})"
 
     def _repr_html_(self) -> str:
-        """Return a short table of the first cycles, for notebooks."""
         rows = ([i, len(cycle), cycle] for i, cycle in enumerate(self.first(SHOWN)))
         return html_table(repr(self), ("", "length", "vertices"), rows, more_text(len(self) - SHOWN, "cycle"))
 

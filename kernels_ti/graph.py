@@ -337,7 +337,6 @@ class Graph(LibraryGraphs):
         multigraph: bool,
         label: Sequence[Hashable],
     ) -> Graph:
-        """Build a directed graph from arcs between different vertices."""
         keys, counts = np.unique(arcs[:, 0] * n + arcs[:, 1], return_counts=True)
         if not multigraph and len(keys) < len(arcs):
             u, v = divmod(int(keys[np.argmax(counts > 1)]), n)

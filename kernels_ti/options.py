@@ -321,5 +321,4 @@ class CycleCounts:
         return sum(self.by_length.values())
 
     def _repr_html_(self) -> str:
-        """Return the counts by length as a table, for notebooks."""
         return html_of_counts(self.by_length, "cycle", complete=self.complete)

@@ -81,7 +81,6 @@ class CycleOrbits:
         return dict(sorted(counts.items()))
 
     def _repr_html_(self) -> str:
-        """Return the first orbits as a table, for notebooks."""
         shown = self.cycles.first(SHOWN).lists()
         rows = ([size, len(cycle), cycle] for size, cycle in zip(self.sizes, shown, strict=False))
         group = quantity(self.automorphisms, "automorphism")
@@ -232,7 +231,6 @@ class _Met:
         self._paths += [paths] * len(rows)
 
     def by_length(self, graph: Graph, group: Automorphisms, lengths: Lengths) -> Iterator[_SameLength]:
-        """Yield the wanted cycles of each length."""
         rows, paths = np.concatenate(self._rows), np.array(self._paths, object)
         length = populations(rows)
         walker, invariants = CycleWalker(graph), _Invariants(group.distances())

@@ -52,7 +52,6 @@ class PathCounts:
         return sum(self.by_length.values())
 
     def _repr_html_(self) -> str:
-        """Return the counts by length as a table, for notebooks."""
         return html_of_counts(self.by_length, "path", complete=self.complete)
 
 
@@ -94,7 +93,6 @@ class BestPath:
         object.__setattr__(self, "length", len(self.path))
 
     def _repr_html_(self) -> str:
-        """Return the best paths as a table, for notebooks."""
         best = self.paths, self.weights, self.ways
         return html_of_best(*best, "path", complete=self.complete, most=self.no_longer_than)
 

@@ -137,14 +137,12 @@ class Run:
             self._take_lists(found)
 
     def _take_lists(self, found: list[list[int]]) -> None:
-        """Take cycles that the host has found."""
         if self.options.collect:
             self._kept.add(Cycles.of_lists(found))
         elif self._counter is not None:
             self._counter.add_cycles(Cycles.of_lists(found))
 
     def _plan(self, state: RunState | None) -> Iterator[Search]:
-        """Return the searches to make, one after another."""
         if self.device.arch == "reference":
             if state is not None or self.options.part is not None:
                 raise OptionError("the reference searches a graph in one piece: choose another arch")
@@ -277,7 +275,6 @@ class Run:
         self._broken = False
 
     def _take(self, search: Search) -> None:
-        """Take the counts and cycles that a slice has found."""
         if self.options.collect:
             if self._kept.store is not None and self.device.arch != "reference":
                 rows_into(cast("DeviceSearch", search).take_found(), self._kept.store)

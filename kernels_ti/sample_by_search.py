@@ -103,14 +103,12 @@ class _Smallest:
         self._held, self._largest = 0, np.uint64(2**64 - 1)
 
     def take(self, cycles: Cycles, n: int) -> int:
-        """Take cycles of a graph with n vertices; return how many."""
         at_once = _at_once(self._words)
         for start in range(0, len(cycles), at_once):
             self.take_rows(cycles.part(start, min(start + at_once, len(cycles))).rows(n))
         return len(cycles)
 
     def take_rows(self, rows: Rows) -> int:
-        """Take cycles as bit rows; return how many."""
         at_once = _at_once(self._words)
         for start in range(0, len(rows), at_once):
             part = rows[start : start + at_once]

@@ -182,6 +182,5 @@ class _Bar:
             self._line.refresh()
 
     def close(self) -> None:
-        """Take the line away."""
         if self._is_shown:
             self._line.stop()

@@ -44,7 +44,6 @@ class _Adjacency:
 
     @property
     def vertices(self) -> Numbers:
-        """All vertices."""
         return np.arange(len(self.begin), dtype=self.begin.dtype)
 
     def pairs(self) -> tuple[Numbers, Numbers]:
@@ -146,7 +145,6 @@ def tree_edges_in_bulk(graph: Graph) -> tuple[Numbers, Numbers]:
 
 
 def _spanning(graph: Graph) -> _Tree:
-    """Return a forest that spans a graph."""
     adjacency = _Adjacency.of(graph)
     u, v = adjacency.pairs()
     roots = np.flatnonzero(_joined(graph.n, u, v) == adjacency.vertices).astype(u.dtype)
@@ -206,7 +204,6 @@ class _Tree:
 
     @classmethod
     def of_levels(cls, parent: Numbers, roots: Numbers, levels: list[Numbers]) -> _Tree:
-        """Return a forest that was made breadth first."""
         size = np.ones_like(parent)
         for level in reversed(levels[1:]):
             np.add.at(size, parent[level], size[level])

@@ -140,7 +140,6 @@ class LabelledBlocks:
 
 
 def _nested_groups(layer: Layer, layout: Layout, word_bits: int) -> list[BlockGroup]:
-    """Group the blocks of a layer and the blocks nested in them."""
     layers = [layer]
     while not layers[-1].is_root.all():
         layers.append(Layer.of(layers[-1].inner_blocks(), layout.grain, nested=layout.nested))
@@ -178,7 +177,6 @@ def _ball_batches(blocks: Blocks, radius: int, grain: int, word_bits: int) -> tu
 
 
 def _balls(layer: Layer, roots: IntArray, radius: int, grain: int, word_bits: int) -> list[BlockGroup]:
-    """Lay out the balls of some rows of a layer."""
     union, row_of, sizes = balls(layer.rows, roots, radius)
     union = with_edges_of(union, layer.rows, row_of)
     first_row = np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -122,7 +122,6 @@ class SearchSpace:
 
 
 def _require_fitting(graph: Graph, options: Options) -> None:
-    """Raise an error if this graph cannot be searched with these options."""
     if options.expansion == "paper" and not graph.is_simple:
         raise OptionError(
             "the expansion of the paper is for simple undirected graphs, and this graph "

@@ -115,7 +115,6 @@ def held_run(cluster: Any, space: SearchSpace, **more: Any) -> Iterator[ClusterR
 
 
 def _require_client(cluster: Any) -> None:
-    """Raise OptionError unless this is a client of Dask that is not asynchronous."""
     _require_dask()
     from distributed import Client
 

@@ -197,7 +197,6 @@ class ClusterRun:
         return self._kept.take_rows()
 
     def _take_short_cycles(self) -> None:
-        """Take the cycles of one and two vertices."""
         found = short_cycles(self.graph, self.options)
         self._take({}, Counter(map(len, found)), found)
 
@@ -231,12 +230,10 @@ class ClusterRun:
         self._watch.require_workers()
 
     def _lost(self, address: str, why: str) -> None:
-        """Take the work of a worker back."""
         for lease in self._leases_of(address):
             self._take_back(self._leases.pop(lease.number), why)
 
     def _take_back(self, lease: Lease, why: str) -> None:
-        """Take a lease of a lost worker back."""
         work = replace(lease.work, deaths=lease.work.deaths + 1)
         self._pool.put_back_in_halves(work)
         if work.deaths >= self._pace.deaths:
@@ -245,7 +242,6 @@ class ClusterRun:
             )
 
     def _hear(self, reply: Reply) -> None:
-        """Take what a worker replied."""
         if reply.number < 0:
             self._watch.prepared(reply)
             return

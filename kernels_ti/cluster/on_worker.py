@@ -107,8 +107,6 @@ class NotPrepared(Exception):
 
 @dataclass
 class _Held:
-    """A search in this process."""
-
     job: SearchJob
     space: SearchSpace
     device: Device
@@ -186,8 +184,6 @@ def lease(key: str, number: int, state: RunState, seconds: float) -> Answer:
 
 @dataclass
 class _Until:
-    """When a lease ends."""
-
     key: str
     number: int
     began: float
@@ -195,17 +191,14 @@ class _Until:
 
     @property
     def late(self) -> bool:
-        """Whether its time is over, or it is recalled."""
         return time.perf_counter() >= self.deadline or is_recalled(self.key, self.number)
 
     @property
     def overrun(self) -> bool:
-        """Whether it is so late that it ends whatever is left."""
         return time.perf_counter() >= self.deadline + LONGEST_OVERRUN
 
 
 def _searched(held: _Held, state: RunState, until: _Until) -> Answer:
-    """Search the portions of a lease until it ends."""
     from kernels_ti.run import Run
 
     options = held.job.options
@@ -250,7 +243,6 @@ def _searched(held: _Held, state: RunState, until: _Until) -> Answer:
 
 
 def _untouched(state: RunState, until: _Until) -> Answer:
-    """Return the answer that nothing was begun."""
     begun = (0,) * len(state.groups)
     return Answer({}, {}, None, None, begun, time.perf_counter() - until.began, 0, resident_bytes())
 
@@ -262,7 +254,6 @@ def _compile(held: _Held) -> None:
 
 
 def _joined(found: list[Any]) -> Cycles | Rows | None:
-    """Concatenate the cycles of several slices."""
     if not found:
         return None
     if isinstance(found[0], Cycles):

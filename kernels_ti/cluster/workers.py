@@ -49,7 +49,6 @@ class _Asked:
         self._given_up = False
 
     def submitted(self, future: Any) -> None:
-        """Note Dask's future."""
         self._future = future
         if self._given_up:
             future.release()

@@ -88,13 +88,11 @@ class _Child:
         _children.add(self)
 
     def begin(self, request: bytes) -> None:
-        """Send a call."""
         with suppress(BrokenPipeError):  # `next_answer` says what became of the process
             pickle.dump(request, self._requests)
             self._requests.flush()
 
     def next_answer(self) -> tuple[str, Any]:
-        """Wait for what the process says next."""
         try:
             return cast("tuple[str, Any]", pickle.load(self._answers))
         except (EOFError, pickle.UnpicklingError):
@@ -102,7 +100,6 @@ class _Child:
             raise EngineError(f"the process of the search ended with status {status} before it had an answer") from None
 
     def end(self) -> None:
-        """End the process, whatever it does."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._requests, self._answers):
@@ -237,7 +234,6 @@ def _take_requests(requests: queue.SimpleQueue[bytes]) -> None:
 
 
 def _make(request: bytes) -> None:
-    """Make one call and answer it."""
     try:
         module, name, args, kwargs = pickle.loads(request)
     except Exception as error:  # the classes of a script are not here

@@ -99,7 +99,6 @@ def at_end(close: Callable[[], None]) -> None:
 
 
 def _begin() -> None:
-    """Start the thread if it is not running yet."""
     global _thread, _server
     with _starting:
         if _ended:

@@ -97,7 +97,6 @@ class CountEstimate:
 
     @property
     def _text(self) -> str:
-        """The total in a few words."""
         total = self.total
         if self.exact:
             return f"{total.estimate:,}, exact"
@@ -109,6 +108,5 @@ class CountEstimate:
         return f"CountEstimate({self._text})"
 
     def _repr_html_(self) -> str:
-        """Return the estimate by length as a table, for notebooks."""
         rows = ((length, count if self.exact else f"{count:.3g}") for length, count in self.by_length.items())
         return html_table(self._text, ("length", "count"), rows)

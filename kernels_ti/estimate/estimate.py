@@ -138,7 +138,6 @@ class _Sample:
         return sum(self.cycles_by_length.values())
 
     def joined(self, other: _Sample) -> _Sample:
-        """Merge two samples into one, weighted by their sizes."""
         size = self.size + other.size
         mine, theirs = self.size / size, other.size / size
         lengths = sorted(self.cycles_by_length.keys() | other.cycles_by_length.keys())

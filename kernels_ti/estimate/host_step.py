@@ -142,7 +142,6 @@ class HostBlocks:
         return after
 
     def _chords(self, row: IntArray) -> Rows:
-        """Return the chords of rows, shape (k, W)."""
         if self.group.chords is None:
             return np.zeros((len(row), self.words), np.uint64)
         return self.rows[self.group.end_rows + row]

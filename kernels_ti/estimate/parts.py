@@ -197,7 +197,6 @@ class _Closed:
     vertex: IntArray
 
     def cycles(self) -> list[list[int]]:
-        """Put the vertices of each cycle in order."""
         group = self.blocks.group
         path, closer = labels_of(self.closers)
         cycle_of_label, label = labels_of(self.members[path])
@@ -226,15 +225,12 @@ class _Level:
 
     @property
     def size(self) -> int:
-        """Number of paths."""
         return sum(map(len, self.paths))
 
     def cycles(self) -> list[list[int]]:
-        """Return the cycles that were closed so far, if paths have members."""
         return [cycle for closed in self.closed for cycle in closed.cycles()]
 
     def next(self, max_length: int) -> _Level:
-        """Make the next level."""
         paths_by_length, cycles_by_length = dict(self.paths_by_length), dict(self.cycles_by_length)
         closed, longer = list(self.closed), []
         for blocks, paths in zip(self.blocks, self.paths, strict=True):
@@ -280,5 +276,4 @@ def _first_level(groups: list[BlockGroup], weights: list[Floats], max_length: in
 
 
 def _shared_out(frames: Frames) -> Frames:
-    """Share the weight of each frame among its extensions."""
     return replace(frames, weight=frames.weight / populations(frames.extensions))

@@ -117,7 +117,6 @@ class _Tracer:
         self._buffers: dict[str, Any] = {}
 
     def write(self, rows: Rows, offsets: IntArray, vertices: npt.NDArray[np.int32], pieces: Iterator[slice]) -> None:
-        """Write the cycles of some pieces of the rows."""
         from kernels_ti.found.vertex_rows import trace_rows
 
         device = self._device

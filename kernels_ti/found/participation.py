@@ -76,7 +76,6 @@ class Participation:
         return f"Participation({vertices_text(len(self.names))}{edges}, complete={self.complete})"
 
     def _repr_html_(self) -> str:
-        """Return the vertices and edges in most cycles as a table, for notebooks."""
         return html_of_shares(repr(self), self.top(), [] if self.edges is None else self.top(edges=True))
 
     def top(self, n: int = 10, *, edges: bool = False) -> list[tuple[Any, int]]:
@@ -172,7 +171,6 @@ class Counter:
         return self._counts[length]
 
     def _edges_of(self, u: IntArray, v: IntArray) -> IntArray:
-        """Return the numbers of edges given by their ends."""
         assert self._keys is not None
         return np.searchsorted(self._keys, np.minimum(u, v) * self._n + np.maximum(u, v))
 
@@ -221,7 +219,6 @@ class Counter:
             self._tally(blocks, turned, stride, pieces, begin)
 
     def _tally(self, blocks: ResidentBlocks, turned: Any, stride: int, pieces: IntArray, first_bundle: int) -> None:
-        """Count in transposed bundles."""
         from kernels_ti.found.participation_kernels import tally
 
         participants, at_once = blocks.participants, blocks.device.items_at_once

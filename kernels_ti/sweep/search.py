@@ -257,7 +257,6 @@ class SweepSearch:
         return done > 0 and THOROUGH_GAIN * self._searched * left > THOROUGH_SECONDS * done
 
     def _kind(self, *, thorough: bool) -> tuple[object, ...]:
-        """Return the key that tells the kernels apart."""
         group = self.blocks.group
         words = 0 if self._wide else group.words
         kind = self._collect, self._found.over_graph, group.required is not None, group.chords is not None, self._pruned
@@ -368,7 +367,6 @@ class SweepSearch:
         return kernel.thorough if self._thorough else kernel.quick
 
     def _harvest(self) -> None:
-        """Move the workers' counters into the totals."""
         shape = (len(self._depth_of), -1)
         for counters, into in ((self._paths, self.totals.paths), (self._cycles_found, self.totals.cycles)):
             sums = counters.reshape(shape).sum(axis=0)

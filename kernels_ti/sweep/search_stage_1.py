@@ -98,7 +98,6 @@ class SurveySearch:
                 return
 
     def _skip_done(self) -> None:
-        """Continue with the next group that has seeds left."""
         while not self.finished and self._surveyed[self._group] >= self._blocks[self._group].seeds:
             self._group += 1
 
@@ -152,7 +151,6 @@ class SurveySearch:
         return triplets, StoredCycles(cycles, group.words + 1, 1, 0, count)
 
     def _on_device(self, blocks: ResidentBlocks, first: int, seeds: int) -> tuple[int, StoredCycles]:
-        """Do the same in a kernel."""
         group, control, none = blocks.group, np.zeros(CELLS_PER_LEVEL, np.uint32), np.empty(1, np.uint64)
         pairs = int(blocks.pairs_before[first + seeds] - blocks.pairs_before[first])
         capacity = max(pairs, 1) if self._collect else LARGEST_BUFFER

@@ -43,7 +43,6 @@ class _Part:
 
     @cached_property
     def blocks(self) -> LabelledBlocks:
-        """The blocks, labelled."""
         return LabelledBlocks(self.graph, self.root, self.required)
 
 
@@ -112,7 +111,6 @@ class SymmetricSpace(SearchSpace):
             closed, cycles = Counter(), []
 
     def _among(self, edges: list[IntArray]) -> Graph:
-        """Return the graph of all vertices with these edges."""
         joined = np.concatenate([np.zeros((0, 2), np.int64), *edges])
         return Graph.from_edge_array(joined, n=self.graph.n)
 

@@ -135,7 +135,6 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def _private(name: str) -> Any:
-    """Return a private module of the library below."""
     return import_module(f"{library().package}.{name}")
 
 
@@ -176,7 +175,6 @@ def _version(module: ModuleType) -> str:
 
 
 def _require_known(version: str) -> None:
-    """Raise an error if the private names of this version of the library below are not known."""
     below = library()
     if not version.startswith(below.versions):
         known = " or ".join(f"{each}x" if each.endswith(".") else each for each in below.versions)
@@ -241,7 +239,6 @@ def name_and_version() -> str | None:
 
 
 def _is_imported() -> bool:
-    """Return whether this process has imported the library below."""
     return any(each.package in sys.modules for each in LIBRARIES) and library().package in sys.modules
 
 

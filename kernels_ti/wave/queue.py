@@ -61,7 +61,6 @@ class _Launches:
     launches: tuple[str, ...]
 
     def run(self, arguments: dict[str, Any]) -> None:
-        """Launch the kernel, once for each argument `launch`."""
         given = {name: value for name, value in arguments.items() if name in self.names}
         if not self.launches:
             self.kernel(**given)

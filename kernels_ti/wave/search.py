@@ -306,7 +306,6 @@ class WaveSearch:
 
     @property
     def _buffers(self) -> dict[str, Any]:
-        """Return the buffers of both stages, by the names of their arguments."""
         blocks, arena = self.blocks, self._arena
         return {
             "rows": blocks.rows,
@@ -322,7 +321,6 @@ class WaveSearch:
         }
 
     def _launch_triplets(self, first: int, last: int, max_length: int) -> None:
-        """Launch stage 1 for some seeds."""
         blocks, arena = self.blocks, self._arena
         launch = {
             **self._buffers,
