@@ -127,10 +127,7 @@ class CycleTable:
     @property
     def vertices(self) -> npt.NDArray[Any]:
         """Vertex indices in cycle order: int32, shape (offsets[-1],)."""
-        if self._vertices is None:
-            vertices = np.empty(int(self.offsets[-1]), np.int32)
-            self._write_vertices(0, len(self), vertices)
-            self._vertices = vertices
+        self._vertices = self._all()
         return self._vertices
 
     @property
@@ -242,9 +239,15 @@ class CycleTable:
         names = name_column(self.graph)
         of_vertex = integer_names(names)
         if of_vertex is None:
-            return arrow_columns(self.offsets, self._mapped(None), names)
-        plain = self.graph.vertex_names is None
-        return arrow_columns(self.offsets, self._mapped(None if plain else of_vertex), None)
+            return arrow_columns(self.offsets, self._all(), names)
+        if self.graph.vertex_names is None:
+            return arrow_columns(self.offsets, self._all(), None)
+        values = np.empty(int(self.offsets[-1]), of_vertex.dtype)
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            stop = min(start + _ROWS_AT_ONCE, len(self))
+            into = values[self.offsets[start] : self.offsets[stop]]
+            np.take(of_vertex, self._some(start, stop).vertices, out=into, mode="clip")
+        return arrow_columns(self.offsets, values, None)
 
     def to_pandas(self) -> Any:
         """Return a pandas DataFrame with the columns of `to_arrow`, in the memory of Arrow.
@@ -278,39 +281,24 @@ class CycleTable:
         """Return cycles `start` to ``stop - 1`` in cycle order; only these are put in order."""
         if self._vertices is None:
             assert self._rows is not None
-            offsets = _ends_of_rows(self._rows[start:stop])
-            vertices = np.empty(int(offsets[-1]), np.int32)
-            assert self._order is not None
-            self._order(self._rows[start:stop], offsets, vertices)
-            return Cycles(offsets, vertices)
+            rows = self._rows[start:stop]
+            offsets = _ends_of_rows(rows)
+            return Cycles(offsets, self._in_order(rows, offsets))
         offsets = self.offsets[start : stop + 1]
         return Cycles(offsets - offsets[0], self._vertices[offsets[0] : offsets[-1]])
 
-    def _write_vertices(self, start: int, stop: int, target: npt.NDArray[np.int32]) -> None:
-        """Write the vertices of cycles `start` to ``stop - 1`` to `target`."""
-        offsets = self.offsets[start : stop + 1]
+    def _all(self) -> npt.NDArray[Any]:
+        """Return all vertices in cycle order; they are not kept."""
         if self._vertices is not None:
-            target[:] = self._vertices[offsets[0] : offsets[-1]]
-            return
-        assert self._rows is not None
-        assert self._order is not None
-        self._order(self._rows[start:stop], offsets, target)
-
-    def _mapped(self, of_vertex: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
-        """Return all vertices in cycle order, each replaced by its number in `of_vertex`; they are not kept."""
-        if of_vertex is None and self._vertices is not None:
             return self._vertices
-        offsets = self.offsets
-        values = np.empty(int(offsets[-1]), np.int32 if of_vertex is None else of_vertex.dtype)
-        if of_vertex is None:
-            self._write_vertices(0, len(self), values)
-            return values
-        for start in range(0, len(self), _ROWS_AT_ONCE):
-            stop = min(start + _ROWS_AT_ONCE, len(self))
-            np.take(
-                of_vertex, self._some(start, stop).vertices, out=values[offsets[start] : offsets[stop]], mode="clip"
-            )
-        return values
+        assert self._rows is not None
+        return self._in_order(self._rows, self.offsets)
+
+    def _in_order(self, rows: Rows, offsets: IntArray) -> npt.NDArray[np.int32]:
+        assert self._order is not None
+        vertices = np.empty(int(offsets[-1]), np.int32)
+        self._order(rows, offsets, vertices)
+        return vertices
 
     def _rows_of_vertices(self) -> Rows:
         rows = np.empty((len(self), -(-self.graph.n // STATE_WORD_BITS)), np.uint64)

@@ -13,7 +13,6 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from kernels_ti.cycles import Cycles
-from kernels_ti.graph import IntArray
 from kernels_ti.state import Rows
 
 PROOFS = 1 << 256
@@ -52,14 +51,9 @@ class Proof:
         keys = owner * n + self._rank[vertex]
         keys.sort()
         names = [self._sorted[rank] for rank in (keys % max(n, 1)).tolist()]
-        bounds = _bounds(owner, count)
+        bounds = [0, *np.cumsum(np.bincount(owner, minlength=count)).tolist()]
         total = sum(
             int.from_bytes(hashlib.sha256(b"\0".join(names[a:b])).digest(), "big")
             for a, b in itertools.pairwise(bounds)
         )
         self.value = (self.value + total) % PROOFS
-
-
-def _bounds(owner: IntArray, count: int) -> list[int]:
-    """Return where the vertices of each cycle begin, and where those of the last one end."""
-    return [0, *np.cumsum(np.bincount(owner, minlength=count)).tolist()]

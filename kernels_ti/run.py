@@ -21,7 +21,9 @@ from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import Device, require_running
 from kernels_ti.errors import EngineError, OptionError
-from kernels_ti.found.kept import Kept, counter_of
+from kernels_ti.found.kept import Kept
+from kernels_ti.found.participation import Counter as CycleCounter
+from kernels_ti.found.participation import Participation
 from kernels_ti.found.to_host import rows_into
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.resident_batch import BatchCache, ResidentBatch
@@ -31,7 +33,6 @@ from kernels_ti.state import FramesOfSearch, GroupState, Rows, RunState, Totals
 from kernels_ti.symmetry.space import space_of
 
 if TYPE_CHECKING:
-    from kernels_ti.found.participation import Participation
     from kernels_ti.reference.search import ReferenceSearch
     from kernels_ti.sweep.search import SweepSearch
     from kernels_ti.sweep.search_stage_1 import SurveySearch
@@ -117,24 +118,20 @@ class Run:
         self._survey: SurveySearch | None = None
         self._later = LaterWork()
         self._kept = Kept(self.graph.n, self.options.lengths, as_rows=self.options.rows)
-        self._counter = counter_of(self.graph, self.options.participation)
+        counted = self.options.participation
+        self._counter = None if counted == "none" else CycleCounter(self.graph, edges=counted == "edges")
         self._broken = False
         self._covered = None if state is None else state.batches
         if state is not None:
             self._totals.add(state.paths_by_length, state.cycles_by_length)
             self._seconds, self._share, self._batch = state.seconds, state.share, state.batch
         self._layout = space.layout(self.options, device.arch, device.word_bits) if state is None else state.layout
-        if state is None:
-            self._add_short_cycles()
-        self._searches = self._plan(state) if self._longest >= 3 else iter(())
-        self._current: Search | None = device.call(next, self._searches, None)
-
-    def _add_short_cycles(self) -> None:
-        """Take the cycles of one and two vertices; of the parts of a search only the first has them."""
-        if self.options.part is None or self.options.part[0] == 1:
+        if state is None and (self.options.part or (1, 1))[0] == 1:  # of the parts only the first has short cycles
             found = short_cycles(self.graph, self.options)
             self._totals.add({}, Counter(map(len, found)))
             self._take_lists(found)
+        self._searches = self._plan(state) if self._longest >= 3 else iter(())
+        self._current: Search | None = device.call(next, self._searches, None)
 
     def _take_lists(self, found: list[list[int]]) -> None:
         if self.options.collect:

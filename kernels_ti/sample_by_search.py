@@ -43,11 +43,12 @@ class SearchedDraws:
 
     def rounds(self) -> Iterator[Rows]:
         """Yield the draws as bit rows, some at a time."""
-        generator, came = random.Random(self._seed), _Came()
+        generator, came = random.Random(self._seed), np.empty(0, np.uint64)
         at_once = _at_once(self._smallest.shape[1])
         for start in range(0, self._k if self.total else 0, at_once):
             drawn = random_below(self.total, min(at_once, self._k - start), generator)
-            yield self._smallest[came.places(drawn.as_words())]
+            places, came = _places(drawn.as_words(), came)
+            yield self._smallest[places]
 
 
 def draws_by_search(
@@ -149,23 +150,16 @@ def _mixed(rows: Rows, start: np.uint64) -> Keys:
     return keys
 
 
-class _Came:
-    """The different numbers that were drawn, and in which order they came first."""
+def _places(drawn: Keys, came: Keys) -> tuple[npt.NDArray[np.int64], Keys]:
+    """Return for each number how many different ones came before it came first, and all that have come, in order.
 
-    def __init__(self) -> None:
-        self._numbers, self._places = np.empty(0, np.uint64), np.empty(0, np.int64)
-
-    def places(self, drawn: Keys) -> npt.NDArray[np.int64]:
-        """Return for each number how many different ones came before it came first; shape (k,)."""
-        numbers, first, which = np.unique(drawn, return_index=True, return_inverse=True)
-        new = ~np.isin(numbers, self._numbers, assume_unique=True)
-        places = np.empty(len(numbers), np.int64)
-        places[~new] = self._places[np.searchsorted(self._numbers, numbers[~new])]
-        places[np.flatnonzero(new)[np.argsort(first[new])]] = len(self._numbers) + np.arange(np.count_nonzero(new))
-        known = np.concatenate((self._numbers, numbers[new]))
-        order = np.argsort(known)
-        self._numbers, self._places = known[order], np.concatenate((self._places, places[new]))[order]
-        return places[which.reshape(-1)]
+    `came` are the different numbers that have come before these.
+    """
+    every = np.concatenate((came, drawn))
+    _, first, which = np.unique(every, return_index=True, return_inverse=True)
+    place = np.empty(len(first), np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    return place[which.reshape(-1)[len(came) :]], every[np.sort(first)]
 
 
 def _at_once(words: int) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,10 +56,14 @@ class Frames:
         return len(self.end)
 
     @property
+    def arrays(self) -> tuple[Any, ...]:
+        """All arrays, of which the members may be None."""
+        return self.allowed, self.extensions, self.members, self.end, self.length, self.weight
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        arrays = (self.allowed, self.extensions, self.members, self.end, self.length, self.weight)
-        return sum(0 if array is None else array.nbytes for array in arrays)
+        return sum(0 if array is None else array.nbytes for array in self.arrays)
 
     @cached_property
     def path_counts(self) -> IntArray:
@@ -81,15 +86,8 @@ class Frames:
         return float(self.path_counts @ self.weight)
 
     def __getitem__(self, which: slice | npt.NDArray[np.generic]) -> Frames:
-        members = None if self.members is None else self.members[which]
-        return Frames(
-            self.allowed[which],
-            self.extensions[which],
-            members,
-            self.end[which],
-            self.length[which],
-            self.weight[which],
-        )
+        chosen: list[Any] = [None if array is None else array[which] for array in self.arrays]
+        return Frames(*chosen)
 
 
 class FramesOfSearch:

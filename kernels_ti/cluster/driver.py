@@ -94,7 +94,8 @@ class ClusterRun:
         self._watch = Watch(workers, self._roster, self._pace, self._job, tell)
         self._finished = self._batch.ended
         if state is None and (self.options.part or (1, 1))[0] == 1:
-            self._take_short_cycles()
+            found = short_cycles(self.graph, self.options)
+            self._take({}, Counter(map(len, found)), found)
         if not self._finished:
             self._begin_batch(state)
 
@@ -195,10 +196,6 @@ class ClusterRun:
     def take_rows(self) -> Rows:
         """Take the cycles of the answers since the last call as bit rows; see `kernels_ti.run.Run.take_rows`."""
         return self._kept.take_rows()
-
-    def _take_short_cycles(self) -> None:
-        found = short_cycles(self.graph, self.options)
-        self._take({}, Counter(map(len, found)), found)
 
     def _take(self, paths: dict[int, int], cycles: dict[int, int], found: list[list[int]]) -> None:
         """Take what the host has found: counts by length, and the cycles."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -85,14 +86,6 @@ def joined(frames: list[Frames]) -> list[Frames]:
     """Concatenate frames into one piece, none if there are none."""
     if len(frames) < 2:
         return frames
-    members = [each.members for each in frames if each.members is not None]
-    return [
-        Frames(
-            np.concatenate([each.allowed for each in frames]),
-            np.concatenate([each.extensions for each in frames]),
-            np.concatenate(members) if members else None,
-            np.concatenate([each.end for each in frames]),
-            np.concatenate([each.length for each in frames]),
-            np.concatenate([each.weight for each in frames]),
-        )
-    ]
+    pieces = zip(*(each.arrays for each in frames), strict=True)
+    arrays: list[Any] = [None if piece[0] is None else np.concatenate(piece) for piece in pieces]
+    return [Frames(*arrays)]

@@ -48,28 +48,16 @@ def completing(required: Rows, had: Rows, labels: Rows) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """The result of one step over k paths.
+    """The result of one step over k paths."""
 
-    Attributes
-    ----------
-    closers : ndarray of uint64, shape (k, W)
-        Vertices that close a chordless cycle with the path.
-    parent : ndarray of int64, shape (children,)
-        Which of the paths each child comes from, ascending.
-    children : Frames
-        The paths that go on, with the extensions that can still lead to a cycle; each has the weight of its parent.
-    distance : ndarray of int64
-        Edges between the ends of each path that goes on, as `HostBlocks.singled` lists these; empty without the
-        certificate.
-    operations : int
-        Word operations of the certificate, which are most of the work.
-    """
-
-    closers: Rows
-    parent: IntArray
+    closers: Rows  # Shape (k, W): vertices that close a chordless cycle with the path
+    parent: IntArray  # Shape (children,): which of the paths each child comes from, ascending
+    # The paths that go on, with the extensions that can still lead to a cycle; each has the weight of its parent
     children: Frames
+    # Edges between the ends of each path that goes on, as `HostBlocks.singled` lists these; empty without the
+    # certificate
     distance: IntArray
-    operations: int = 0
+    operations: int = 0  # Word operations of the certificate, which are most of the work
 
 
 class HostBlocks:
@@ -154,10 +142,7 @@ class HostBlocks:
     def singled(self, frames: Frames) -> tuple[IntArray, Frames]:
         """Split frames into frames of a single extension, in order; return the source of each, and the frames."""
         parent, label = labels_of(frames.extensions)
-        apart = frames[parent]
-        return parent, Frames(
-            apart.allowed, singles(label, self.words), apart.members, apart.end, apart.length, apart.weight
-        )
+        return parent, replace(frames[parent], extensions=singles(label, self.words))
 
     def label(self, paths: Frames) -> IntArray:
         """Return the label of the one extension of each frame, shape (k,)."""

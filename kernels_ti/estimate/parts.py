@@ -37,7 +37,14 @@ def split(
     ``next_seed`` is at the end: all remaining work is in frames. Only part 1 still has to count the triangles and
     triplets.
     """
-    made = _split(groups, weights, part, parts, max_length, collect)
+    wanted = _frames_wanted(parts)
+    if max_length > 3 and sum(len(group.seed_entries) for group in groups) >= wanted:
+        made = _dealt_seeds(groups, weights, part, parts, collect)
+    else:
+        largest = _grown(_first_level(groups, weights, max_length, collect), wanted, max_length)
+        made = Begun(_states(groups, _dealt(largest.paths, 0, part, parts)[0], part))
+        if part == 1:
+            made = Begun(made.groups, largest.paths_by_length, largest.cycles_by_length, largest.cycles())
     if all(group.required is None for group in groups):
         return made
     return _after_stage_one(made, groups, part, max_length)
@@ -122,20 +129,6 @@ def _after_stage_one(made: Begun, groups: list[BlockGroup], part: int, max_lengt
         directed = group.roles == 2
         found += [canonical(cycle, directed=directed) for cycle in group.vertex_of_row[rows].tolist()]
     return Begun(states, paths, cycles, found)
-
-
-def _split(
-    groups: list[BlockGroup], weights: list[Floats], part: int, parts: int, max_length: int, collect: bool
-) -> Begun:
-    wanted = _frames_wanted(parts)
-    if max_length > 3 and sum(len(group.seed_entries) for group in groups) >= wanted:
-        return _dealt_seeds(groups, weights, part, parts, collect)
-    largest = _grown(_first_level(groups, weights, max_length, collect), wanted, max_length)
-    dealt, _ = _dealt(largest.paths, 0, part, parts)
-    states = _states(groups, dealt, part)
-    if part > 1:
-        return Begun(states)
-    return Begun(states, largest.paths_by_length, largest.cycles_by_length, largest.cycles())
 
 
 def _frames_wanted(parts: int) -> int:

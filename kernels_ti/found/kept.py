@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from kernels_ti.cycles import Cycles
 from kernels_ti.found.row_store import RowStore
-from kernels_ti.graph import Graph
 from kernels_ti.options import Lengths
 from kernels_ti.state import STATE_WORD_BITS, Rows, populations
-
-if TYPE_CHECKING:
-    from kernels_ti.found.participation import Counter
 
 
 class Kept:
@@ -66,12 +60,3 @@ class Kept:
         taken, self._rows = self._rows, []
         found: Rows = taken[0] if len(taken) == 1 else np.concatenate([np.empty((0, self._words), np.uint64), *taken])
         return found if self._lengths is None else found[self._lengths.among(populations(found))]
-
-
-def counter_of(graph: Graph, participation: str) -> Counter | None:
-    """Return the counter of the cycles through each vertex, or each edge; None for ``none``."""
-    if participation == "none":
-        return None
-    from kernels_ti.found.participation import Counter
-
-    return Counter(graph, edges=participation == "edges")

@@ -87,7 +87,6 @@ class FramePool:
         for piece in self._pieces:
             counted = piece.paths_by_length
             self._waiting[: len(counted)] += counted
-        self._subtracted = 0
         self._lengths: IntArray = np.zeros(0, np.int64)
         self._paths: IntArray = np.zeros(0, np.int64)
         self._lay_out([])
@@ -99,7 +98,6 @@ class FramePool:
 
     def refill(self) -> None:
         """Lay out the next frames in place of the present ones, which are taken."""
-        self.paths_by_length(self.size)
         pieces = []
         room = self._most
         while self._pieces and room:
@@ -113,16 +111,11 @@ class FramePool:
         self._pieces_share = max(0.0, self._pieces_share - float(self._share_from[0])) if self._pieces else 0.0
 
     def paths_by_length(self, taken: int) -> IntArray:
-        """Return how many paths with t vertices wait, at index t, when the first `taken` frames laid out are gone.
-
-        `taken` must not decrease from call to call: each frame is subtracted once, so that a call is cheap.
-        """
-        if taken > self._subtracted:
-            gone = slice(self._subtracted, taken)
-            counted = lengths_counted(self._lengths[gone], self._paths[gone])
-            self._waiting[: len(counted)] -= counted
-            self._subtracted = taken
-        return self._waiting
+        """Return how many paths with t vertices wait, at index t, when the first `taken` frames laid out are gone."""
+        waiting: IntArray = self._waiting.copy()
+        counted = lengths_counted(self._lengths[taken:], self._paths[taken:])
+        waiting[: len(counted)] += counted
+        return waiting
 
     def share(self, taken: int) -> float:
         """Share of the whole search that waits here when the first `taken` of the frames laid out are gone."""
@@ -138,13 +131,14 @@ class FramePool:
     def _lay_out(self, pieces: list[Frames]) -> None:
         self.size = sum(len(piece) for piece in pieces)
         self.stacked = np.zeros(1, np.uint64)
-        self._subtracted = 0
         shares = np.zeros(0, np.float64)
         if pieces:
             self.stacked = np.concatenate([packed(piece, self._rows, self._collect) for piece in pieces]).reshape(-1)
             self._lengths = np.concatenate([piece.length for piece in pieces]).astype(np.int64) + 1
             self._paths = populations(np.concatenate([piece.extensions for piece in pieces]))
             shares = self._paths * np.concatenate([piece.weight for piece in pieces])
+            counted = lengths_counted(self._lengths, self._paths)
+            self._waiting[: len(counted)] -= counted
         self._share_from = np.append(np.cumsum(shares[::-1])[::-1], 0.0)
 
 
