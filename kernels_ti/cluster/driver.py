@@ -228,15 +228,11 @@ class ClusterRun:
 
     def _lost(self, address: str, why: str) -> None:
         for lease in self._leases_of(address):
-            self._take_back(self._leases.pop(lease.number), why)
-
-    def _take_back(self, lease: Lease, why: str) -> None:
-        work = replace(lease.work, deaths=lease.work.deaths + 1)
-        self._pool.put_back_in_halves(work)
-        if work.deaths >= self._pace.deaths:
-            raise EngineError(
-                f"{work.deaths} workers were lost with the same work, the last was {lease.address}: {why}"
-            )
+            del self._leases[lease.number]
+            work = replace(lease.work, deaths=lease.work.deaths + 1)
+            self._pool.put_back_in_halves(work)
+            if work.deaths >= self._pace.deaths:
+                raise EngineError(f"{work.deaths} workers were lost with the same work, the last was {address}: {why}")
 
     def _hear(self, reply: Reply) -> None:
         if reply.number < 0:
@@ -299,8 +295,10 @@ class ClusterRun:
                 without += 1
             else:
                 self._lease(address, work, seconds)
-        if without:
-            self._recall_for(without)
+        if without:  # recall the largest leases
+            old = [each for each in self._leases.values() if not each.recalled and each.age > _OLD_ENOUGH]
+            for lease in sorted(old, key=lambda each: -each.work.share)[:without]:
+                self._recall(lease)
         # A worker goes on with it while its answer is on the way.
         for address in ahead:
             if self._pool.can_spare:
@@ -316,12 +314,6 @@ class ClusterRun:
 
     def _leases_of(self, address: str) -> list[Lease]:
         return [lease for lease in self._leases.values() if lease.address == address]
-
-    def _recall_for(self, idle: int) -> None:
-        """Recall the largest leases, one for each worker without work."""
-        old = [each for each in self._leases.values() if not each.recalled and each.age > _OLD_ENOUGH]
-        for lease in sorted(old, key=lambda each: -each.work.share)[:idle]:
-            self._recall(lease)
 
     def _recall(self, lease: Lease) -> None:
         lease.recalled = True

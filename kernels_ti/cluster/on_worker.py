@@ -174,7 +174,9 @@ def lease(key: str, number: int, state: RunState, seconds: float) -> Answer:
             raise NotPrepared(key)
         until = _Until(key, number, began, began + seconds)
         if is_recalled(key, number) and frame_bytes(state):
-            return _untouched(state, until)  # it waited for another lease, and others have nothing to do
+            # It waited for another lease, and others have nothing to do.
+            begun = (0,) * len(state.groups)
+            return Answer({}, {}, None, None, begun, time.perf_counter() - began, 0, resident_bytes())
         try:
             return _searched(held, state, until)
         except BaseException:
@@ -240,11 +242,6 @@ def _searched(held: _Held, state: RunState, until: _Until) -> Answer:
         device_bytes=device_bytes,
         memory_bytes=resident_bytes(),
     )
-
-
-def _untouched(state: RunState, until: _Until) -> Answer:
-    begun = (0,) * len(state.groups)
-    return Answer({}, {}, None, None, begun, time.perf_counter() - until.began, 0, resident_bytes())
 
 
 def _compile(held: _Held) -> None:

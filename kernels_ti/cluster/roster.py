@@ -41,7 +41,8 @@ class Roster:
         self._entries: dict[str, WorkerView] = {}
         self._failures: Counter[str] = Counter()
 
-    def _note(self, address: str, **changes: Any) -> None:
+    def note(self, address: str, **changes: Any) -> None:
+        """Change what is known of a worker."""
         self._entries[address] = replace(self._entries[address], **changes)
 
     def new(self, here: Iterable[str]) -> list[str]:
@@ -49,7 +50,7 @@ class Roster:
         new = [each for each in here if each not in self._entries or self._entries[each].standing == "gone"]
         for address in new:
             self._entries.setdefault(address, WorkerView(address))
-            self._note(address, standing="preparing")
+            self.note(address, standing="preparing")
             self._failures[address] = 0
         return new
 
@@ -62,11 +63,11 @@ class Roster:
 
     def forget(self, address: str) -> None:
         """Treat a worker as if it had not been seen yet: it has to prepare itself again."""
-        self._note(address, standing="gone")
+        self.note(address, standing="gone")
 
     def ready(self, address: str, readiness: Readiness) -> None:
         """Note that a worker is prepared."""
-        self._note(
+        self.note(
             address,
             standing="ready",
             device=readiness.device,
@@ -74,25 +75,17 @@ class Roster:
             kernel_seconds=readiness.kernel_seconds,
         )
 
-    def refused(self, address: str, why: str) -> None:
-        """Note that a worker cannot be used."""
-        self._note(address, standing="refused", failure=why)
-
     def failed(self, address: str, why: str) -> None:
         """Note that a lease failed; a worker on which several fail is not used any more."""
-        self._note(address, failure=why)
+        self.note(address, failure=why)
         self._failures[address] += 1
         if self._failures[address] >= _MOST_FAILURES:
-            self._note(address, standing="failing")
-
-    def silent(self, address: str) -> None:
-        """Note that a worker does not answer."""
-        self._note(address, standing="silent", failure="it does not answer")
+            self.note(address, standing="failing")
 
     def answered(self, address: str, answer: Answer, seconds: float, bytes_sent: int) -> None:
         """Add an answer to the account of a worker, `seconds` after its lease was given with so many bytes."""
         entry = self._entries[address]
-        self._note(
+        self.note(
             address,
             paths=entry.paths + sum(answer.paths_by_length.values()),
             seconds=entry.seconds + answer.seconds,
@@ -106,29 +99,19 @@ class Roster:
 
     def usable(self) -> list[str]:
         """Return the workers that can have a lease."""
-        return [address for address, entry in self._entries.items() if entry.standing == "ready"]
+        return list(self.having("ready"))
 
     def waits(self) -> bool:
         """Whether no worker was seen yet, or some are still preparing themselves."""
-        return not self._entries or any(entry.standing == "preparing" for entry in self._entries.values())
+        return not self._entries or bool(self.having("preparing"))
 
-    def any_usable(self) -> bool:
-        """Whether some worker is ready, or may become so."""
-        return any(entry.standing in ("ready", "preparing", "silent") for entry in self._entries.values())
-
-    def awaited(self) -> dict[str, str]:
-        """Return the workers that may become ready, with their standing."""
-        may = ("preparing", "silent")
-        return {address: entry.standing for address, entry in self._entries.items() if entry.standing in may}
-
-    def refusals(self) -> list[str]:
-        """Return the words with which workers that are here refused or failed, with their addresses."""
-        bad = ("refused", "failing")
-        return [f"{address}: {entry.failure}" for address, entry in self._entries.items() if entry.standing in bad]
+    def having(self, *standings: str) -> dict[str, WorkerView]:
+        """Return the workers that have one of some standings."""
+        return {address: entry for address, entry in self._entries.items() if entry.standing in standings}
 
     def devices(self) -> str:
         """Return the devices of the workers that are ready, such as ``2 workers: cpu Intel Xeon``."""
-        ready = Counter(entry.device for entry in self._entries.values() if entry.device and entry.standing == "ready")
+        ready = Counter(entry.device for entry in self.having("ready").values() if entry.device)
         count = ready.total()
         kinds = ", ".join(device if len(ready) == 1 else f"{number} x {device}" for device, number in ready.items())
         return f"{count} worker{'' if count == 1 else 's'}{': ' if kinds else ''}{kinds}"

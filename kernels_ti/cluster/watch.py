@@ -43,7 +43,7 @@ class Watch:
         for request in [*requests, *self._preparing.values()]:
             overdue = request.address in here and request.age > request.seconds + self._pace.patience
             if overdue and self._is_silent(request):
-                self._roster.silent(request.address)
+                self._roster.note(request.address, standing="silent", failure="it does not answer")
                 self._preparing.pop(request.address, None)
                 lost[request.address] = "it does not answer"
         for address, why in lost.items():
@@ -67,7 +67,7 @@ class Watch:
             self._roster.forget(reply.address)
         else:
             why = reply.value.refusal if reply.error is None else f"{type(reply.error).__name__}: {reply.error}"
-            self._roster.refused(reply.address, why)
+            self._roster.note(reply.address, standing="refused", failure=why)
             self._tell(f"the worker {reply.address} is not used: {why}")
 
     def require_workers(self) -> None:
@@ -89,23 +89,22 @@ class Watch:
             self._some_ready, self._said_waiting = now, False
         elif now - self._some_ready > _WAIT_IN_SILENCE and not self._said_waiting:
             self._said_waiting = self._say_waiting(now - self._some_ready)
-        if self._roster.any_usable():
+        if self._roster.having("ready", "preparing", "silent"):
             self._some_worker = now
             return
-        refusals = self._roster.refusals()
-        if refusals:
-            raise EngineError(f"no worker of the cluster can be used: {refusals[0]}")
+        for address, worker in self._roster.having("refused", "failing").items():
+            raise EngineError(f"no worker of the cluster can be used: {address}: {worker.failure}")
         patience = self._pace.no_worker_patience
         if time.monotonic() - self._some_worker > patience:
             raise EngineError(f"the cluster has had no worker for {patience:.0f} s")
 
     def _say_waiting(self, seconds: float) -> bool:
         """Say which workers the run waits for; return whether there is any."""
-        awaited = self._roster.awaited()
+        awaited = self._roster.having("preparing", "silent")
         if awaited:
-            first, standing = next(iter(awaited.items()))
+            first, worker = next(iter(awaited.items()))
             others = f" and {len(awaited) - 1} more" if len(awaited) > 1 else ""
-            why = "does not answer" if standing == "silent" else f"has not been ready for {seconds:.0f} s"
+            why = "does not answer" if worker.standing == "silent" else f"has not been ready for {seconds:.0f} s"
             self._tell(f"waiting for the worker {first}{others}: it {why}, and no other worker can search")
         return bool(awaited)
 
