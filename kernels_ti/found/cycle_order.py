@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ from kernels_ti.device.device import Device, held_open_device
 from kernels_ti.device.machine import cores
 from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.found.order import CycleWalker
-from kernels_ti.found.stored import TRACED_AT_ONCE, require_cycles
+from kernels_ti.found.stored import TRACED_AT_ONCE, Scratch, require_cycles
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.state import STATE_WORD_BITS, Rows
 
@@ -94,13 +93,13 @@ def _order_on_device(
     device.call(require_cycles, device, tracer.wrong)
 
 
-class _Tracer:
+class _Tracer(Scratch):
     """The kernel that puts rows in order, with what it needs. All calls are the owner's of the device."""
 
     def __init__(self, device: Device, graph: Graph) -> None:
         from kernels_ti.bits import vector_of  # it loads Taichi
 
-        self._device = device
+        super().__init__(device)
         word = np.dtype(f"uint{device.word_bits}")
         words = -(-graph.n // STATE_WORD_BITS) * STATE_WORD_BITS // device.word_bits
         adjacency = np.zeros((graph.n, words), word)
@@ -114,12 +113,11 @@ class _Tracer:
         self._sent = np.dtype(np.uint8 if device.arch == "cuda" and graph.n <= 1 << 8 else np.int32)
         self.most_vertices = TRACED_AT_ONCE[device.arch] * np.dtype(np.int32).itemsize // self._sent.itemsize
         self._together = TOGETHER[device.arch]
-        self._buffers: dict[str, Any] = {}
 
     def write(self, rows: Rows, offsets: IntArray, vertices: npt.NDArray[np.int32], pieces: Iterator[slice]) -> None:
         from kernels_ti.found.vertex_rows import trace_rows
 
-        device = self._device
+        device = self.device
         how = self._row, self._sent == np.uint8, self._together
         with device.copying(PINNED_BYTES) as copy:
             for piece in pieces:
@@ -130,20 +128,8 @@ class _Tracer:
                 if device.arch == "cpu":
                     trace_rows(*how, count, members, self._adjacency, places, part, self.wrong)
                     continue
-                traced = self._room("vertices", len(part), self._sent)
-                rows_there = self._filled("rows", members)
-                places_there = self._filled("places", (places - places[0]).astype(np.int32))
+                traced = self.scratch("vertices", len(part), self._sent)
+                rows_there = self.filled("rows", members)
+                places_there = self.filled("places", (places - places[0]).astype(np.int32))
                 trace_rows(*how, count, rows_there, self._adjacency, places_there, traced, self.wrong)
                 copy(traced, part)
-
-    def _filled(self, role: str, values: np.ndarray) -> Any:
-        buffer = self._room(role, len(values), values.dtype)
-        self._device.upload(values, buffer)
-        return buffer
-
-    def _room(self, role: str, size: int, dtype: np.dtype[Any]) -> Any:
-        """Return the buffer of a role, of at least `size` elements."""
-        kept = self._buffers.get(role)
-        if kept is None or kept.shape[0] < size:
-            kept = self._buffers[role] = self._device.empty(1 << max(size - 1, 1).bit_length(), dtype, kept=True)
-        return kept

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +21,8 @@ LARGEST_TABLES = 1 << 20
 class RowTables:
     """For each byte of the labels of each block, the bit rows over the graph of all 256 values of that byte."""
 
-    row_words: int  # Words of a bit row over the graph's vertices, of the group's word size
+    row: Any  # The vector type of a bit row over the graph's vertices, of `row_words` words
+    row_words: int
     first_table: Index  # int32, shape (rows,): at the first row of each block the number of its first table
     label_bytes: int  # Bytes of the labels of the largest block
     # uint32 or uint64, shape (tables * 256 * row_words,): the row of value x of table t begins at word ``(256 * t + x)
@@ -32,7 +35,7 @@ class RowTables:
     @classmethod
     def of_group(cls, group: BlockGroup, vertices: int) -> RowTables | None:
         """Make the tables of a group of blocks in a graph of `vertices` vertices; None if they would be too large."""
-        from kernels_ti.bits import LARGEST_UNROLLED  # it loads Taichi, which the reference does without
+        from kernels_ti.bits import LARGEST_UNROLLED, vector_of  # it loads Taichi, which the reference does without
 
         row_words = -(-vertices // 64) * 64 // group.word_bits
         starts, sizes = np.unique(group.first_row, return_counts=True)
@@ -58,4 +61,10 @@ class RowTables:
             adjacency = np.zeros(vertices * row_words, word)
             vertex = group.vertex_of_row[group.row_of_entry].astype(np.int64)
             np.bitwise_or.at(adjacency, vertex * row_words + at[group.neighbour], single[group.neighbour])
-        return cls(row_words, first_table, label_bytes, rows.reshape(-1), adjacency)
+        row = vector_of(row_words, group.word_bits)
+        return cls(row, row_words, first_table, label_bytes, rows.reshape(-1), adjacency)
+
+    def on(self, buffer: Callable[[Any], Any]) -> RowTables:
+        """Return the tables in buffers of a device."""
+        adjacency = None if self.adjacency is None else buffer(self.adjacency)
+        return replace(self, first_table=buffer(self.first_table), tables=buffer(self.tables), adjacency=adjacency)

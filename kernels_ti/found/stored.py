@@ -102,22 +102,30 @@ def block_bytes(group: BlockGroup) -> int:
     return words + 4 * (3 * group.bit_row_count + len(group.neighbour) + 2 * len(group.seed_entries))
 
 
-class ResidentTables:
-    """The tables of `kernels_ti.found.row_tables.RowTables` in the memory of a device.
+class Scratch:
+    """Buffers of a device that are used again, one for each role."""
 
-    `row` is the vector type of a bit row over all vertices of the graph, `arguments` are those for
-    `kernels_ti.found.vertex_rows.relabel_by_tables`, in their order.
-    """
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._buffers: dict[str, Any] = {}
 
-    def __init__(self, device: Device, tables: RowTables, word_bits: int) -> None:
-        from kernels_ti.bits import vector_of  # it loads Taichi, which the reference does without
+    def filled(self, role: str, values: npt.NDArray[Any]) -> Any:
+        """Copy values to the scratch buffer of a role."""
+        if self.device.arch == "cpu":
+            return values
+        buffer = self.scratch(role, len(values), values.dtype)
+        self.device.upload(values, buffer)
+        return buffer
 
-        self.row = vector_of(tables.row_words, word_bits)
-        self.arguments = (device.buffer(tables.first_table), tables.label_bytes, device.buffer(tables.tables))
-        self.adjacency = None if tables.adjacency is None else device.buffer(tables.adjacency)
+    def scratch(self, role: str, size: int, dtype: npt.DTypeLike = np.int32) -> Any:
+        """Return a reusable buffer of at least `size` elements for a role; its content is undefined."""
+        kept = self._buffers.get(role)
+        if kept is None or kept.shape[0] < size:
+            kept = self._buffers[role] = self.device.empty(1 << max(size - 1, 1).bit_length(), dtype, kept=True)
+        return kept
 
 
-class ResidentBlocks:
+class ResidentBlocks(Scratch):
     """A group of blocks in the memory of a device.
 
     With `as_rows` cycles are wanted as bit rows over the graph, see `bytes_out`; with `to_host` they are to come to the
@@ -129,7 +137,7 @@ class ResidentBlocks:
     def __init__(
         self, device: Device, group: BlockGroup, vertices: int, *, as_rows: bool = False, to_host: bool = False
     ) -> None:
-        self.device = device
+        super().__init__(device)
         self.group = group
         self.vertices = vertices
         self._as_rows = as_rows
@@ -150,15 +158,18 @@ class ResidentBlocks:
         self.participants: Any = None
         self.spare = SpareMemory()
         self._copy_memory = PINNED_BYTES
-        self._buffers: dict[str, Any] = {}
 
     @classmethod
     def compiled(cls, device: Device, group: BlockGroup, vertices: int, collect: bool, as_rows: bool) -> ResidentBlocks:
         """Bring a group to a device; with `collect` compile what brings its cycles back, so that no slice does."""
         blocks = cls(device, group, vertices, as_rows=as_rows, to_host=collect)
         if collect:
-            cycles = blocks.scratch("none", group.words + 1, f"uint{group.word_bits}")
-            (blocks.compile_rows if as_rows else blocks.compile_trace)(cycles)
+            none = StoredCycles(blocks.scratch("none", group.words + 1, blocks._word), 1, 1, 0, 0)
+            if as_rows:
+                blocks._relabel(none, blocks.scratch("rows", 1, blocks._word))
+            else:
+                blocks.measured(none)
+                blocks._trace(none, blocks.scratch("ends", 1), blocks.scratch("vertices", 1))
         return blocks
 
     @property
@@ -204,20 +215,10 @@ class ResidentBlocks:
         return singles(self.group.vertex_of_row, self.row_words).reshape(-1)
 
     @cached_property
-    def _tables(self) -> ResidentTables | None:
-        """The tables of `kernels_ti.found.row_tables` in the memory of the device; None where they are too large."""
+    def _tables(self) -> RowTables | None:
+        """The tables in the memory of the device; None where they are too large."""
         tables = RowTables.of_group(self.group, self.vertices)
-        return None if tables is None else ResidentTables(self.device, tables, self.group.word_bits)
-
-    def compile_rows(self, cycles: Any) -> None:
-        """Compile the kernels of `write_rows` for a buffer of this type."""
-        self._relabel(StoredCycles(cycles, 1, 1, 0, 0), self.scratch("rows", 1, self._word))
-
-    def compile_trace(self, cycles: Any) -> None:
-        """Compile the kernels of `write_lengths` and `write_vertices` for a buffer of this type."""
-        none = StoredCycles(cycles, 1, 1, 0, 0)
-        self.measured(none)
-        self._trace(none, self.scratch("ends", 1), self.scratch("vertices", 1))
+        return None if tables is None else tables.on(self.device.buffer)
 
     def write_rows(self, stored: StoredCycles, target: Rows) -> None:
         """Write the vertices of some cycles as bit rows over the graph to `target`, shape (stored.count, row_words)."""
@@ -285,7 +286,8 @@ class ResidentBlocks:
             width = self.row_words * STATE_WORD_BITS // group.word_bits
             relabel(group.word_bits, group.words, *stored.arguments, self.vertex_of_row, width, members)
         else:
-            relabel_by_tables(tables.row, group.words, *stored.arguments, *tables.arguments, members)
+            of_tables = tables.first_table, tables.label_bytes, tables.tables
+            relabel_by_tables(tables.row, group.words, *stored.arguments, *of_tables, members)
 
     def _trace(self, stored: StoredCycles, offsets: Any, vertices: Any) -> None:
         """Write vertices in cycle order to a buffer of the device."""
@@ -311,18 +313,3 @@ class ResidentBlocks:
     @property
     def _word(self) -> Any:
         return np.uint64 if self.group.word_bits == STATE_WORD_BITS else np.uint32
-
-    def filled(self, role: str, values: npt.NDArray[np.int32]) -> Any:
-        """Copy values to the scratch buffer of a role."""
-        if self.device.arch == "cpu":
-            return values
-        buffer = self.scratch(role, len(values))
-        self.device.upload(values, buffer)
-        return buffer
-
-    def scratch(self, role: str, size: int, dtype: npt.DTypeLike = np.int32) -> Any:
-        """Return a reusable buffer of at least `size` elements for a role; its content is undefined."""
-        kept = self._buffers.get(role)
-        if kept is None or kept.shape[0] < size:
-            kept = self._buffers[role] = self.device.empty(1 << max(size - 1, 1).bit_length(), dtype, kept=True)
-        return kept
