@@ -89,15 +89,11 @@ def cheapest_cycle(
     best = Cheapest(k)
     directed = space.graph.directed
     for cycle in short_cycles(space.graph, space.options):
-        value = len(cycle) if cost is None else _cost_of(cycle, cost)
+        # A self-loop is no way from one vertex to another: `cost` of it is that of the vertex.
+        value = len(cycle) if cost is None else sum(map(cost, cycle, cycle[1:] + cycle[:1]))
         best.offer(value, 1, cycle, directed=directed)
     best.complete = all(_Case(case, space, cost, best, enough).search() for case in space.cases)
     return best
-
-
-def _cost_of(cycle: list[int], cost: Cost) -> int:
-    # A self-loop is no way from one vertex to another: `cost` of it is that of the vertex.
-    return sum(cost(u, v) for u, v in zip(cycle, cycle[1:] + cycle[:1], strict=True))
 
 
 class _Case:

@@ -175,7 +175,7 @@ class Run:
                 self._begin(batch.groups, batch.weights)
             state = None
             batch.make_room()
-            yield from self._waves(batch) if batch.is_wave else self._sweeps(batch)
+            yield from self._searches_in(batch)
             del batch  # before the next one is made
             begun = True
             self._batch, self._states = self._batch + 1, []
@@ -191,26 +191,22 @@ class Run:
             self._totals.add(begun.paths_by_length, begun.cycles_by_length)
             self._take_lists(begun.found)
 
-    def _sweeps(self, batch: ResidentBatch) -> Iterator[Search]:
-        """Stage 1 over all groups, then stage 2 group by group, so that one set of stacks is held at a time."""
+    def _searches_in(self, batch: ResidentBatch) -> Iterator[Search]:
+        """Search group by group, so that one arena or set of stacks is held at a time; the sweep after stage 1 of all.
+
+        A wave has both stages in one search.
+        """
         groups, weights = batch.groups, batch.weights
         surveyed = [state.surveyed for state in self._states]
         seeds = [len(group.seed_entries) for group in groups]
-        if any(done < count for done, count in zip(surveyed, seeds, strict=True)):
+        if not batch.is_wave and any(done < count for done, count in zip(surveyed, seeds, strict=True)):
             self._look_ahead(groups, weights, 0)
             self._survey = batch.stage_1(surveyed)
             yield self._survey
             self._survey = None
             self._states = [replace(state, surveyed=count) for state, count in zip(self._states, seeds, strict=True)]
-        for i in range(len(groups) if self._longest > 3 else 0):
+        for i in range(len(groups) if batch.is_wave or self._longest > 3 else 0):
             state = self._begin_group(groups, weights, i)
-            if state is not None:
-                yield batch.stage_2(i, state)
-
-    def _waves(self, batch: ResidentBatch) -> Iterator[Search]:
-        """Both stages group by group, so that one arena is held at a time."""
-        for i in range(len(batch.groups)):
-            state = self._begin_group(batch.groups, batch.weights, i)
             if state is not None:
                 yield batch.stage_2(i, state)
 

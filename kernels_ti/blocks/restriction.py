@@ -173,7 +173,9 @@ def vertices_called(graph: Graph, names: Iterable[Hashable]) -> tuple[int, ...]:
     if isinstance(names, (str, bytes)):
         names = (names,)
     if not isinstance(names, Iterable):
-        raise OptionError(f"through and avoid are lists of vertices{_a_list_of(names)}, not {names!r}")
+        raise OptionError(
+            f"through and avoid are lists of vertices{'' if names is None else f': [{names!r}]'}, not {names!r}"
+        )
     names = tuple(names)
     index = {name: v for v, name in enumerate(graph.names)} if names else {}
     found = []
@@ -233,10 +235,6 @@ def no_edge(graph: Graph, u: int, v: int) -> OptionError:
 def _is_list(value: object) -> bool:
     """Whether a value has items; a text has none of its own."""
     return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
-
-
-def _a_list_of(name: object) -> str:
-    return "" if name is None else f": [{name!r}]"
 
 
 def no_vertex(graph: Graph, name: Hashable) -> OptionError:

@@ -45,7 +45,11 @@ class SearchSpace:
         self.graph = graph
         self.options = options or Options()
         wanted = self.options
-        _require_fitting(graph, wanted)
+        if wanted.expansion == "paper" and not graph.is_simple:
+            raise OptionError(
+                "the expansion of the paper is for simple undirected graphs, and this graph "
+                f"{'is directed' if graph.directed else 'has self-loops or parallel edges'}"
+            )
         self.cases: tuple[Restricted, ...] = restricted_cases(
             graph, wanted.through, wanted.avoid, wanted.avoid_edges, wanted.max_length
         )
@@ -119,14 +123,6 @@ class SearchSpace:
     def snapshot(self, totals: Totals, *, finished: bool, is_piece: bool = False, **more: Any) -> Snapshot:
         """Return the snapshot of the totals of a run; `is_piece` if other runs search the rest of the same search."""
         return Snapshot.of_totals(totals.paths, totals.cycles, self.options.lengths, finished=finished, **more)
-
-
-def _require_fitting(graph: Graph, options: Options) -> None:
-    if options.expansion == "paper" and not graph.is_simple:
-        raise OptionError(
-            "the expansion of the paper is for simple undirected graphs, and this graph "
-            f"{'is directed' if graph.directed else 'has self-loops or parallel edges'}"
-        )
 
 
 def _bounds(options: Options) -> tuple[object, ...]:

@@ -171,11 +171,7 @@ _turns = Turns()
 
 def cuda_is_here() -> bool:
     """Return whether CUDA has a device here. It is not opened."""
-    return cuda.driver_is_here() and owner.call(_cuda_is_here)
-
-
-def _cuda_is_here() -> bool:
-    return cuda.device_is_here() and taichi_door.has_driver("cuda")
+    return cuda.driver_is_here() and owner.call(lambda: cuda.device_is_here() and taichi_door.has_driver("cuda"))
 
 
 def open_device(arch: str, *, threads: int | None = None) -> Device:

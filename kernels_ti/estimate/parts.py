@@ -69,7 +69,11 @@ def begun_on_host(
     if part is not None:
         made = split(groups, weights, *part, space.longest, collect)
     elif any(group.required is not None for group in groups):
-        made = whole_of_required(groups, weights, space.longest)
+        # The search has one root and few seeds. So stage 1 is done here, and stage 2 begins with frames.
+        made = Begun(tuple(GroupState(next_seed=len(group.seed_entries)) for group in groups))
+        if space.longest > 3:
+            made = _dealt_seeds(groups, weights, 1, 1, True)
+        made = _after_stage_one(made, groups, 1, space.longest)
     else:
         return None
     return replace(made, cycles_by_length=space.scaled(batch, made.cycles_by_length))
@@ -94,18 +98,6 @@ def _part_of_begun(
         given = tuple(replace(each, weight=each.weight / share) for each in frames if len(each))
         states.append(replace(state, frames=given))
     return Begun(tuple(states)) if part > 1 else Begun(tuple(states), totals.paths, totals.cycles, found)
-
-
-def whole_of_required(groups: list[BlockGroup], weights: list[Floats], max_length: int) -> Begun:
-    """Make the frames of a whole search whose cycles must pass several vertices.
-
-    The search has one root and few seeds. So stage 1 is done here, and stage 2 begins with frames.
-    """
-    if max_length > 3:
-        made = _dealt_seeds(groups, weights, 1, 1, True)
-    else:
-        made = Begun(tuple(GroupState(next_seed=len(group.seed_entries)) for group in groups))
-    return _after_stage_one(made, groups, 1, max_length)
 
 
 def _after_stage_one(made: Begun, groups: list[BlockGroup], part: int, max_length: int) -> Begun:
