@@ -340,7 +340,7 @@ def test_specs_of_graphs_are_completed(shell, tmp_path):
 
 
 def test_an_interrupt_before_the_command_line_is_read_is_told_in_one_line(monkeypatch, capsys):
-    def interrupted():
+    def interrupted(only):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("chordless.cli.make_parser", interrupted)

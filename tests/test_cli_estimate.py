@@ -200,7 +200,7 @@ class Engine:
 
 
 def trial_of(monkeypatch, *events):
-    monkeypatch.setattr("chordless.engine.process.EngineProcess", lambda command: Engine(events))
+    monkeypatch.setattr("chordless.commands.trial.EngineProcess", lambda command: Engine(events))
     options = make_parser().parse_args(["estimate", "grid:9x10"])
     options.program_start = time.time()
     return Trial(options, "")
@@ -241,8 +241,8 @@ def test_the_time_counts_from_the_start_of_the_program(monkeypatch):
 
 def test_the_engine_starts_before_the_graph_is_read(monkeypatch, capsys):
     begun = []
-    monkeypatch.setattr("chordless.engine.process.EngineProcess", lambda command: begun.append(Engine([])) or begun[0])
-    monkeypatch.setattr("chordless.commands.session.graph_asked_for", lambda _: begun[0].poll(0) or 1 / 0)
+    monkeypatch.setattr("chordless.commands.trial.EngineProcess", lambda command: begun.append(Engine([])) or begun[0])
+    monkeypatch.setattr("chordless.commands.estimate.graph_asked_for", lambda _: begun[0].poll(0) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
         act(make_parser().parse_args(["estimate", "petersen"], namespace=Namespace(program_start=time.time())))
     assert begun[0].is_closed

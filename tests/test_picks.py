@@ -100,7 +100,7 @@ def test_the_command_picks_on_the_arch_that_was_asked_for(pick, monkeypatch, cap
 
     monkeypatch.setattr("kernels_ti.boundary.in_one_call.set_up", noted)
     monkeypatch.setattr(
-        "chordless.commands.session.run_engine",
+        "chordless.commands.along_boundary.run_engine",
         lambda command, options: (carried_out(replace(command, output=None))[-1], 0),
     )
     assert main([pick, "petersen", "--arch", "cuda"]) == 0

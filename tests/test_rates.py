@@ -219,7 +219,7 @@ class Measuring:
 
 def test_the_count_in_python_is_told_before_rates_are_measured(monkeypatch, capsys):
     boundary_rates("reference")
-    monkeypatch.setattr("chordless.engine.process.EngineProcess", Measuring)
+    monkeypatch.setattr("chordless.commands.estimate_boundary.EngineProcess", Measuring)
     told = []
 
     def tell(counts):

@@ -336,7 +336,7 @@ def test_a_finished_run_in_a_read_only_folder_prints_its_result_again(tmp_path, 
     moved = run.rename(tmp_path / "moved")
     # Who runs this may be root, whom no folder refuses.
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    monkeypatch.setattr("chordless.commands.session.run_engine", None)
+    monkeypatch.setattr("chordless.commands.resume.run_engine", None)
     assert main(["resume", str(moved), "--json"]) == 0
     assert json.loads(capfd.readouterr().out) == {**json.loads(done.stdout), "checkpoint": str(moved)}
 

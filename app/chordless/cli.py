@@ -10,29 +10,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from chordless.commands import (
-    batch,
-    bench,
-    completion,
-    count,
-    estimate,
-    export,
-    first,
-    generate,
-    info,
-    longest,
-    merge,
-    overlap,
-    paths,
-    plot,
-    replay,
-    report,
-    resume,
-    sample,
-    tui,
-)
-from chordless.commands import help as help_
-from chordless.commands import list as list_
 from chordless.commands.parser import USAGE_EXIT_CODE, ProgramParser, examples
 from chordless.termination import TerminatedError, termination_interrupts
 from chordless.words.shown import error_line
@@ -58,13 +35,41 @@ those next to each other on it. Triangles count as well.
 
 
 _GROUPS = {
-    "find": (count, list_, first),
-    "ask": (estimate, longest, paths, sample, overlap),
-    "long runs": (resume, merge, export),
-    "many graphs": (batch,),
-    "look": (tui, replay, plot, report),
-    "other": (generate, info, bench, completion, help_),
+    "find": {
+        "count": "count the chordless cycles of a graph, by length",
+        "list": "list the chordless cycles of a graph, one a line",
+        "first": "print one chordless cycle of 4 or more vertices, if there is one",
+    },
+    "ask": {
+        "estimate": "estimate the number of cycles or paths, and the time of a run",
+        "longest": "find the longest, shortest, heaviest or lightest chordless cycle",
+        "paths": "count, list or find chordless paths between two vertices, or all",
+        "sample": "draw chordless cycles uniformly at random",
+        "overlap": "the niche overlap graphs of food webs, and their holes",
+    },
+    "long runs": {
+        "resume": "continue a run that was stopped or killed",
+        "merge": "add up the counts of the parts of one search (--part I/N)",
+        "export": "turn bit rows into text, JSON lines, Parquet or Arrow",
+    },
+    "many graphs": {
+        "batch": "count the cycles of many graphs: files, patterns, molecules",
+    },
+    "look": {
+        "tui": "the dashboard: start, watch, stop and compare runs",
+        "replay": "watch a recorded run in the dashboard",
+        "plot": "draw a run: paths and cycles by length, or a cycle in its graph",
+        "report": "write a run as one self-contained page of HTML",
+    },
+    "other": {
+        "generate": "write a generated graph, such as grid:7x10, to a file",
+        "info": "show versions, and the arches that this machine can use",
+        "bench": "measure speed: Table 1, other programs, lists, clusters ...",
+        "completion": "print a script that completes this program in bash, zsh or fish",
+        "help": "show the help of a command, or of a topic",
+    },
 }
+"""The modules of the commands, in groups, each with its line in the help."""
 
 
 class _Version(argparse.Action):
@@ -74,7 +79,9 @@ class _Version(argparse.Action):
         super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help="print the version")
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        print(f"{parser.prog} {info.version_of('chordless') or '(not installed)'}")
+        from chordless.commands.info import version_of
+
+        print(f"{parser.prog} {version_of('chordless') or '(not installed)'}")
         parser.exit()
 
 
@@ -96,19 +103,21 @@ def main(argv: list[str] | None = None) -> int:
     return exit_code
 
 
-def make_parser() -> ProgramParser:
-    """Return the parser of the whole command line."""
+def make_parser(only: str | None = None) -> ProgramParser:
+    """Return the parser of the whole command line; if `only` one command is given, the others get no arguments."""
     parser = ProgramParser(prog="chordless", description=DESCRIPTION)
     parser.below.append(_text_below)
     parser.add_argument("--version", action=_Version)
-    for title, modules in _GROUPS.items():
-        parser.add_commands(title, modules)
+    for title, commands in _GROUPS.items():
+        parser.add_commands(title, commands, only)
     return parser
 
 
 def _text_below() -> str:
+    from chordless.commands.help import topic_list
+
     lines = examples("chordless count grid:7x10", "chordless list graph.txt -o cycles.txt")
-    return f"chordless COMMAND --help says more.\n\n{help_.topic_list()}\n\n{lines}"
+    return f"chordless COMMAND --help says more.\n\n{topic_list()}\n\n{lines}"
 
 
 def _run(argv: list[str], program_start: float) -> int:
@@ -137,13 +146,17 @@ def _run(argv: list[str], program_start: float) -> int:
 
 def _asked(argv: list[str], program_start: float) -> argparse.Namespace | int:
     """Return the options of a command line, or the exit code where it is answered, or wrong."""
-    parser = make_parser()
+    command = next((word for word in argv if any(word in group for group in _GROUPS.values())), "tui")
+    parser = make_parser(None if command in _EVERYWHERE else command)
     try:
         options: argparse.Namespace = parser.parse_args(argv)
         if os.name != "posix" and options.command not in _EVERYWHERE:
             return _fail(_NEEDS_POSIX, USAGE_EXIT_CODE)
-        if options.command is None and tui.is_usable_terminal():
-            options = parser.parse_args(["tui"])
+        if options.command is None:
+            from chordless.commands.tui import is_usable_terminal
+
+            if is_usable_terminal():
+                options = parser.parse_args(["tui"])
         if options.command is None:
             parser.print_help()
             return 0

@@ -1,5 +1,5 @@
-"""The subcommands, one file each. They import at the top only what is light, the rest where it is used.
+"""The subcommands, one file each: a command line loads one. numpy and heavier packages are imported where used.
 
-A new command is a module of its name with `SUMMARY`, `DESCRIPTION`, `EXAMPLES`, `add_arguments`, `act` and, if need be,
-`check`, and it stands in `_GROUPS` of `chordless.cli`.
+A new command is a module of its name with `DESCRIPTION`, `EXAMPLES`, `add_arguments`, `act` and, if need be, `check`.
+It stands with its line in the help in `_GROUPS` of `chordless.cli`.
 """

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chordless.commands import options as shared
+from chordless.commands.session import InterruptedRunError, ended_by, run_engine
+from chordless.protocol.events import Finished
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import way_on_of
 from chordless.values import any_cycle_length, duration, size
-
-if TYPE_CHECKING:
-    from chordless.protocol.events import Finished
-    from chordless.protocol.orders import RunCommand
+from kernels_ti.errors import time_is_up
 
 _EXIT_CODE_OF_SIGNALS = 128
 
@@ -56,8 +57,6 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def command_of(options: argparse.Namespace, picked: Mapping[str, Any]) -> RunCommand:
     """Return the order to the engine, whose files are named from the root on; `picked` has its further fields."""
-    from chordless.protocol.orders import RunCommand
-
     files = shared.fields_of(options, "order", "write_order")
     named = {name: os.path.abspath(path) for name, path in files.items() if path is not None}
     return shared.order_of(RunCommand, options, **named, **picked)
@@ -68,10 +67,6 @@ def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, 
 
     Raise InterruptedRunError if a signal ended it, or TimeIsUpError if the time was up, before there was an answer.
     """
-    from chordless.commands.session import InterruptedRunError, ended_by, run_engine
-    from chordless.runs.directory import way_on_of
-    from kernels_ti.errors import time_is_up
-
     finished, exit_code = run_engine(command, options)
     way_on = None if finished.checkpoint is None else way_on_of(finished.checkpoint)
     if finished.reason == "interrupted" and finished.best is None:

@@ -6,8 +6,9 @@ import argparse
 import os
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
+from chordless.batch.jobs import checked, jobs_of
+from chordless.batch.manifest import read_manifest
 from chordless.batch.properties import NAMES, Property
 from chordless.commands import options as shared
 from chordless.commands.batch_output import (
@@ -23,13 +24,14 @@ from chordless.commands.batch_output import (
     suffix_of_graphs,
     write_table,
 )
+from chordless.commands.batch_session import run_batch, warn_of_missing_types
 from chordless.commands.parser import Parser
+from chordless.commands.writing import THE_GRAPH, require_other_files
+from chordless.protocol.orders import BatchCommand, BatchJob
 from chordless.values import ALL_LIVING, SHORTEST_CYCLE, any_cycle_length
+from kernels_ti import OptionError
+from kernels_ti.options import require_threads
 
-if TYPE_CHECKING:
-    from chordless.protocol.orders import BatchCommand, BatchJob
-
-SUMMARY = "count the cycles of many graphs: files, patterns, molecules"
 FORMATS = ("jsonl", "csv", "parquet")
 
 DESCRIPTION = """\
@@ -264,9 +266,6 @@ def _refuse(parser: argparse.ArgumentParser, others: Mapping[str, bool], why: st
 
 def act(options: argparse.Namespace) -> int:
     """Run the batch, print how it ended, return the exit code."""
-    from chordless.batch.jobs import checked, jobs_of
-    from chordless.protocol.orders import BatchCommand, BatchJob
-
     if options.file_format is not None or options.encoding is not None:
         from chordless.graphs.load import checked_encoding, checked_format  # with numpy, which the client does without
 
@@ -283,8 +282,6 @@ def act(options: argparse.Namespace) -> int:
     if options.keep is not None:
         Property(options.keep)  # it is read before anything is done
     if options.manifest is not None:
-        from chordless.batch.manifest import read_manifest
-
         jobs = read_manifest(options.manifest, template)
     else:
         jobs = checked(jobs_of(options.graphs, template))
@@ -299,14 +296,10 @@ def act(options: argparse.Namespace) -> int:
         from chordless.cycles.columns import require_parquet
 
         require_parquet()
-    from kernels_ti.options import require_threads
-
     require_threads(options.threads)
     for folder in sorted({job.listing for job in jobs if job.listing is not None}):
         _make_folder(folder)
     if not options.quiet:
-        from chordless.commands.batch_session import warn_of_missing_types
-
         warn_of_missing_types(jobs)
     with lines_file(options) as lines:
         return _run(shared.order_of(BatchCommand, options, jobs=jobs, output=lines), options)
@@ -316,8 +309,6 @@ def _require_other_files(options: argparse.Namespace, jobs: tuple[BatchJob, ...]
     """Raise an OptionError if the events would destroy a graph, the manifest, or the lines of the batch."""
     if options.events is None:
         return
-    from chordless.commands.writing import THE_GRAPH, require_other_files
-
     to_file = options.output != STANDARD_OUTPUT
     outputs = {"-o": options.output, "the lines": lines_path(options)} if to_file else {}
     for option, path in outputs.items():
@@ -329,8 +320,6 @@ def _require_other_files(options: argparse.Namespace, jobs: tuple[BatchJob, ...]
 
 
 def _make_folder(path: str) -> None:
-    from kernels_ti import OptionError
-
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
@@ -338,8 +327,6 @@ def _make_folder(path: str) -> None:
 
 
 def _run(command: BatchCommand, options: argparse.Namespace) -> int:
-    from chordless.commands.batch_session import run_batch
-
     to_file = options.output != STANDARD_OUTPUT
     with copy_to_standard_output(command, options) as copy:
         outcome = run_batch(command, options, meanwhile=None if to_file else copy, way_on=WAY_ON if to_file else None)

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from chordless.batch import tables
+from chordless.batch.jobs import first_number
+from chordless.batch.output import DONE, EARLIER, read_lines
 from chordless.batch.properties import Property
-from chordless.words.numbers import lengths_text
+from chordless.protocol.events import BatchFinished
+from chordless.protocol.orders import BatchCommand, BatchJob
+from chordless.words.numbers import lengths_text, seconds_text
+from chordless.words.shown import lines_on_terminal, on_terminal, shortened, visible
+from kernels_ti import ChordlessError, OptionError
 from kernels_ti.choices import ARCHES
-
-if TYPE_CHECKING:
-    from chordless.protocol.events import BatchFinished
-    from chordless.protocol.orders import BatchCommand, BatchJob
 
 STANDARD_OUTPUT = "-"
 DERIVED = "derived"
@@ -37,10 +42,6 @@ _SUFFIXES_OF_GRAPHS = {
 @contextlib.contextmanager
 def lines_file(options: argparse.Namespace) -> Iterator[str]:
     """Yield the path of the file to which the engine writes its lines."""
-    import tempfile
-
-    from kernels_ti import OptionError
-
     if options.output == STANDARD_OUTPUT:
         with tempfile.TemporaryDirectory(prefix="chordless-batch-") as folder:
             yield str(Path(folder, "lines.jsonl"))
@@ -65,7 +66,6 @@ def suffix_of_graphs(output: str) -> str:
 def _derivation(options: argparse.Namespace) -> Callable[[Iterable[dict[str, Any]]], Iterator[bytes]]:
     """Return the maker of the output of --keep or --bfile from lines."""
     from chordless.batch.derived import TermRows, kept_graphs
-    from chordless.batch.jobs import first_number
 
     if options.keep is not None:
         suffix = "" if options.output == STANDARD_OUTPUT else suffix_of_graphs(options.output)
@@ -84,8 +84,6 @@ def copy_to_standard_output(command: BatchCommand, options: argparse.Namespace) 
 
     def copy() -> None:
         nonlocal done
-        import json
-
         if not os.path.exists(command.output):
             return
         with open(command.output, "rb") as stream:
@@ -108,12 +106,8 @@ def write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFi
     """Turn the lines of a batch that has ended into a CSV or Parquet file."""
     if options.output_format == "jsonl":
         return
-    from chordless.batch import tables
     from chordless.batch.derived import write_rows
     from chordless.batch.kept_input import find_kept
-    from chordless.batch.output import read_lines
-    from chordless.words.shown import lines_on_terminal
-    from kernels_ti import ChordlessError
 
     if options.output == STANDARD_OUTPUT:
         if options.output_format == DERIVED:
@@ -140,17 +134,11 @@ def write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFi
 
 def first_failure(command: BatchCommand) -> str | None:
     """Return the error of the first graph that failed."""
-    from chordless.batch.output import read_lines
-
     return next((line["error"] for line in read_lines(command.output) if line["status"] == "error"), None)
 
 
 def print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None, *, deaths: int) -> None:
     """Print to standard error how a batch ended, its engine's deaths, the first error and the notes of readers."""
-    from chordless.batch.output import EARLIER
-    from chordless.words.numbers import seconds_text
-    from chordless.words.shown import on_terminal, shortened
-
     # The table is written only when the batch is complete; until then there are only the lines.
     path = options.output if end.reason == "complete" else lines_path(options)
     # Of the graphs, --keep writes some only, and --bfile a term for each.
@@ -182,7 +170,6 @@ def print_note(options: argparse.Namespace, end: BatchFinished, failure: str | N
 def print_plan(options: argparse.Namespace, jobs: tuple[BatchJob, ...]) -> int:
     """Print a line for each input, and how many graphs are done already; return the exit code."""
     from chordless.batch.detect import count_graphs
-    from chordless.words.shown import visible
 
     rows = []
     for job in jobs:
@@ -193,8 +180,6 @@ def print_plan(options: argparse.Namespace, jobs: tuple[BatchJob, ...]) -> int:
     for graph, how_many, task, bounds in rows:
         print(f"{graph:<{widths[0]}}  {how_many:>{widths[1]}}  {task:<{widths[2]}}  {bounds}".rstrip())
     if options.resume:
-        from chordless.batch.output import DONE
-
         done = sum(line["status"] in DONE for line in _lines_so_far(options))
         how_many = "1 graph that is done" if done == 1 else f"{done:,} graphs that are done"
         sys.stderr.write(f"{options.output} has {how_many}; what is among the above is kept\n")
@@ -204,8 +189,6 @@ def print_plan(options: argparse.Namespace, jobs: tuple[BatchJob, ...]) -> int:
 def _lines_so_far(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     path = lines_path(options)
     if os.path.exists(path) or options.keep or options.bfile or not os.path.exists(options.output):
-        from chordless.batch.output import read_lines
-
         return read_lines(path)
     from chordless.batch.tables import lines_of_table
 

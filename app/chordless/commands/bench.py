@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import ExitStack
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from chordless import values
+from chordless.bench.layout import Column, markdown_table, text_table
+from chordless.bench.report import Report, heading
 from chordless.commands.parser import Parser, examples
+from chordless.commands.session import InterruptedRunError
+from chordless.words.shown import error_line, on_terminal
 from kernels_ti.choices import ARCHES
 
-if TYPE_CHECKING:
-    from chordless.bench.layout import Column
-    from chordless.bench.report import Report
-
-SUMMARY = "measure speed: Table 1, other programs, lists, clusters ..."
 STANDARD_OUTPUT = "-"
 _WIDTH = 120
 _PROBLEM_EXIT_CODE = 1
@@ -307,11 +310,6 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Measure, print the table, return the exit code; the module of the bench has its rows, legend and columns."""
-    from contextlib import ExitStack
-    from importlib import import_module
-
-    from chordless.bench.report import Report, heading
-
     bench = import_module(f"chordless.bench.{options.bench}")
     with ExitStack() as stack:
         made = bench.prepared(options, stack)
@@ -325,12 +323,6 @@ def act(options: argparse.Namespace) -> int:
 
 def print_report(report: Report, options: argparse.Namespace, columns: Sequence[Column]) -> int:
     """Print what was measured, then what is wrong; return the exit code."""
-    import json
-
-    from chordless.bench.layout import markdown_table, text_table
-    from chordless.commands.session import InterruptedRunError
-    from chordless.words.shown import error_line, on_terminal
-
     if report.interrupted is not None and not report.rows:
         raise InterruptedRunError(report.interrupted, "interrupted, nothing to report")
     if options.json not in (None, STANDARD_OUTPUT):
@@ -352,8 +344,6 @@ def print_report(report: Report, options: argparse.Namespace, columns: Sequence[
 
 def _lines_below(report: Report, markdown: bool) -> Iterator[str]:
     """Yield the lines below the table: machine and date, the meaning of the columns, notes."""
-    import textwrap
-
     heading, machine = report.heading, report.heading["machine"]
     where = f"{machine['cpu']}, {machine['cores']} cores"
     if machine["device"] != machine["cpu"]:

@@ -6,7 +6,8 @@ import argparse
 import shlex
 from typing import Any
 
-SUMMARY = "print a script that completes this program in bash, zsh or fish"
+from chordless.commands.help import TOPICS
+
 SHELLS = ("bash", "zsh", "fish")
 
 DESCRIPTION = """\
@@ -39,8 +40,6 @@ def act(options: argparse.Namespace) -> int:
 
 def _offer_topics(parser: argparse.ArgumentParser) -> None:
     """Let ``help`` be completed by its topics and by the commands."""
-    from chordless.commands.help import TOPICS
-
     commands = next(action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     topic = next(action for action in commands["help"]._actions if action.dest == "topic")
     topic.choices = [*TOPICS, *commands]

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from chordless import values
 from chordless.commands import options as shared
 from chordless.commands import up_to_symmetry
+from chordless.commands.other_method import other_method
+from chordless.commands.session import print_way_on, run_engine
+from chordless.commands.terminal import participation_table, result_table
+from chordless.graphs.readers.incoming import shown_name
+from chordless.protocol.events import Finished
+from chordless.protocol.orders import RunCommand
+from chordless.protocol.results import result_object
 from chordless.words.numbers import lengths_text
+from chordless.words.shown import on_terminal
+from kernels_ti import ChordlessError
 from kernels_ti.choices import EXPANSIONS
 
-if TYPE_CHECKING:
-    from chordless.protocol.events import Finished
-    from chordless.protocol.orders import RunCommand
-
-SUMMARY = "count the chordless cycles of a graph, by length"
 # Whoever sends SIGTERM wants the program to end, not advice.
 _SIGTERM_EXIT_CODE = 143
 DESCRIPTION = "Count every chordless cycle of a graph, triangles included, by length."
@@ -131,9 +137,6 @@ def act(options: argparse.Namespace) -> int:
     """Count, print the result, return the exit code."""
     if options.up_to_symmetry:
         return up_to_symmetry.count(options)
-    from chordless.commands.session import print_way_on, run_engine
-    from chordless.protocol.orders import RunCommand
-
     command = shared.order_of(RunCommand, options, reading_timeout=options.timeout)
     finished, exit_code = run_engine(command, options)
     print_result(command, finished, as_json=options.json)
@@ -147,10 +150,6 @@ def act(options: argparse.Namespace) -> int:
 
 def _print_other_method(command: RunCommand, finished: Finished) -> None:
     """Print to standard error that the boundary method would finish the count, if it would."""
-    from chordless.commands.other_method import other_method
-    from chordless.words.shown import on_terminal
-    from kernels_ti import ChordlessError
-
     try:
         line = other_method(command, finished)
     except (KeyboardInterrupt, ChordlessError):
@@ -162,13 +161,6 @@ def _print_other_method(command: RunCommand, finished: Finished) -> None:
 
 def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> None:
     """Print a count for people, or as one JSON object."""
-    import json
-    from dataclasses import replace
-
-    from chordless.commands.terminal import participation_table, result_table
-    from chordless.graphs.readers.incoming import shown_name
-    from chordless.protocol.results import result_object
-
     if as_json:
         print(json.dumps(result_object(command, finished)))
         return

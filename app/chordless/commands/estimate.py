@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
 import math
 import operator
 import sys
+import tempfile
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from chordless import values
 from chordless.commands import options as shared
+from chordless.commands.estimate_boundary import AlongBoundary, boundary_lines, boundary_object, counts_along
 from chordless.commands.estimate_words import FEWEST_CYCLES, is_lower_bound, result_object, table
+from chordless.commands.other_method import quick_plan
+from chordless.commands.session import graph_asked_for
+from chordless.commands.trial import Trial
+from chordless.engine.framing import search_space
+from chordless.graphs.paths import in_paths, new_on_a_cycle
+from chordless.graphs.readers.incoming import comes_through_a_pipe
+from chordless.protocol.events import Finished
+from chordless.protocol.orders import RunCommand
+from chordless.protocol.results import triangle_count
 from chordless.termination import TerminatedError
+from kernels_ti.device.machine import cores
 
 if TYPE_CHECKING:
-    from chordless.commands.estimate_boundary import AlongBoundary
-    from chordless.commands.trial import Trial
     from chordless.graphs.load import LoadedGraph
-    from chordless.protocol.events import Finished
-    from chordless.protocol.orders import RunCommand
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.estimate import Estimate
 
-SUMMARY = "estimate the number of cycles or paths, and the time of a run"
 
 # Parts of the time: until then an order of the vertices is sought, and so long at least on a machine that is busy.
 _ORDERS_UNTIL, _LEAST_FOR_ORDERS = 0.45, 0.1
@@ -94,13 +104,6 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Make a short trial, probe, print what came out, return the exit code."""
-    import contextlib
-    import tempfile
-
-    from chordless.commands.session import graph_asked_for
-    from chordless.commands.trial import Trial
-    from chordless.graphs.readers.incoming import comes_through_a_pipe
-
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder, contextlib.ExitStack() as stack:
         # The engine takes a second to start, so it starts first and reads the graph for itself.
         trial = None if comes_through_a_pipe(options.graph) else stack.enter_context(Trial(options, folder))
@@ -110,23 +113,16 @@ def act(options: argparse.Namespace) -> int:
 
 def _space(options: argparse.Namespace, loaded: LoadedGraph, *, symmetry: bool) -> SearchSpace:
     """Return the search space of a search with these options."""
-    from chordless.engine.framing import search_space
-
     return search_space(_command(options, symmetry=symmetry), loaded.graph)
 
 
 def _command(options: argparse.Namespace, *, symmetry: bool) -> RunCommand:
     """Return the search that is estimated."""
-    from chordless.protocol.orders import RunCommand
-
     return shared.order_of(RunCommand, options, symmetry=symmetry, memory=None)
 
 
 def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -> int:
     """Probe while the trial starts, print what came out, return the exit code."""
-    from chordless.commands.estimate_boundary import boundary_lines, boundary_object, counts_along
-    from chordless.commands.other_method import quick_plan
-    from kernels_ti.device.machine import cores
     from kernels_ti.estimate.estimate import Estimator
     from kernels_ti.estimate.usual_rate import seconds_to_begin, usual_rate
 
@@ -191,8 +187,6 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
         counts_along(plan, space.longest, options.arch, options.threads, options.memory, tell_first) if is_asked else []
     )
     if options.json:
-        import json
-
         print(json.dumps({**result_object(estimate, tried, search), "boundary": boundary_object(plan, counts)}))
     else:
         for line in lines_along(counts) if is_asked else ():
@@ -204,10 +198,6 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
 
 def _in_paths(options: argparse.Namespace, estimate: Estimate) -> Estimate:
     """Return an estimate by vertices of a path, if paths are asked for; they have no triangles."""
-    from dataclasses import replace
-
-    from chordless.graphs.paths import in_paths, new_on_a_cycle
-
     extra = new_on_a_cycle(_command(options, symmetry=False))
     by_length = in_paths(estimate.cycles_by_length, extra)
     return replace(estimate, cycles_by_length=by_length, triangles=None) if extra else estimate
@@ -215,7 +205,6 @@ def _in_paths(options: argparse.Namespace, estimate: Estimate) -> Estimate:
 
 def _of_trial(options: argparse.Namespace, trial: Finished) -> Estimate:
     """Return the counts of a trial alone: all there is after a whole run, else lower bounds."""
-    from chordless.protocol.results import triangle_count
     from kernels_ti.estimate.estimate import Estimate
 
     return Estimate(

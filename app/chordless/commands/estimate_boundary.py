@@ -8,8 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from chordless.engine.process import EngineProcess
+from chordless.protocol.events import Failed
+from chordless.protocol.orders import ProbeCommand
 from chordless.words.numbers import bytes_text, does_not_fit_text, duration_text
 from kernels_ti.choices import LONGEST_COUNT, SHORT_SEARCH, TIMES_FASTER
+from kernels_ti.device.memory import host_budget
 from kernels_ti.errors import vertices_text
 
 if TYPE_CHECKING:
@@ -69,8 +73,6 @@ def counts_along(
 
 
 def _count(plan: BoundaryPlan, longest: int, way: Way, threads: int | None, memory: int | None) -> AlongBoundary | None:
-    from kernels_ti.device.memory import host_budget
-
     rates = {arch: _rates(arch, threads) for arch in {way.total, way.by_length}}
     together, apart = rates[way.total], rates[way.by_length]
     if together is None or apart is None:
@@ -93,10 +95,7 @@ def _count(plan: BoundaryPlan, longest: int, way: Way, threads: int | None, memo
 
 def _rates(arch: str, threads: int | None) -> BoundaryRates | None:
     """Return the rates of an arch; measure them in an engine if they are not known. None if it cannot be opened."""
-    from chordless.engine.process import EngineProcess
     from chordless.engine.rates import BoundaryRates, boundary_rates, known_rates
-    from chordless.protocol.events import Failed
-    from chordless.protocol.orders import ProbeCommand
 
     known = known_rates(arch, threads=threads)
     if known is not None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from chordless.words.numbers import count_text, duration_text
+from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS, bars_for
+from chordless.protocol.events import Finished
+from chordless.words.cycle_range import CycleRange
+from chordless.words.numbers import count_text, duration_text, seconds_text, short_number
+from chordless.words.shown import on_terminal
 
 if TYPE_CHECKING:
-    from chordless.protocol.events import Finished
-    from chordless.words.cycle_range import CycleRange
     from kernels_ti.estimate.estimate import Estimate
 
 FEWEST_CYCLES = 1000
@@ -29,8 +32,6 @@ def is_lower_bound(estimate: Estimate) -> bool:
 
 def _rate_text(trial: Finished, things: str) -> str:
     """Return how fast the trial was, for people."""
-    from chordless.words.numbers import short_number
-
     begun = "begun paths" if things == "paths" else "paths"
     done, what = (trial.cycles, things) if trial.cycles >= FEWEST_CYCLES else (trial.paths, begun)
     return f"{short_number(done / trial.enumerate_seconds)} {what}/s"
@@ -38,8 +39,6 @@ def _rate_text(trial: Finished, things: str) -> str:
 
 def result_object(estimate: Estimate, trial: Finished, seconds: tuple[float, float, float] | None) -> dict[str, Any]:
     """Return the object that ``--json`` prints; null stands for what no number can hold or nothing is known of."""
-    from dataclasses import asdict
-
     from kernels_ti import CountEstimate, EstimatedRange
 
     return {
@@ -66,9 +65,6 @@ def table(
     estimate: Estimate, trial: Finished, seconds: tuple[float, float, float] | None, things: str
 ) -> Iterator[str]:
     """Yield the lines for people, fit for 80 columns; `seconds` is the time of a run, `things` are cycles or paths."""
-    from chordless.words.numbers import seconds_text
-    from chordless.words.shown import on_terminal
-
     triangles = estimate.triangles or 0
     counted = triangles if 3 in estimate.cycles_by_length else 0
     cycles = _range_of(estimate.cycles, estimate.cycles_low, estimate.cycles_high, estimate).with_found(trial.cycles)
@@ -144,16 +140,12 @@ def _power_of_ten(count: float) -> str:
 
 def _range_of(middle: float, low: float, high: float, estimate: Estimate) -> CycleRange:
     """Return a count and its range; only a lower bound where no probe came to its end."""
-    from chordless.words.cycle_range import CycleRange
-
     is_told = estimate.exact or estimate.walks > 0
     return CycleRange(middle, low, high if is_told else math.inf, estimate.exact)
 
 
 def _length_lines(by_length: dict[int, float], things: str, *, exact: bool) -> Iterator[str]:
     """Yield a bar for each length, or for a few lengths together if there are many."""
-    from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS, bars_for
-
     first, last = min(by_length), max(by_length)
     span = -(-(last - first + 1) // _ROWS)
     sums: dict[int, float] = {}

@@ -12,9 +12,20 @@ from functools import partial
 from pathlib import PurePath
 
 from chordless.commands import options as shared
+from chordless.commands.terminal import ExportLine, is_live
+from chordless.commands.writing import THE_GRAPH, require_other_files
+from chordless.cycles import export
+from chordless.cycles.columns import require_columns
+from chordless.cycles.output import open_output
+from chordless.protocol.orders import FORMATS as FORMATS_OF_CYCLES
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import files_of_run
 from chordless.values import name_of_input
+from chordless.words.numbers import seconds_text
+from chordless.words.shown import on_terminal
+from kernels_ti import OptionError
+from kernels_ti.errors import quantity
 
-SUMMARY = "turn bit rows into text, JSON lines, Parquet or Arrow"
 STANDARD_OUTPUT = "-"
 FORMATS = ("txt", "jsonl", "npy", "parquet", "arrow")
 _UNFINISHED_EXIT_CODE = 4
@@ -85,18 +96,6 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Export, print how it ended unless the output shows it, return the exit code."""
-    from chordless.commands.writing import THE_GRAPH, require_other_files
-    from chordless.cycles import export
-    from chordless.cycles.columns import require_columns
-    from chordless.cycles.output import open_output
-    from chordless.protocol.orders import FORMATS as FORMATS_OF_CYCLES
-    from chordless.protocol.orders import RunCommand
-    from chordless.runs.directory import files_of_run
-    from chordless.words.numbers import seconds_text
-    from chordless.words.shown import on_terminal
-    from kernels_ti import OptionError
-    from kernels_ti.errors import quantity
-
     if options.export_format in ("parquet", "arrow"):
         require_columns(options.export_format)
     if options.graph is None:
@@ -135,8 +134,6 @@ def act(options: argparse.Namespace) -> int:
 @contextlib.contextmanager
 def _progress(options: argparse.Namespace, total: int) -> Iterator[Callable[[int], None]]:
     """Yield a function that shows how many cycles are exported; erase the line at the end."""
-    from chordless.commands.terminal import ExportLine, is_live
-
     to_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
     mode = "none" if options.quiet else options.progress
     line = ExportLine(mode, sys.stderr, live=is_live(sys.stderr) and not to_terminal)

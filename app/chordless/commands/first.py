@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+import tempfile
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from chordless import values
 from chordless.commands import options as shared
 from chordless.commands.parser import USAGE_EXIT_CODE
+from chordless.commands.session import graph_asked_for, run_engine
+from chordless.commands.terminal import ending
+from chordless.commands.writing import silence
+from chordless.protocol.orders import RunCommand
 from chordless.words.numbers import lengths_text
 from chordless.words.shown import names_line, on_terminal
 from kernels_ti import ChordlessError, EngineError
+from kernels_ti.options import Lengths
 
-if TYPE_CHECKING:
-    from kernels_ti.options import Lengths
-
-SUMMARY = "print one chordless cycle of 4 or more vertices, if there is one"
 SHORTEST_HOLE = 4
 NONE_EXIT_CODE = 1
 
@@ -92,8 +95,6 @@ def act(options: argparse.Namespace) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        from chordless.commands.writing import silence
-
         silence(sys.stdout)
         failure: ChordlessError = EngineError(f"cannot write standard output: {error.strerror}")
     except MemoryError:
@@ -107,9 +108,7 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _chordality(options: argparse.Namespace) -> int:
-    from chordless.commands.session import graph_asked_for
     from kernels_ti import is_chordal
-    from kernels_ti.options import Lengths
 
     loaded = graph_asked_for(options)
     if not loaded.graph.is_simple and not options.certificate:
@@ -130,15 +129,6 @@ def _chordality(options: argparse.Namespace) -> int:
 
 
 def _engine(options: argparse.Namespace) -> int:
-    import json
-    import tempfile
-    from pathlib import Path
-
-    from chordless.commands.session import run_engine
-    from chordless.commands.terminal import ending
-    from chordless.protocol.orders import RunCommand
-    from kernels_ti.options import Lengths
-
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
         output = Path(folder) / "cycle.jsonl"
         command = shared.order_of(RunCommand, options, limit=1, output=str(output), output_format="jsonl")
@@ -176,8 +166,6 @@ def _print_object(
     chordal: bool | None,
     ordering: Sequence[Hashable] | None,
 ) -> None:
-    import json
-
     from chordless.graphs.vertex_names import json_name
 
     found = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from chordless.commands import options as shared
-
-SUMMARY = "write a generated graph, such as grid:7x10, to a file"
+from chordless.commands.session import print_notes
+from chordless.commands.writing import require_writable, write_graph
 
 DESCRIPTION = """\
 Write the graph of a spec as an edge list, a line `u v` for each edge, or in the
@@ -28,8 +28,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Generate, write, return the exit code."""
-    from chordless.commands.session import print_notes
-    from chordless.commands.writing import require_writable, write_graph
     from chordless.graphs.generators import generate
 
     require_writable(options.output)

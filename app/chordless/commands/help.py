@@ -9,8 +9,6 @@ from collections.abc import Callable
 
 from chordless.commands.parser import Parser, did_you_mean
 
-SUMMARY = "show the help of a command, or of a topic"
-
 EXIT_CODES = """\
 exit codes:
   0    complete

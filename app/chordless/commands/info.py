@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
+import platform
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
+from chordless.engine.process import EngineProcess
+from chordless.protocol.events import DeviceReport
+from chordless.protocol.orders import ProbeCommand
+from chordless.words.shown import on_terminal
+from kernels_ti import DeviceError
 from kernels_ti.choices import ARCHES
+from kernels_ti.taichi_door import LIBRARIES, library
 
-if TYPE_CHECKING:
-    from chordless.protocol.events import DeviceReport
-
-SUMMARY = "show versions, and the arches that this machine can use"
 _PROBE_SECONDS = 120.0
 DESCRIPTION = "Show versions, and for each arch whether it can be used here: each is\nopened and tested."
 EXAMPLES = ("chordless info", "chordless info --json")
@@ -26,20 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Probe every arch, print what was found, return the exit code."""
-    import json
-    import platform
-    from dataclasses import asdict
-
-    from chordless.words.shown import on_terminal
-
     versions = {package: version_of(package) for package in _packages()}
     versions["python"] = platform.python_version()
     reports = probe_all()
     if options.json:
         print(json.dumps({"versions": versions, "arches": [asdict(report) for report in reports]}))
         return 0
-    for package, version in versions.items():
-        print(f"{package:<11}{version or 'not installed'}")
+    for package, found in versions.items():
+        print(f"{package:<11}{found or 'not installed'}")
     print()
     for report in reports:
         tested = "; needs no self-test" if report.arch == "reference" else "; self-test passed"
@@ -51,9 +51,6 @@ def act(options: argparse.Namespace) -> int:
 
 def _packages() -> list[str]:
     """Return the packages whose versions are shown, among them the library below: Taichi or its fork."""
-    from kernels_ti import DeviceError
-    from kernels_ti.taichi_door import LIBRARIES, library
-
     try:
         below = [library().package]
     except DeviceError:  # each arch says so
@@ -63,8 +60,6 @@ def _packages() -> list[str]:
 
 def version_of(package: str) -> str | None:
     """Return the installed version of `package`, None if it is not installed."""
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
         return version(package)
     except PackageNotFoundError:
@@ -73,9 +68,6 @@ def version_of(package: str) -> str | None:
 
 def probe_all() -> list[DeviceReport]:
     """Open every arch, each in an engine of its own, at the same time; the reports come in the order shown to users."""
-    from chordless.engine.process import EngineProcess
-    from chordless.protocol.orders import ProbeCommand
-
     arches = [arch for arch in ARCHES if arch != "auto"]
     with contextlib.ExitStack() as stack:
         engines = [(arch, stack.enter_context(EngineProcess(ProbeCommand(arch)))) for arch in arches]
@@ -83,8 +75,6 @@ def probe_all() -> list[DeviceReport]:
 
 
 def _answer(arch: str, engine: Any) -> DeviceReport:
-    from chordless.protocol.events import DeviceReport
-
     answer = engine.answer(_PROBE_SECONDS)
     if isinstance(answer, DeviceReport):
         return answer

@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from chordless.commands import options as shared
 from chordless.commands import up_to_symmetry
+from chordless.commands.session import print_way_on, run_engine
+from chordless.commands.terminal import ending
+from chordless.protocol.events import Finished
+from chordless.protocol.orders import FORMATS, CycleFormat, RunCommand
 from chordless.values import names_a_folder
+from chordless.words.numbers import seconds_text
+from chordless.words.shown import on_terminal
+from kernels_ti.errors import quantity
 
-if TYPE_CHECKING:
-    from chordless.protocol.events import Finished
-    from chordless.protocol.orders import CycleFormat, RunCommand
-
-SUMMARY = "list the chordless cycles of a graph, one a line"
 STANDARD_OUTPUT = "-"
 
 DESCRIPTION = """\
@@ -106,9 +107,6 @@ def act(options: argparse.Namespace) -> int:
     """List the cycles, print how it ended unless the output shows it, return the exit code."""
     if options.up_to_symmetry:
         return up_to_symmetry.list_orbits(options)
-    from chordless.commands.session import run_engine
-    from chordless.protocol.orders import RunCommand
-
     kept = {"output_format": format_of(options.output), "checkpoint": folder_of(options)}
     command = shared.order_of(RunCommand, options, **kept, in_order=options.sorted, reading_timeout=options.timeout)
     finished, exit_code = run_engine(command, options)
@@ -118,8 +116,6 @@ def act(options: argparse.Namespace) -> int:
 
 def print_end(command: RunCommand, finished: Finished, *, quiet: bool) -> None:
     """Print to standard error how a listing ended, and the hash of all cycles, if there is one."""
-    from chordless.commands.session import print_way_on
-
     assert command.output is not None
     if not quiet:
         _print_note(finished, command.output, command.thing)
@@ -130,11 +126,6 @@ def print_end(command: RunCommand, finished: Finished, *, quiet: bool) -> None:
 
 def _print_note(finished: Finished, output: str, thing: str) -> None:
     """Print to standard error how a listing of cycles, or of paths, ended, unless its output shows it."""
-    from chordless.commands.terminal import ending
-    from chordless.words.numbers import seconds_text
-    from chordless.words.shown import on_terminal
-    from kernels_ti.errors import quantity
-
     to_file = output != STANDARD_OUTPUT
     if finished.reason == "closed" or (finished.complete and not to_file):
         return
@@ -156,6 +147,4 @@ def format_of(output: str) -> CycleFormat | None:
     """Return how an output is written, None if its name does not tell."""
     if names_a_folder(output):
         return "parts"
-    from chordless.protocol.orders import FORMATS
-
     return FORMATS.get(PurePath(output).suffix.lower() or ".txt")

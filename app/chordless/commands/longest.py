@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chordless.commands import along_boundary
 from chordless.commands import options as shared
-from chordless.values import positive
-from chordless.words.numbers import json_number
-
-if TYPE_CHECKING:
-    from chordless.protocol.events import Finished
-    from chordless.protocol.orders import RunCommand
-
-SUMMARY = "find the longest, shortest, heaviest or lightest chordless cycle"
+from chordless.commands.session import print_way_on
+from chordless.protocol.events import Finished
+from chordless.protocol.orders import RunCommand
+from chordless.values import SHORTEST_CYCLE, positive
+from chordless.words.numbers import best_text, json_number, lengths_text, seconds_text
+from chordless.words.shown import names_line, on_terminal, separator_of
+from kernels_ti.errors import quantity, vertices_text
 
 DESCRIPTION = """\
 Find the longest chordless cycle of a graph, or the shortest, heaviest or
@@ -69,8 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for impossible bounds."""
-    from chordless.values import SHORTEST_CYCLE
-
     shared.settle_lengths(parser, options, shortest=4 if options.shortest else SHORTEST_CYCLE)
     check_best(parser, options)
 
@@ -94,10 +92,6 @@ def fields_of(options: argparse.Namespace) -> dict[str, Any]:
 
 def answer(command: RunCommand, options: argparse.Namespace) -> int:
     """Let the engine begin, or go on; print the cycle, return the exit code."""
-    import json
-
-    from chordless.commands.session import print_way_on
-
     finished, exit_code = along_boundary.picked(command, options)
     assert finished.best is not None
     if options.json:
@@ -149,10 +143,6 @@ def _of_paths(best: dict[str, Any], *, weighted: bool) -> dict[str, Any]:
 
 
 def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Iterator[str]:
-    from chordless.words.numbers import best_text, lengths_text, seconds_text
-    from chordless.words.shown import names_line, on_terminal, separator_of
-    from kernels_ti.errors import quantity, vertices_text
-
     yield on_terminal(finished.graph, sys.stdout)
     things = f"{command.thing}s"
     cycle, boundary = best["cycle"], finished.boundary or {}

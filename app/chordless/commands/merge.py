@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from chordless.commands import count, paths
+from chordless.runs.merge import merged, read_result
 from chordless.values import name_of_input
-
-SUMMARY = "add up the counts of the parts of one search (--part I/N)"
 
 DESCRIPTION = """\
 Add up the counts of a search that was done in parts, `chordless count GRAPH
@@ -40,9 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Add up, print the result, return the exit code."""
-    from chordless.commands import count, paths
-    from chordless.runs.merge import merged, read_result
-
     command, finished = merged([read_result(path) for path in options.parts])
     tell = paths.print_counts if command.is_of_paths else count.print_result
     tell(command, finished, as_json=options.json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any, TypeVar
 
 from chordless import values
@@ -18,7 +19,9 @@ from chordless.values import (
     thread_count,
     whole_numbers,
 )
+from kernels_ti import OptionError
 from kernels_ti.choices import ARCHES, EXPANSIONS, METHODS, PARITIES
+from kernels_ti.errors import in_words_of_command_line
 
 NOT_ON_VULKAN = "--method boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"
 PROGRESS = ("auto", "plain", "none")
@@ -44,8 +47,6 @@ def fields_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
 
 def order_of(kind: type[_Order], options: argparse.Namespace, **more: Any) -> _Order:
     """Make an order to the engine: `more` has some of its fields, the options of their names give the others."""
-    from dataclasses import fields
-
     names = {item.name for item in fields(kind)}  # type: ignore[arg-type]
     given = {
         name: tuple(value) if isinstance(value, list) else value
@@ -239,9 +240,7 @@ def check_cluster(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         parser.error("--gpus needs --cluster local: it chooses which GPUs get a worker")
     if options.cluster is None:
         return
-    from kernels_ti import OptionError
     from kernels_ti.cluster.address import check_cluster
-    from kernels_ti.errors import in_words_of_command_line
 
     try:
         with in_words_of_command_line():

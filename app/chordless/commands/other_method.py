@@ -6,11 +6,14 @@ import math
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from chordless.engine.framing import search_space
+from chordless.protocol.events import Finished
+from chordless.protocol.orders import RunCommand
+from chordless.runs.command_words import command_line
+from chordless.words.numbers import duration_text
 from kernels_ti.choices import COST_OF_LENGTHS, LONGEST_COUNT
 
 if TYPE_CHECKING:
-    from chordless.protocol.events import Finished
-    from chordless.protocol.orders import RunCommand
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.boundary.orders.plan import BoundaryPlan
 
@@ -39,10 +42,7 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     # Standard input cannot be read a second time, and reading a large graph again would take long.
     if command.graph == "-" or finished.n > _LARGEST_GRAPH:
         return None
-    from chordless.engine.framing import search_space
     from chordless.graphs.load import load_as
-    from chordless.runs.command_words import command_line
-    from chordless.words.numbers import duration_text
 
     graph = load_as(command).graph
     plan = quick_plan(search_space(replace(command, symmetry=False), graph))

@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import argparse
 import glob
+import json
 import os
 import sys
+import tempfile
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from chordless.batch.jobs import expand
+from chordless.batch.tables import TableFormat, write_rows
 from chordless.commands import options as shared
+from chordless.commands.overlap_table import print_table
+from chordless.commands.session import print_notes, run_engine
+from chordless.commands.writing import require_other_files, require_writable, write_graph
+from chordless.cycles.columns import require_columns
+from chordless.graphs.overlap import FoodWeb, read_food_web, warning_of_missing_types
+from chordless.graphs.overlap_report import (
+    SHORTEST_HOLE,
+    SPECIES_COLUMNS,
+    report_lines,
+    report_of_holes,
+    report_without_holes,
+    species_rows,
+)
+from chordless.graphs.readers.incoming import comes_through_a_pipe
+from chordless.protocol.events import Finished
+from chordless.protocol.orders import RunCommand
 from chordless.values import ALL_LIVING, output_file
+from chordless.words.shown import on_terminal
+from kernels_ti import is_chordal
 from kernels_ti.choices import ARCHES
 
-if TYPE_CHECKING:
-    from chordless.batch.tables import TableFormat
-    from chordless.graphs.overlap import FoodWeb
-    from chordless.protocol.events import Finished
-
-SUMMARY = "the niche overlap graphs of food webs, and their holes"
 STANDARD_OUTPUT = "-"
 TABLES = (".csv", ".jsonl")
 SPECIES_TABLES = ("csv", "parquet")
@@ -136,29 +152,19 @@ def is_pattern(web: str) -> bool:
 def act(options: argparse.Namespace) -> int:
     """Transform, write, report, return the exit code."""
     if options.species is not None:
-        from chordless.commands.writing import require_other_files
-        from chordless.cycles.columns import require_columns
-
         require_other_files([("the food web", web) for web in options.webs], {"--species": options.species})
         if _suffix(options.species) == "parquet":
             require_columns("parquet")
     rows: list[dict[str, Any]] = []
     exit_code = _act_on_many(options, rows) if options.many else _act_on_one(options.webs[0], options, rows)
     if options.species is not None:
-        from chordless.batch.tables import write_rows
-        from chordless.graphs.overlap_report import SPECIES_COLUMNS
-
         write_rows(rows, SPECIES_COLUMNS, options.species, cast("TableFormat", _suffix(options.species)))
     return exit_code
 
 
 def _act_on_many(options: argparse.Namespace, rows: list[dict[str, Any]]) -> int:
-    from chordless.batch.jobs import expand
-
     webs = [path for web in options.webs for path in (expand(web) if is_pattern(web) else [web])]
     if not options.report:
-        from chordless.commands.overlap_table import print_table
-
         return print_table(webs, options)
     exit_code = 0
     for i, web in enumerate(webs):
@@ -170,13 +176,6 @@ def _act_on_many(options: argparse.Namespace, rows: list[dict[str, Any]]) -> int
 
 def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any]]) -> int:
     """Transform, write and report one web; take the rows of its species."""
-    from chordless.commands.session import print_notes
-    from chordless.commands.writing import require_other_files, require_writable, write_graph
-    from chordless.graphs.overlap import read_food_web, warning_of_missing_types
-    from chordless.graphs.readers.incoming import comes_through_a_pipe
-    from chordless.words.shown import on_terminal
-    from kernels_ti import is_chordal
-
     output = STANDARD_OUTPUT if options.output is None and not options.report else options.output
     if output is not None:
         require_writable(output)
@@ -199,8 +198,6 @@ def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any
             sys.stderr.write(f"types of the vertices: {on_terminal(web.types_path, sys.stderr)}\n")
         return 0
 
-    from chordless.graphs.overlap_report import report_lines, report_of_holes, report_without_holes, species_rows
-
     exit_code = 0
     counted = _count_holes(path, web, options) if is_counted else None
     if chordal or counted is None:
@@ -210,8 +207,6 @@ def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any
         report = report_of_holes(path, web, finished)
     rows.extend(species_rows(report))
     if options.json:
-        import json
-
         print(json.dumps(report.to_object()))
     else:
         print("\n".join(on_terminal(line, sys.stdout) for line in report_lines(report)))
@@ -220,14 +215,6 @@ def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any
 
 def _count_holes(path: str, web: FoodWeb, options: argparse.Namespace) -> tuple[Finished, int]:
     """Let the engine count the holes, for each vertex as well."""
-    import tempfile
-
-    from chordless.commands.session import run_engine
-    from chordless.commands.writing import write_graph
-    from chordless.graphs.overlap_report import SHORTEST_HOLE
-    from chordless.graphs.readers.incoming import comes_through_a_pipe
-    from chordless.protocol.orders import RunCommand
-
     about: dict[str, Any] = {"min_length": SHORTEST_HOLE, "per_vertex": True, "output": None}
     if not comes_through_a_pipe(path):
         return run_engine(shared.order_of(RunCommand, options, graph=path, overlap=True, **about), options)

@@ -7,8 +7,9 @@ import difflib
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any, NoReturn
 
 from chordless.words.shown import error_line
@@ -167,16 +168,21 @@ class ProgramParser(Parser):
         )
         self._command_groups: list[tuple[str, list[argparse.Action]]] = []
 
-    def add_commands(self, title: str, modules: Iterable[Any]) -> None:
-        """Add a group of subcommands, each by its module, which has the name of the command."""
+    def add_commands(self, title: str, commands: Mapping[str, str], only: str | None) -> None:
+        """Add a group of subcommands, each by its name and its line in the help.
+
+        A module of its name has all else; if `only` one command is asked for, no other module is loaded.
+        """
         listed = self._subparsers_action._choices_actions
         before = len(listed)
-        for module in modules:
-            name = module.__name__.rpartition(".")[2]
-            parser = self._subparsers_action.add_parser(name, help=module.SUMMARY, description=module.DESCRIPTION)
-            parser.below.append(partial(examples, *module.EXAMPLES))
-            parser.set_defaults(act=module.act, check=getattr(module, "check", None), parser=parser)
-            module.add_arguments(parser)
+        for name, summary in commands.items():
+            parser = self._subparsers_action.add_parser(name, help=summary)
+            if only in (None, name):
+                module = import_module(f"chordless.commands.{name}")
+                parser.description = module.DESCRIPTION
+                parser.below.append(partial(examples, *module.EXAMPLES))
+                parser.set_defaults(act=module.act, check=getattr(module, "check", None), parser=parser)
+                module.add_arguments(parser)
         self._command_groups.append((title, listed[before:]))
 
     def _hint_at_command(self, word: str) -> str:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chordless.commands import count, longest, sample
 from chordless.commands import list as list_
 from chordless.commands import options as shared
+from chordless.commands.session import print_way_on, run_engine
+from chordless.graphs.readers.incoming import shown_name
+from chordless.protocol.events import Finished
+from chordless.protocol.orders import RunCommand
 from chordless.values import SHORTEST_PATH, positive, seed
+from chordless.words.numbers import seconds_text
+from chordless.words.shown import on_terminal
 from kernels_ti.choices import EXPANSIONS, METHODS
-
-if TYPE_CHECKING:
-    from chordless.protocol.events import Finished
-    from chordless.protocol.orders import RunCommand
-
-SUMMARY = "count, list or find chordless paths between two vertices, or all"
 
 DESCRIPTION = """\
 Count the chordless paths from vertex S to vertex T by their number of vertices:
@@ -148,8 +149,6 @@ def _check_kind(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
 
 def act(options: argparse.Namespace) -> int:
     """Find the paths, print them, return the exit code."""
-    from chordless.commands.session import print_way_on, run_engine
-
     command = _command_of(options)
     if command.pick == "longest":
         return longest.answer(command, options)
@@ -166,8 +165,6 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _command_of(options: argparse.Namespace) -> RunCommand:
-    from chordless.protocol.orders import RunCommand
-
     more: dict[str, Any] = {}
     if options.shortest or options.longest:
         more = longest.fields_of(options)
@@ -182,12 +179,6 @@ def _command_of(options: argparse.Namespace) -> RunCommand:
 
 def print_counts(command: RunCommand, finished: Finished, *, as_json: bool) -> None:
     """Print a count of paths for people, or as one JSON object."""
-    import json
-
-    from chordless.graphs.readers.incoming import shown_name
-    from chordless.words.numbers import seconds_text
-    from chordless.words.shown import on_terminal
-
     by_length, seconds = dict(sorted(finished.cycles_by_length.items())), finished.enumerate_seconds
     if as_json:
         start, end = finished.ends or (None, None)

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from chordless import values
 from chordless.commands import options as shared
+from chordless.files import whole_file
+from chordless.pictures import style
+from chordless.protocol.recording import NO_RECORDING
+from kernels_ti import OptionError
 
 if TYPE_CHECKING:
     from chordless.cycles.heat import Heat
@@ -16,7 +20,6 @@ if TYPE_CHECKING:
     from chordless.pictures.cycle_drawing import DrawnCycle
     from chordless.pictures.recorded_run import RecordedRun
 
-SUMMARY = "draw a run: paths and cycles by length, or a cycle in its graph"
 FORMATS = ("svg", "png", "pdf")
 _MAP = "geojson"
 
@@ -125,9 +128,6 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Draw, write, return the exit code."""
-    from chordless.files import whole_file
-    from chordless.pictures import style
-
     if _suffix(options) == _MAP:
         data = _map(options)
     else:
@@ -162,7 +162,6 @@ def _figure(options: argparse.Namespace) -> Any:
         return draw_cycle(_cycle(options))
     from chordless.pictures.batch_drawing import is_batch, small_multiples
     from chordless.pictures.charts import evolution_chart, length_histogram
-    from kernels_ti import OptionError
 
     if batches := [path for path in options.runs if is_batch(path)]:
         if len(options.runs) > 1:
@@ -177,8 +176,6 @@ def _figure(options: argparse.Namespace) -> Any:
 def _recorded_run(path: str, options: argparse.Namespace) -> RecordedRun:
     """Read a run; the error for a file that is no recording tells how a file of cycles is drawn."""
     from chordless.pictures.recorded_run import read_run
-    from chordless.protocol.recording import NO_RECORDING
-    from kernels_ti import OptionError
 
     try:
         return read_run(path)
@@ -219,8 +216,6 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _directory(run: str) -> Path:
-    from kernels_ti import OptionError
-
     path = Path(run)
     if path.is_file():
         raise OptionError(

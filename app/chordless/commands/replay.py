@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import math
+from pathlib import Path
 
 from chordless.commands import tui
-
-SUMMARY = "watch a recorded run in the dashboard"
+from chordless.tui.settings import load_settings
 
 DESCRIPTION = """\
 Play a recording in the dashboard: what `--events FILE` has written, or the
@@ -44,10 +44,7 @@ def act(options: argparse.Namespace) -> int:
     """Play the recording; return the exit code."""
     tui.check_terminal("the recording is JSON, one event a line")
 
-    from pathlib import Path
-
     from chordless.tui.app import ChordlessApp
-    from chordless.tui.settings import load_settings
 
     settings, warnings = load_settings()
     app = ChordlessApp(

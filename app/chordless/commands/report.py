@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import PurePath
 
+from chordless.files import whole_file
+from chordless.pictures import style
 from chordless.values import name_of_input, output_file
-
-SUMMARY = "write a run as one self-contained page of HTML"
 
 DESCRIPTION = """\
 Write a run as one page of HTML, to be sent, kept or printed: what was asked,
@@ -49,9 +49,6 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Write the page; return the exit code."""
-    from chordless.files import whole_file
-    from chordless.pictures import style
-
     style.require_matplotlib()
 
     from chordless.pictures.page import report_page

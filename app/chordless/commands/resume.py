@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from pathlib import Path
 
+from chordless.commands import count, longest, paths, sample
+from chordless.commands import list as list_
 from chordless.commands import options as shared
+from chordless.commands.session import print_way_on, run_engine
+from chordless.protocol.events import Finished
+from chordless.protocol.orders import RunCommand
+from chordless.protocol.recording import recorded
+from chordless.runs.directory import RunDirectory
 from chordless.values import name_of_input
 from kernels_ti import OptionError
-
-if TYPE_CHECKING:
-    from chordless.protocol.events import Finished
-    from chordless.protocol.orders import RunCommand
-    from chordless.runs.directory import RunDirectory
-
-SUMMARY = "continue a run that was stopped or killed"
 
 DESCRIPTION = """\
 Continue a run of `chordless count --checkpoint DIR`, `chordless list
@@ -50,14 +51,6 @@ check = shared.check_cluster
 
 def act(options: argparse.Namespace) -> int:
     """Resume the run, print the result of all its sessions, return the exit code."""
-    from dataclasses import replace
-    from pathlib import Path
-
-    from chordless.commands import count, longest, paths, sample
-    from chordless.commands import list as list_
-    from chordless.commands.session import print_way_on, run_engine
-    from chordless.runs.directory import RunDirectory
-
     directory = RunDirectory(Path(options.directory))
     command = directory.command()
     changed = _changed(command, options)
@@ -87,8 +80,6 @@ def act(options: argparse.Namespace) -> int:
 
 def _changed(command: RunCommand, options: argparse.Namespace) -> RunCommand:
     """Return the command that goes on, as it is run now."""
-    from dataclasses import replace
-
     given = ("arch", "threads", "memory", "checkpoint_every")
     changed = {name: getattr(options, name) for name in given if getattr(options, name) is not None}
     return replace(command, program_start=options.program_start, timeout=options.timeout, **changed)
@@ -105,11 +96,6 @@ def _check_pick(command: RunCommand, options: argparse.Namespace) -> None:
 
 def _end_in_read_only(directory: RunDirectory) -> Finished | None:
     """Return the recorded result of a complete run in a read-only folder, where no engine can run; else None."""
-    from dataclasses import replace
-
-    from chordless.protocol.events import Finished
-    from chordless.protocol.recording import recorded
-
     if os.access(directory.path / "run.json", os.W_OK):
         return None
     ends = [event for _, event in recorded(directory.events) if isinstance(event, Finished)]

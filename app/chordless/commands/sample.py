@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chordless.commands import along_boundary
 from chordless.commands import list as list_
 from chordless.commands import options as shared
+from chordless.protocol.orders import RunCommand
 from chordless.values import positive, seed
+from kernels_ti.errors import quantity
 
-if TYPE_CHECKING:
-    from chordless.protocol.orders import RunCommand
-
-SUMMARY = "draw chordless cycles uniformly at random"
 STANDARD_OUTPUT = "-"
 _MOST = 10**12
 _FORMATS = ("text", "jsonl", "npy", "parts")
@@ -111,8 +109,6 @@ def fields_of(options: argparse.Namespace, k: int) -> dict[str, Any]:
 
 def answer(command: RunCommand, options: argparse.Namespace) -> int:
     """Let the engine begin, or go on; say how many cycles, or paths, there were, return the exit code."""
-    from kernels_ti.errors import quantity
-
     finished, exit_code = along_boundary.picked(command, options)
     total = (finished.boundary or {}).get("drawn_from", 0)
     if not options.quiet and finished.complete and (total == 0 or command.output != STANDARD_OUTPUT):

@@ -14,11 +14,13 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING
 
+from chordless.batch.client import BatchClient
 from chordless.commands.terminal import ProgressDisplay, is_live
 from chordless.commands.writing import THE_GRAPH, require_other_files
 from chordless.engine.at_once import searched_at_once
 from chordless.engine.process import EngineProcess, record
 from chordless.files import open_alone, remove_abandoned, writing
+from chordless.graphs.readers.incoming import Limits
 from chordless.protocol.events import Event, Failed, Finished, Progress, Started
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import way_on_of
@@ -28,7 +30,6 @@ from chordless.words.shown import on_terminal
 from kernels_ti import ChordlessError, EngineError
 
 if TYPE_CHECKING:
-    from chordless.batch.client import BatchClient
     from chordless.graphs.load import LoadedGraph
 
 STOPPED_EXIT_CODE = 4
@@ -182,7 +183,6 @@ def print_way_on(finished: Finished, ended: str = "") -> None:
 def graph_asked_for(options: argparse.Namespace) -> LoadedGraph:
     """Load the graph that a command line names, in this process, and print what its reader has to tell."""
     from chordless.graphs.load import load_as
-    from chordless.graphs.readers.incoming import Limits
 
     loaded = load_as(options, Limits(options.memory))
     if not getattr(options, "quiet", False):

@@ -9,12 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chordless.commands import options as shared
+from chordless.commands.writing import write_graph
+from chordless.engine.process import EngineProcess
+from chordless.protocol.events import Event, Failed, Finished, Progress, Started
+from chordless.protocol.orders import RunCommand
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
-    from chordless.protocol.events import Event, Finished, Started
-    from chordless.protocol.orders import RunCommand
-
 # Of search alone: a part of the time that there is, and seconds.
 _PART_OF_TIME, _LONGEST_TRIAL = 0.25, 1.0
 # For what comes after the trial and the probes: a part of the time that there is, and seconds.
@@ -30,8 +31,6 @@ class Trial:
     """A short run in an engine of its own, beside this process; a graph that came through a pipe is handed over."""
 
     def __init__(self, options: argparse.Namespace, folder: str, loaded: LoadedGraph | None = None) -> None:
-        from chordless.engine.process import EngineProcess
-
         # The start of the program counts too.
         self._began = time.monotonic() - max(time.time() - options.program_start, 0.0)
         self._seconds = options.seconds
@@ -93,8 +92,6 @@ class Trial:
         return self._last[0] - self._first[0], self._last[1] - self._first[1], self._last[2] - self._first[2]
 
     def _take(self, event: Event) -> None:
-        from chordless.protocol.events import Failed, Finished, Progress, Started
-
         if isinstance(event, Failed):
             raise event.to_error()
         if isinstance(event, Started):
@@ -110,8 +107,6 @@ class Trial:
 
     def result(self, loaded: LoadedGraph) -> Finished:
         """End the trial, which takes cores, and return what it came to; `loaded` is the graph."""
-        from chordless.protocol.events import Finished
-
         self._engine.close()
         if self._finished is not None and self._finished.complete:
             return replace(self._finished, graph=loaded.title)
@@ -140,13 +135,9 @@ class Trial:
 
 def _command(options: argparse.Namespace, folder: str, loaded: LoadedGraph | None) -> RunCommand:
     """Return the run of which the trial is the beginning."""
-    from chordless.protocol.orders import RunCommand
-
     fields = {"timeout": options.seconds}
     if loaded is not None:
         # The pipe has been read; the engine gets a copy.
-        from chordless.commands.writing import write_graph
-
         copy = os.path.join(folder, "graph.txt")
         write_graph(loaded.graph, copy, ())
         fields |= {"graph": copy, "file_format": "edgelist", "encoding": None}

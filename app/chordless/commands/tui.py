@@ -16,7 +16,6 @@ PORT = 8000
 _LARGEST_PORT = 65535
 _DUMB = (None, "", "dumb", "unknown")
 
-SUMMARY = "the dashboard: start, watch, stop and compare runs"
 
 DESCRIPTION = """\
 Choose a graph, start a run and watch it: the frontier and the cycles by length,

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from chordless.commands.session import graph_asked_for
+from chordless.commands.writing import THE_GRAPH, require_other_files, write_lines
 from chordless.runs.command_words import option_of
 from chordless.values import output_file
+from chordless.words.numbers import seconds_text
+from chordless.words.shown import on_terminal, separator_of
 
 if TYPE_CHECKING:
     from kernels_ti import CycleOrbits
@@ -50,11 +55,6 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def count(options: argparse.Namespace) -> int:
     """Print the number of orbits and of cycles by length, return the exit code."""
-    import json
-
-    from chordless.words.numbers import seconds_text
-    from chordless.words.shown import on_terminal
-
     began = time.perf_counter()
     title, size, found = _found(options)
     seconds = time.perf_counter() - began
@@ -84,8 +84,6 @@ def count(options: argparse.Namespace) -> int:
 
 def list_orbits(options: argparse.Namespace) -> int:
     """Write the size and one cycle of each orbit, return the exit code."""
-    from chordless.commands.writing import THE_GRAPH, require_other_files, write_lines
-
     if options.output != "-":
         require_other_files([(THE_GRAPH, options.graph)], {"-o": options.output})
     as_json = PurePath(options.output).suffix.lower() == ".jsonl"
@@ -95,7 +93,6 @@ def list_orbits(options: argparse.Namespace) -> int:
 
 def _found(options: argparse.Namespace) -> tuple[str, dict[str, int], CycleOrbits]:
     """Return the title of the graph, its numbers of vertices and edges, and the orbits of its cycles."""
-    from chordless.commands.session import graph_asked_for
     from chordless.graphs.vertex_names import restriction_named
     from kernels_ti import cycle_orbits
 
@@ -116,10 +113,7 @@ def _found(options: argparse.Namespace) -> tuple[str, dict[str, int], CycleOrbit
 
 
 def _lines(found: CycleOrbits, *, as_json: bool) -> Iterator[str]:
-    import json
-
     from chordless.graphs.vertex_names import json_name
-    from chordless.words.shown import separator_of
 
     separator = separator_of(v for cycle in found.cycles for v in cycle)
     for size, cycle in zip(found.sizes, found.cycles, strict=True):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from chordless.files import whole_file
+from chordless.words.shown import lines_on_terminal, on_terminal
 from kernels_ti import EngineError, OptionError
 
 if TYPE_CHECKING:
@@ -67,7 +68,6 @@ def write_graph(graph: Graph, output: str, comments: Sequence[str]) -> list[str]
     OptionError for a format that is not written.
     """
     from chordless.graphs.writers import write_edge_list, write_graph_file
-    from chordless.words.shown import lines_on_terminal
 
     # Always UTF-8, whatever the encoding of the terminal, because the readers take nothing else.
     if output != "-":
@@ -86,8 +86,6 @@ def write_graph(graph: Graph, output: str, comments: Sequence[str]) -> list[str]
 
 def write_lines(lines: Iterable[str], output: str) -> None:
     """Write lines to a file, as a whole, or for ``-`` to standard output, as they come; a TAB may stand in them."""
-    from chordless.words.shown import on_terminal
-
     if output != "-":
         with whole_file(output) as file:
             file.writelines(f"{line}\n".encode() for line in lines)
