@@ -18,7 +18,7 @@ from chordless.files import (
     open_own,
     open_to_read,
     read_file,
-    remove_leftovers,
+    remove_abandoned,
     replaced,
     same_file,
     text_of,
@@ -92,9 +92,9 @@ def test_leftovers_of_a_killed_process_are_known_and_removed(tmp_path):
     [left] = os.listdir(tmp_path)
     assert is_leftover(left, "checkpoint")
     assert not is_leftover(left, "other")
-    remove_leftovers(tmp_path / "other")
+    remove_abandoned(tmp_path / "other")
     assert os.listdir(tmp_path) == [left]
-    remove_leftovers(tmp_path / "checkpoint")
+    remove_abandoned(tmp_path / "checkpoint")
     assert os.listdir(tmp_path) == []
 
 

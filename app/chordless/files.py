@@ -130,13 +130,6 @@ def is_leftover(name: str, of: str) -> bool:
     return found is not None and found["name"] == of
 
 
-def remove_leftovers(path: Path) -> None:
-    """Remove what killed processes left that were replacing a file; only for who holds its lock."""
-    for name in os.listdir(path.parent):
-        if is_leftover(name, path.name):
-            path.with_name(name).unlink(missing_ok=True)
-
-
 def remove_abandoned(path: Path) -> None:
     """Remove what killed processes left that were replacing a file, see `replaced`; any process may call this."""
     for name in os.listdir(path.parent):

@@ -32,6 +32,8 @@ from typing import Any
 from chordless import values
 from chordless.batch.jobs import checked, expand
 from chordless.files import read_file
+from chordless.graphs.generators import is_spec
+from chordless.graphs.load import checked_encoding, checked_format
 from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import FORMATS, BatchJob
 from chordless.values import ALL_LIVING
@@ -124,8 +126,6 @@ def _from(folder: Path, graph: str) -> str:
     path = os.path.normpath(os.path.join(folder, graph))
     if graph == STANDARD_INPUT or os.path.lexists(path):
         return graph if graph == STANDARD_INPUT else path
-    from chordless.graphs.generators import is_spec
-
     return graph if is_spec(graph) else path
 
 
@@ -161,18 +161,6 @@ def _text(value: Any) -> str:
     return value
 
 
-def _encoding(value: Any) -> str:
-    from chordless.graphs.load import checked_encoding
-
-    return checked_encoding(_text(value))
-
-
-def _format(value: Any) -> str:
-    from chordless.graphs.load import checked_format
-
-    return checked_format(_text(value))
-
-
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise OptionError(f"{value!r} is neither true nor false")
@@ -203,25 +191,21 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[Any], str]:
     return chosen
 
 
-def _listing_format(value: Any) -> str:
-    return FORMATS[f".{_one_of(LISTING_FORMATS)(value)}"]
-
-
 _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "graph": ("graph", _graphs),
-    "format": ("file_format", _format),
+    "format": ("file_format", lambda value: checked_format(_text(value))),
     "simplify": ("simplify", _flag),
     "directed": ("directed", _flag),
     "multigraph": ("multigraph", _flag),
     "overlap": ("overlap", _flag),
     "types": ("types", _text),
-    "encoding": ("encoding", _encoding),
+    "encoding": ("encoding", lambda value: checked_encoding(_text(value))),
     "min_length": ("min_length", _number(values.any_cycle_length)),
     "max_length": ("max_length", _number(values.any_cycle_length)),
     "parity": ("parity", _one_of(PARITIES)),
     "task": ("task", _one_of(TASKS)),
     "cycles": ("cycles", _text),
-    "cycles_format": ("listing_format", _listing_format),
+    "cycles_format": ("listing_format", lambda value: FORMATS[f".{_one_of(LISTING_FORMATS)(value)}"]),
     "arch": ("arch", _one_of(ARCHES)),
     "method": ("method", _one_of(METHODS)),
     "limit": ("limit", _number(values.positive)),

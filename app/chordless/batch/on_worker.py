@@ -14,7 +14,6 @@ from chordless.batch.entries import Entry
 from chordless.batch.output import encoded
 from chordless.batch.rows import error_line
 from chordless.engine.channel import CallChannel
-from chordless.protocol.events import Event
 from chordless.protocol.orders import BatchCommand
 from kernels_ti import EngineError
 from kernels_ti.cluster.on_worker import is_recalled
@@ -33,16 +32,12 @@ class _ChannelToDriver(CallChannel):
     """Takes no events, because the driver reports; it knows one order: to stop, once the call is recalled."""
 
     def __init__(self, key: str, number: int) -> None:
-        super().__init__(_drop)
+        super().__init__(lambda event: None)
         self._call = key, number
 
     def obey(self, *, wait: bool = False) -> None:
         """Look whether the call is recalled."""
         self.stop_asked = is_recalled(*self._call)
-
-
-def _drop(event: Event) -> None:
-    """Take no notice of an event."""
 
 
 def count_entries(

@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from chordless.files import open_alone, remove_leftovers, replaced, writing
+from chordless.files import open_alone, remove_abandoned, replaced, writing
 from kernels_ti import EngineError, OptionError
 
 FIELDS: dict[str, str] = {
@@ -79,7 +79,7 @@ class BatchFile:
         self._held = Path(path + EARLIER)
         with writing(path):
             self._descriptor = open_alone(path, os.O_RDWR | os.O_CREAT)
-            remove_leftovers(self._held)
+            remove_abandoned(self._held)
         self._end = 0
         self._earlier: dict[str, int] = {}  # offset of each line in the file beside, by its key
         self._taken: set[str] = set()

@@ -16,9 +16,9 @@ from chordless.cycles.paths import as_paths
 from chordless.engine.boundary import count_along_boundary
 from chordless.engine.channel import Channel
 from chordless.engine.framing import finished_event, search_space, started_event
-from chordless.engine.keeper import Keeper, Python, Session, totals_of
+from chordless.engine.keeper import Keeper, Place, Session, totals_of
 from chordless.engine.picks import Pick, best_object
-from chordless.graphs.load import read_weight_file
+from chordless.graphs.load import LoadedGraph, read_weight_file
 from chordless.graphs.paths import counts_totals, path_graph_of, weights_of_cycles
 from chordless.graphs.readers.columns import WEIGHTS_UNUSED
 from chordless.graphs.readers.incoming import read_bytes
@@ -29,7 +29,7 @@ from chordless.runs.directory import RunDirectory, created, graph_hash
 from chordless.runs.identity import identity_in
 from chordless.runs.mailbox import Mailbox
 from chordless.values import takes_all_lengths
-from kernels_ti import Snapshot
+from kernels_ti import Graph, Snapshot
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.values.saved import SavedCount
 from kernels_ti.device.device import held_open_device
@@ -37,8 +37,6 @@ from kernels_ti.errors import StatesError
 from kernels_ti.paths import best_told_in_paths
 
 if TYPE_CHECKING:
-    from chordless.graphs.load import LoadedGraph
-    from kernels_ti import Graph
     from kernels_ti.boundary.values.weights import Weights
 
 
@@ -57,7 +55,7 @@ def go_along_boundary(
     count, if they have been sought. A run that goes on has a directory and a checkpoint.
     """
     earlier = None if checkpoint is None else checkpoint.sessions
-    session = Session(command, Python(), time.time() - command.program_start, earlier)
+    session = Session(command, Place(), time.time() - command.program_start, earlier)
     # The search space is not searched: it collects nothing.
     space = search_space(replace(command, output=None, per_vertex=False, per_edge=False), loaded.graph)
     # Before there is a folder: a bad order, or bad weights, leave none.

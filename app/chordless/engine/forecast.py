@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from chordless.words.cycle_range import CycleRange
 from kernels_ti import EngineError
-
-if TYPE_CHECKING:
-    from kernels_ti.blocks.search_space import SearchSpace
-    from kernels_ti.estimate.estimate import Estimator
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.estimate.estimate import Estimator
 
 # Shorter runs need no forecast. Longer runs spend this share of their time on it.
 _SECONDS_BEFORE_FORECAST = 2.0
@@ -47,8 +44,6 @@ class Forecast:
                 if not self._is_cheap():
                     self._next = math.inf
                     return
-                from kernels_ti.estimate.estimate import Estimator
-
                 self._estimator = Estimator(self._space)
             # The preparation is done once, so its time does not count.
             began = time.monotonic()

@@ -6,52 +6,38 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from chordless.protocol.events import Checkpointed
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
 from chordless.runs.sessions import Sessions
-from kernels_ti import DeviceError, EngineError, SizeError
+from kernels_ti import Device, DeviceError, EngineError, SizeError, Snapshot
+from kernels_ti.cycles import Cycles
 from kernels_ti.device.machine import cpu_name
 from kernels_ti.device.memory import peak_memory
-from kernels_ti.state import Layout, RunState
+from kernels_ti.state import Layout, Rows, RunState
 
 if TYPE_CHECKING:
     from chordless.cycles.base import CycleOutput
-    from kernels_ti import Snapshot
     from kernels_ti.boundary.values.saved import SavedCount, SavedPick
-    from kernels_ti.cycles import Cycles
-    from kernels_ti.state import Rows
-
 
 # A checkpoint of a large frontier takes minutes to write. After such a one, work goes on for this many times as long.
 _WORK_PER_WRITING = 10.0
 _LONG_WRITING = 1.0  # In seconds; a shorter one changes nothing.
 
 
-class Place(Protocol):
-    """Where a run is at work: a device, a cluster, or Python."""
-
-    @property
-    def arch(self) -> str:
-        """Name of the arch."""
-
-    @property
-    def name(self) -> str:
-        """Name of the device."""
-
-
 @dataclass(frozen=True)
-class Python:
-    """The place of work that needs no device."""
+class Place:
+    """Where a run is at work that needs no device of this machine: by default Python."""
 
     arch: str = "cpu"
+    find_name: Callable[[], str] = cpu_name  # The workers of a cluster may come and go
 
     @property
     def name(self) -> str:
-        """Name of the processor."""
-        return cpu_name()
+        """Name of the processor, or of the workers."""
+        return self.find_name()
 
 
 @dataclass(frozen=True)
@@ -59,7 +45,7 @@ class Session:
     """One session of a run, and the totals of the earlier ones."""
 
     command: RunCommand
-    device: Place
+    device: Device | Place
     setup_seconds: float  # From the start of the user's program to the first slice
     earlier: Sessions | None
 

@@ -16,22 +16,20 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from chordless.engine.channel import Channel
+from chordless.engine.forecast import Forecast
 from chordless.engine.framing import found_so_far
 from chordless.engine.keeper import Keeper
 from chordless.protocol.events import Checkpointed, Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
 from chordless.runs.mailbox import Mailbox
-from kernels_ti import EngineError
+from kernels_ti import EngineError, Run, Snapshot
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import resident_bytes
+from kernels_ti.state import Rows
 
 if TYPE_CHECKING:
     from chordless.cycles.base import CycleOutput
-    from chordless.engine.forecast import Forecast
-    from kernels_ti import Run, Snapshot
     from kernels_ti.cluster.driver import ClusterRun
-    from kernels_ti.state import Rows
-
 _SECONDS_BETWEEN_REPORTS = 0.1
 
 

@@ -6,14 +6,14 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from chordless.graphs.load import LoadedGraph
+from chordless.protocol.orders import RunCommand
 from chordless.words.numbers import duration_text
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.method import MethodChoice, choose_method
 from kernels_ti.symmetry.space import worthwhile
 
 if TYPE_CHECKING:
-    from chordless.graphs.load import LoadedGraph
-    from chordless.protocol.orders import RunCommand
-    from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.boundary.orders.plan import BoundaryPlan
 
 _OUT_OF_REACH = 1000 * 365.25 * 86400.0

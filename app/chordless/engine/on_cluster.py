@@ -9,22 +9,7 @@ from typing import TYPE_CHECKING
 from chordless.protocol.orders import RunCommand
 
 if TYPE_CHECKING:
-    from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.cluster.local import LocalWorkers
-
-
-class ClusterPlace:
-    """Where a search on a cluster runs, in the place of a `kernels_ti.Device`."""
-
-    arch = "cluster"
-
-    def __init__(self, run: ClusterRun) -> None:
-        self._run = run
-
-    @property
-    def name(self) -> str:
-        """The workers and their devices, as text; workers may come and go."""
-        return self._run.device_name
 
 
 def started_cluster(command: RunCommand) -> AbstractContextManager[LocalWorkers | str | None]:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from chordless.engine.channel import Channel
 from chordless.engine.keeper import Keeper, totals_of
 from chordless.engine.pick_clock import PickCheckpoints, PickClock
+from chordless.graphs.vertex_names import json_name
 from chordless.protocol.events import Reason
 from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
+from chordless.words.numbers import decimals
 from kernels_ti import Snapshot, TimeIsUpError
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.in_one_call import in_time
@@ -244,9 +246,6 @@ class Pick:
 
 def best_object(best: BestCycle | None, command: RunCommand) -> dict[str, Any] | None:
     """Return a best cycle, or path, as `Finished` has it; None without one."""
-    from chordless.graphs.vertex_names import json_name
-    from chordless.words.numbers import decimals
-
     if best is None:
         return None
     found: dict[str, Any] = {

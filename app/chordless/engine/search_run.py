@@ -9,30 +9,36 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, cast
 
 from chordless.engine.channel import Channel
+from chordless.engine.forecast import Forecast
 from chordless.engine.framing import finished_event, search_space, started_event
-from chordless.engine.on_cluster import started_cluster
+from chordless.engine.keeper import Keeper, Place, Session
+from chordless.engine.loop import Search
+from chordless.engine.on_cluster import started_cluster, tell
+from chordless.graphs.load import LoadedGraph, load_as
 from chordless.graphs.paths import new_on_a_cycle, searched_graph
+from chordless.graphs.readers.incoming import Limits
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import SYMMETRY
 from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened
 from chordless.runs.identity import identity_in, identity_of
-from kernels_ti import OptionError
+from kernels_ti import Device, Graph, OptionError, Run, Snapshot
+from kernels_ti.blocks import bulk
+from kernels_ti.blocks.biconnected import bytes_to_split
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.device.device import cuda_is_here
+from kernels_ti.device.memory import host_budget, require_room
+from kernels_ti.estimate.device_choice import device_for
 from kernels_ti.proof import proof_text
+from kernels_ti.state import RunState, Totals
+from kernels_ti.symmetry.space import SymmetricSpace
 
 if TYPE_CHECKING:
     from chordless.cycles.base import CycleOutput
     from chordless.cycles.in_order import SortedOutput
     from chordless.cycles.proof import ProofOutput
-    from chordless.engine.forecast import Forecast
-    from chordless.engine.keeper import Place
-    from chordless.graphs.load import LoadedGraph
     from chordless.runs.checkpoint import Checkpoint
-    from kernels_ti import Device, Graph, Run, Snapshot
-    from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.cluster.local import LocalWorkers
-    from kernels_ti.state import RunState
-
 
 _ROW_FORMATS = ("npy", "parts")
 
@@ -88,10 +94,6 @@ def count_or_search(
 
 def _require_room_to_split(arch: str, memory: int, graph: Graph) -> None:
     """Raise OptionError if a large graph cannot be split into blocks in the memory allowed on the host."""
-    from kernels_ti.blocks.biconnected import bytes_to_split
-    from kernels_ti.device.device import cuda_is_here
-    from kernels_ti.device.memory import require_room
-
     needed = bytes_to_split(graph)
     if needed and (arch in ("cpu", "reference") or (arch == "auto" and not cuda_is_here())):
         require_room(memory, needed, "splitting the graph into blocks")
@@ -103,9 +105,6 @@ def loaded_graph(command: RunCommand) -> LoadedGraph:
         from chordless.graphs.overlap import load_overlap
 
         return load_overlap(command.graph, command.types, command.encoding)
-    from chordless.graphs.load import load_as
-    from chordless.graphs.readers.incoming import Limits
-
     return load_as(command, Limits(command.memory, command.reading_timeout))
 
 
@@ -118,7 +117,6 @@ def _go_on(
 ) -> None:
     """Resume a run from its checkpoint, or report the result of a finished one again."""
     from chordless.runs.checkpoint import open_checkpoint
-    from kernels_ti.blocks import bulk
     from kernels_ti.boundary.values.saved import SavedCount
 
     loaded = directory.graph()
@@ -174,10 +172,6 @@ def search(
 
     Without a device and without a cluster the command's arch is opened.
     """
-    from chordless.engine.keeper import Keeper, Session
-    from chordless.engine.loop import Search
-    from kernels_ti.device.memory import host_budget
-
     graph = loaded.graph
     rows = command.output is not None and command.output_format in _ROW_FORMATS
     if rows:
@@ -260,20 +254,16 @@ def _engine(
     state: RunState | None,
     device: Device | None,
     cluster: LocalWorkers | str | None,
-) -> Iterator[tuple[Run | ClusterRun, Place, ClusterRun | None]]:
+) -> Iterator[tuple[Run | ClusterRun, Device | Place, ClusterRun | None]]:
     """Make the run of a command: on a device of this machine, or on a cluster."""
-    from kernels_ti import Run
-    from kernels_ti.estimate.device_choice import device_for
-
     if cluster is None:
         device = device or device_for(space, command.arch, threads=command.threads)
         yield Run(space, device, state=state), device, None
         return
-    from chordless.engine.on_cluster import ClusterPlace, tell
     from kernels_ti.cluster.connect import held_run
 
     with held_run(cluster, space, state=state, arch=command.arch, threads=command.threads, tell=tell) as run:
-        yield run, ClusterPlace(run), run
+        yield run, Place("cluster", lambda: run.device_name), run
 
 
 def _goes_along(command: RunCommand) -> bool:
@@ -281,9 +271,7 @@ def _goes_along(command: RunCommand) -> bool:
     return command.method == "boundary" or command.pick != "all"
 
 
-def _forecast(command: RunCommand, space: SearchSpace, place: Place) -> Forecast | None:
-    from chordless.engine.forecast import Forecast
-
+def _forecast(command: RunCommand, space: SearchSpace, place: Device | Place) -> Forecast | None:
     if command.part is not None:
         # The whole search of every path is estimated, not a part of it.
         return None
@@ -292,8 +280,6 @@ def _forecast(command: RunCommand, space: SearchSpace, place: Place) -> Forecast
 
 
 def _last_snapshot(checkpoint: Checkpoint, space: SearchSpace) -> Snapshot:
-    from kernels_ti.state import Totals
-
     state = checkpoint.state
     return space.snapshot(
         Totals(state.paths_by_length, state.cycles_by_length),
@@ -306,8 +292,6 @@ def _last_snapshot(checkpoint: Checkpoint, space: SearchSpace) -> Snapshot:
 
 def _symmetry_used(space: SearchSpace) -> dict[str, int] | None:
     """Return how a count used the automorphisms of its graph; None if it is made without them."""
-    from kernels_ti.symmetry.space import SymmetricSpace
-
     if not isinstance(space, SymmetricSpace):
         return None
     return dict(zip(SYMMETRY, (space.automorphisms, space.representatives), strict=True))

@@ -15,6 +15,12 @@ PROTOCOL_VERSION = 3
 Reason = Literal["complete", "limit", "timeout", "interrupted", "closed"]
 
 
+_ERRORS: dict[str, type[ChordlessError]] = {
+    kind.__name__: kind
+    for kind in (GraphError, ReadingStoppedError, OptionError, DeviceError, StatesError, SizeError, CheckpointError)
+}
+
+
 @dataclass(frozen=True)
 class Started:
     """The graph is read, the device is open, the first slice is next.
@@ -253,14 +259,7 @@ class Failed:
 
     def to_error(self) -> ChordlessError:
         """Return the exception that this event reports."""
-        kinds = (
-            *(GraphError, ReadingStoppedError, OptionError, DeviceError),
-            *(StatesError, SizeError, EngineError, CheckpointError),
-        )
-        for known in kinds:
-            if known.__name__ == self.kind:
-                return known(self.message)
-        return EngineError(self.message)
+        return _ERRORS.get(self.kind, EngineError)(self.message)
 
 
 @dataclass(frozen=True)

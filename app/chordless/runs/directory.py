@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from chordless.files import open_own, read_file, remove_leftovers, replaced, same_file, sync_folder, writing
+from chordless.files import open_own, read_file, remove_abandoned, replaced, same_file, sync_folder, writing
 from chordless.protocol.codec import TUPLE_FIELDS, wrong_field
 from chordless.protocol.orders import RunCommand
 from kernels_ti import EngineError
@@ -238,7 +238,7 @@ def reopened(path: str | Path) -> Iterator[RunDirectory]:
         directory = replace(directory, lock=lock)
         directory.require_held()
         with writing(path):
-            remove_leftovers(directory.checkpoint)
+            remove_abandoned(directory.checkpoint)
         yield directory
     finally:
         os.close(lock)
