@@ -212,7 +212,6 @@ backend = Backend()
 
 
 def _independent_cycles(graph: Graph) -> int:
-    """Return how many edges a graph has beyond a spanning forest."""
     import numpy as np
 
     from kernels_ti.blocks.passable import block_edges

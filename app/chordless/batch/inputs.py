@@ -178,7 +178,6 @@ def _between(job: BatchJob, some: DecodedLines, first: int, last: int | None) ->
 
 
 def _read_apart(job: BatchJob, title: str, text: bytes) -> Chunk:
-    """Read one line of a directed graph or a multigraph."""
     try:
         graph, _ = read_graph6(Source(title, text, multigraph=job.multigraph), simplify=job.simplify)
     except GraphError as error:

@@ -147,7 +147,6 @@ class BatchFile:
         os.close(self._descriptor)
 
     def _holds_nothing_else(self) -> bool:
-        """Return whether the output file holds every line of the file beside."""
         here = {_key_of(line) for line in _lines_of(Path(self._path))}
         return all(_key_of(line) in here for line in _lines_of(self._held))
 

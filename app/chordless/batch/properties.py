@@ -97,8 +97,6 @@ def _truth(node: ast.expr) -> ast.expr:
 
 
 class _Counts:
-    """The values of the names for one graph."""
-
     def __init__(self, line: Mapping[str, Any], graph: Callable[[], Graph]) -> None:
         self._line = line
         self._graph = graph

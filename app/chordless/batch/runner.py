@@ -111,7 +111,6 @@ class Batch:
             open_device(arches.pop(), threads=self.command.threads)
 
     def _do_all(self) -> None:
-        """Do the graphs one group after another, until the end or a stop."""
         for launch in self._launches():
             self._do(launch)
             self._attend(report=True)

@@ -154,8 +154,6 @@ _COMMON = (
 
 
 class _Bench(NamedTuple):
-    """A bench, which the module `chordless.bench.NAME` makes."""
-
     summary: str
     description: str
     examples: tuple[str, ...]
@@ -292,7 +290,6 @@ def add_arguments(parser: Parser) -> None:
 
 
 def _add_bench(benches: Any, name: str, bench: _Bench) -> None:
-    """Add the parser of one bench."""
     parser = benches.add_parser(name, help=bench.summary, description=bench.description)
     parser.below.append(lambda: examples(*(f"chordless bench {name} {line}" for line in bench.examples)))
     for option, settings in bench.options:

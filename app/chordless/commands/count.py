@@ -183,7 +183,6 @@ def scope(command: RunCommand) -> str:
 
 
 def _restriction(command: RunCommand) -> str:
-    """Return which vertices and edges the cycles, or paths, contain and do not contain."""
     passed = ", ".join([*command.through, *(f"the edge {edge}" for edge in command.through_edges)])
     return "".join(
         f", {word} {what}"

@@ -112,17 +112,14 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _space(options: argparse.Namespace, loaded: LoadedGraph, *, symmetry: bool) -> SearchSpace:
-    """Return the search space of a search with these options."""
     return search_space(_command(options, symmetry=symmetry), loaded.graph)
 
 
 def _command(options: argparse.Namespace, *, symmetry: bool) -> RunCommand:
-    """Return the search that is estimated."""
     return shared.order_of(RunCommand, options, symmetry=symmetry, memory=None)
 
 
 def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -> int:
-    """Probe while the trial starts, print what came out, return the exit code."""
     from kernels_ti.estimate.estimate import Estimator
     from kernels_ti.estimate.usual_rate import seconds_to_begin, usual_rate
 

@@ -156,7 +156,6 @@ def boundary_lines(
 
 
 def _lines_of(count: AlongBoundary, *, totals: bool) -> Iterator[str]:
-    """Yield what a count takes on one device."""
     where = "in Python" if count.device == "Python" else f"--arch {count.arch} ({count.device})"
     there = "" if count.memory is None else f", {bytes_text(count.memory)} to use"
     yield f"    {where}{there}"

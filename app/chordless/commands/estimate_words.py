@@ -31,7 +31,6 @@ def is_lower_bound(estimate: Estimate) -> bool:
 
 
 def _rate_text(trial: Finished, things: str) -> str:
-    """Return how fast the trial was, for people."""
     begun = "begun paths" if things == "paths" else "paths"
     done, what = (trial.cycles, things) if trial.cycles >= FEWEST_CYCLES else (trial.paths, begun)
     return f"{short_number(done / trial.enumerate_seconds)} {what}/s"
@@ -134,7 +133,6 @@ def _what_they_tell(*ranges: CycleRange) -> str:
 
 
 def _power_of_ten(count: float) -> str:
-    """Return the largest power of ten that is no larger than a count."""
     return f"10^{math.floor(math.log10(count)) if math.isfinite(count) else 308}"
 
 

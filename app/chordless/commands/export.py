@@ -133,7 +133,6 @@ def act(options: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _progress(options: argparse.Namespace, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that shows how many cycles are exported; erase the line at the end."""
     to_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
     mode = "none" if options.quiet else options.progress
     line = ExportLine(mode, sys.stderr, live=is_live(sys.stderr) and not to_terminal)

@@ -57,7 +57,6 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
 
 
 def _seconds_left(finished: Finished) -> float:
-    """Return about how many seconds of search were left."""
     if not finished.share:
         return math.inf
     return finished.enumerate_seconds * (1 - finished.share) / finished.share

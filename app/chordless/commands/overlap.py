@@ -214,7 +214,6 @@ def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any
 
 
 def _count_holes(path: str, web: FoodWeb, options: argparse.Namespace) -> tuple[Finished, int]:
-    """Let the engine count the holes, for each vertex as well."""
     about: dict[str, Any] = {"min_length": SHORTEST_HOLE, "per_vertex": True, "output": None}
     if not comes_through_a_pipe(path):
         return run_engine(shared.order_of(RunCommand, options, graph=path, overlap=True, **about), options)

@@ -57,7 +57,6 @@ def print_table(webs: list[str], options: argparse.Namespace) -> int:
 
 
 def _row(line: dict[str, Any], types: str | None, encoding: str | None) -> dict[str, Any]:
-    """Return the row of a web from the line that the engine wrote."""
     row = {**dict.fromkeys(COLUMNS), "web": line["graph"], "status": line["status"], "error": line["error"]}
     if line["status"] == "error":
         return row

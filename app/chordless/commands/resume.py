@@ -79,14 +79,12 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _changed(command: RunCommand, options: argparse.Namespace) -> RunCommand:
-    """Return the command that goes on, as it is run now."""
     given = ("arch", "threads", "memory", "checkpoint_every")
     changed = {name: getattr(options, name) for name in given if getattr(options, name) is not None}
     return replace(command, program_start=options.program_start, timeout=options.timeout, **changed)
 
 
 def _check_pick(command: RunCommand, options: argparse.Namespace) -> None:
-    """Refuse options that a run of ``longest`` or ``sample`` does not have."""
     unfit = [f"--{name}" for name in ("limit", "threads", "cluster", "gpus") if getattr(options, name)]
     if command.pick == "sample" and options.json:
         unfit.append("--json")

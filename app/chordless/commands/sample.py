@@ -89,7 +89,6 @@ def check_draws(
 
 
 def _check_folder(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """End with a usage error for what does not go with a sample in a run directory."""
     if options.checkpoint is not None:
         parser.error(f"-o {options.output} is a folder, which keeps a checkpoint anyway: leave --checkpoint out")
     if options.method == "search":

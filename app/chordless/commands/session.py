@@ -159,7 +159,6 @@ def _require_other_files(command: RunCommand, events: str | None) -> None:
 
 
 def _end_of(events: Sequence[Event], recording: IO[str] | None, *, quiet: bool) -> tuple[Finished, int]:
-    """Record and show the events of a search that is over; return its end and the exit code."""
     for event in events:
         if recording is not None:
             record(recording, event)
@@ -197,7 +196,6 @@ def print_notes(notes: Sequence[str]) -> None:
 
 
 def _follow(engine: EngineProcess, display: ProgressDisplay, *, quiet: bool) -> Finished | Failed:
-    """Show the events up to the last one; return it."""
     while not isinstance(event := engine.poll(_TICK_SECONDS), (Finished, Failed)):
         if isinstance(event, Started) and not quiet:
             display.clear()

@@ -134,7 +134,6 @@ class Trial:
 
 
 def _command(options: argparse.Namespace, folder: str, loaded: LoadedGraph | None) -> RunCommand:
-    """Return the run of which the trial is the beginning."""
     fields = {"timeout": options.seconds}
     if loaded is not None:
         # The pipe has been read; the engine gets a copy.

@@ -142,7 +142,6 @@ def _telling_of_totals(command: RunCommand, graph: Graph) -> Iterator[None]:
 def _opened(
     command: RunCommand, graph: Graph, standard_output: int, position: Mapping[str, int] | None
 ) -> Iterator[CycleOutput]:
-    """Open the output of a pick."""
     with open_output(command, graph, standard_output, position) as output:
         yield as_paths(output, command, graph)
 

@@ -162,7 +162,6 @@ def _reported_enough(watch: Watch, reports: _Reports) -> bool:
 
 
 def _kept(checkpoint: Checkpoint) -> Progress:
-    """Return a report of the totals that a checkpoint has."""
     counts, seconds = checkpoint.state.cycles_by_length, checkpoint.state.seconds
     share = checkpoint.state.share
     return replace(NOTHING_YET, seconds=seconds, cycles=sum(counts.values()), cycles_by_length=counts, share=share)

@@ -53,7 +53,6 @@ def search_space(command: RunCommand, graph: Graph, *, rows: bool = False) -> Se
 
 
 def _about(command: RunCommand, loaded: LoadedGraph, sessions: Sessions) -> dict[str, Any]:
-    """Return the fields of the first and the last event about the graph and the machine, with the version."""
     from chordless.graphs.vertex_names import json_name
 
     graph, library = loaded.graph, None if sessions.arch == "reference" else taichi_door.name_and_version()

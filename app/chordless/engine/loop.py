@@ -118,7 +118,6 @@ class Search:
         return None
 
     def _between_slices(self) -> Reason | None:
-        """Do what may only be done between two slices."""
         reason = self._attend()
         while reason is None:
             if self.channel.checkpoint_asked and self.keeper is None:

@@ -255,7 +255,6 @@ def _engine(
     device: Device | None,
     cluster: LocalWorkers | str | None,
 ) -> Iterator[tuple[Run | ClusterRun, Device | Place, ClusterRun | None]]:
-    """Make the run of a command: on a device of this machine, or on a cluster."""
     if cluster is None:
         device = device or device_for(space, command.arch, threads=command.threads)
         yield Run(space, device, state=state), device, None
@@ -267,7 +266,6 @@ def _engine(
 
 
 def _goes_along(command: RunCommand) -> bool:
-    """Return whether a command is carried out along a boundary, without a search."""
     return command.method == "boundary" or command.pick != "all"
 
 

@@ -115,7 +115,6 @@ def _build(kinds: Mapping[str, type[_Message]], name: Any, values: dict[str, Any
 
 @functools.cache
 def _types_by_field(name: str) -> dict[str, tuple[tuple[type, ...], tuple[str, ...]]]:
-    """Return the types, and the words if there are only some, that the value of each field may have."""
     kind: type = {**_COMMANDS, **_EVENTS}[name]
     hints = get_type_hints(kind)
     return {key: (_classes(hint), _choices(hint)) for key, hint in hints.items() if get_origin(hint) is not ClassVar}

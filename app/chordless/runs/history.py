@@ -155,7 +155,6 @@ def foreign_files(path: Path) -> list[str]:
 
 
 def _foreign(names: set[str]) -> set[str]:
-    """Return the names in a folder that are not those of a run's files."""
     return {name for name in names - _OF_A_RUN if not is_leftover(name, _FIRST)}
 
 
