@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 import time
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
@@ -89,7 +89,8 @@ def estimate_cycles(
     """
     began = time.perf_counter()
     given: Any = seconds
-    if isinstance(given, bool) or not (isinstance(given, Real) and 0 < float(given) < math.inf):
+    is_number = isinstance(given, Real) and not isinstance(given, bool)
+    if not (is_number and 0 < given <= sys.float_info.max):
         raise OptionError(f"seconds must be a number of seconds above 0, not {seconds!r}")
     require_seed(seed)
     require_flags(symmetry=symmetry)

@@ -163,4 +163,5 @@ def _places(drawn: Keys, came: Keys) -> tuple[npt.NDArray[np.int64], Keys]:
 
 
 def _at_once(words: int) -> int:
-    return max(_BYTES_AT_ONCE // (8 * words), 1)
+    """Return how many bit rows to take at a time; a graph without vertices has no words."""
+    return max(_BYTES_AT_ONCE // (8 * max(words, 1)), 1)

@@ -61,13 +61,12 @@ class Watch:
 
     def __init__(self, timeout: float | None = None, progress: ProgressOption = False) -> None:
         seconds: Any = timeout
-        if seconds is not None and (
-            isinstance(seconds, bool) or not (isinstance(seconds, Real) and float(seconds) > 0)
-        ):
+        is_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
+        if seconds is not None and not (is_number and seconds > 0):
             raise OptionError(f"timeout must be a number of seconds above 0, not {seconds!r}")
         if not isinstance(progress, bool) and not callable(progress):
             raise OptionError(f"progress must be True, False or a function of one argument, not {progress!r}")
-        self.timeout = math.inf if timeout is None else float(timeout)
+        self.timeout = math.inf if seconds is None or seconds > sys.float_info.max else float(seconds)
         self._bar = _Bar() if progress is True and _somebody_looks() else None
         self._tell: Callable[[Progress], object] | None = progress if callable(progress) else self._bar
         self._began = time.perf_counter()

@@ -104,6 +104,10 @@ def test_a_header_does_not_fill_the_memory(tmp_path, name, text):
         load_graph(str(path), limits=LITTLE)
 
 
+def test_a_time_longer_than_the_system_takes_is_no_limit():
+    assert load_graph("petersen", limits=Limits(seconds=1e300)).graph.n == 10
+
+
 def test_reading_ends_with_its_time(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -222,6 +222,11 @@ def test_the_command_draws_by_a_search(tmp_path, capfd):
     assert "--checkpoint is for the method boundary" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("method", ["search", "boundary"])
+def test_of_a_graph_without_vertices_nothing_is_drawn(method):
+    assert len(sample_cycles(Graph.from_edges(0, []), 3, method=method)) == 0
+
+
 def test_a_number_that_is_none_is_refused():
     with pytest.raises(OptionError, match="must be a whole number from 0 on, not -1"):
         sample_cycles(generate("petersen"), -1)

@@ -123,6 +123,10 @@ def test_the_clock_runs_only_while_something_is_sought() -> None:
     assert watch.too_late()
 
 
+def test_a_time_above_every_float_is_no_limit() -> None:
+    assert chordless.count_cycles(nx.petersen_graph(), timeout=10**400).complete
+
+
 def test_errors_that_are_documented_can_be_imported() -> None:
     named = set()
     for name in chordless.__all__:

@@ -58,6 +58,11 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "arch of a path": (lambda: chordless.longest_path(PETERSEN, 0, 6, arch=None), OptionError, "there is no arch None"),
     "arch of draws": (lambda: chordless.sample_cycles(PETERSEN, arch="gpu"), OptionError, "there is no arch 'gpu'"),
     "time a bool": (lambda: chordless.count_cycles(PETERSEN, timeout=True), OptionError, "timeout must be a number"),
+    "time of an estimate": (
+        lambda: chordless.estimate_cycles(PETERSEN, seconds=10**400),
+        OptionError,
+        "seconds must be a number",
+    ),
     "vertices of a search by name": (lambda: Options(through=("a",)), OptionError, "through has indices of vertices"),
     "vertices of a search a number": (lambda: Options(avoid=5), OptionError, "avoid has indices of vertices"),
     "edges of a search a pair": (lambda: Options(avoid_edges=(0, 1)), OptionError, "avoid_edges has pairs of indices"),

@@ -140,7 +140,7 @@ def ends_in_time(name: str, limits: Limits) -> Iterator[None]:
         )
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, limits.seconds)
+    signal.setitimer(signal.ITIMER_REAL, min(limits.seconds, threading.TIMEOUT_MAX))
     try:
         yield
     finally:
