@@ -264,7 +264,7 @@ JOURNEYS = {
         _START,
         Step("typed", ("C-u",), "petersen", ("10 vertices",)),
         # From the field of the graph backwards: on a large terminal there are more fields after it.
-        Step("no-ends", (*12 * ("BTab",), "Down"), shows=("From", "name a vertex")),
+        Step("no-ends", (*13 * ("BTab",), "Down"), shows=("From", "name a vertex")),
         Step("from", ("Tab",), "1", ("From",)),
         Step("to", ("Tab",), "1", ("two different",)),
         Step("other", ("C-u",), "7", ("from 1 to 7",)),

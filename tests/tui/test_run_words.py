@@ -189,6 +189,13 @@ def test_picked_cycles_are_told_with_what_they_were_picked_from(pick, found, cyc
     assert run_words.has_picked(state) == bool(cycles)
 
 
+def test_a_cycle_that_was_found_without_a_boundary_has_no_states():
+    found = replace(RUNNING, phase="finished", reason="complete", states=0, width=0)
+    assert tile_words.paths_tile(found).short == "no states"
+    assert frontier_words(found)[0] == "No boundary was needed, and no states."
+    assert tile_words.paths_tile(replace(found, states=9, width=3)).short == "9 states at the most"
+
+
 def test_every_ending_has_words_and_a_glyph_of_its_own():
     states = [RunState(phase=phase) for phase in ("starting", "running", "paused", "failed", "lost")]
     states += [RunState(phase="finished", reason=reason) for reason in ("complete", "limit", "timeout", "interrupted")]

@@ -90,6 +90,8 @@ def paths_tile(state: RunState) -> TileWords:
         return TileWords("none yet", (best,), best, (f"boundary of {state.width:,} so far",))
     if state.states == 0 and state.is_over and state.reason != "complete":
         return TileWords("none", ("no order of the vertices was found",), "no states")
+    if state.states == 0 and not state.width and state.reason == "complete":
+        return TileWords("none", ("no boundary was needed",), "no states")
     if state.states is not None:
         held = "state" if state.states == 1 else "states"
         held += " at the most" if state.is_over else ""
