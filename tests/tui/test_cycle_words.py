@@ -102,6 +102,7 @@ def test_a_graph_that_cannot_be_read_again_is_taken_from_the_run(tmp_path, graph
         ("╭──╮│┃", "+--+||"),
         ("▁▔█▌", "    "),
         ("🔎 ▶ …", ">  > ."),
+        ("▸ ▾", "+ -"),
         ("naïve 日本", "na?ve ? ? "),
         ("as it is", "as it is"),
     ],

@@ -117,6 +117,8 @@ def test_memory_is_held_against_the_budget_of_the_device_that_has_it():
         ("running", 99.5, "just now"),
         ("paused", 88.0, "12 s before the pause"),
         ("failed", 88.0, "12 s before the end"),
+        ("failed", 99.5, "500 ms before the end"),
+        ("lost", 100.0, "at the end"),
         ("finished", 99.9, "at the end"),
         ("running", None, "none yet"),
     ],

@@ -18,7 +18,7 @@ from chordless.tui.run_words import (
     times_words,
     unsaved_seconds,
 )
-from chordless.words.numbers import bytes_text, duration_text, large_number, share_text, short_number
+from chordless.words.numbers import bytes_text, duration_text, large_number, seconds_text, share_text, short_number
 from kernels_ti.errors import quantity, vertices_text
 
 _NEARLY_ALL, _NARROW = 0.999, 2
@@ -192,7 +192,9 @@ def checkpoint_tile(state: RunState) -> TileWords:
     is_long = len(f"{kept:,}") > _LONGEST_EXACT
     notes = (f"at about {short_number(kept)} {state.thing}s" if is_long else f"at {quantity(kept, state.thing)}",)
     now = "just now" if when == "ago" else when.replace("before", "at")
-    value = now if age < 1 else f"{rough_seconds(age)} {when}"
+    # An engine that was killed has saved nothing at its end.
+    is_lost = state.phase in ("failed", "lost") and age > 0
+    value = now if age < 1 and not is_lost else f"{rough_seconds(age) if age >= 1 else seconds_text(age)} {when}"
     return TileWords(value, notes, f"last checkpoint {value}", (f"checkpoint {value}", f"saved {value}"))
 
 

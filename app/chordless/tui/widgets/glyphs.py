@@ -14,7 +14,20 @@ from textual.widget import Widget
 from chordless.words.shown import without_controls
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
-_STAND_INS = {"…": ".", "·": "|", "•": "*", "●": "*", "▶": ">", "▼": "v", "▲": "^", "🔎": ">", "─": "-", "│": "|"}
+_STAND_INS = {
+    "…": ".",
+    "·": "|",
+    "•": "*",
+    "●": "*",
+    "▶": ">",
+    "▼": "v",
+    "▲": "^",
+    "▸": "+",
+    "▾": "-",
+    "🔎": ">",
+    "─": "-",
+    "│": "|",
+}
 
 
 class AsciiFilter(LineFilter):

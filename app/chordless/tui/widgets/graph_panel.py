@@ -21,7 +21,6 @@ from textual.widgets.option_list import Option
 from chordless.graphs.generators import known_kinds
 from chordless.tui.actions import list_bindings
 from chordless.tui.widgets.choice import PickList
-from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.text_field import TextField
 
 _TITLES = {"examples": "Examples", "recent": "Recent", "files": "Files"}
@@ -111,8 +110,7 @@ class GraphPanel(Vertical):
         return self.query_one(ContentSwitcher).current if self.is_mounted else None
 
     def _title(self, name: str) -> str:
-        closed, opened = "+-" if is_ascii(self) else "▸▾"
-        return f"{opened if self.unfolded == name else closed} {_TITLES[name]}"
+        return f"{'▾' if self.unfolded == name else '▸'} {_TITLES[name]}"
 
     @on(Button.Pressed)
     def _fold(self, event: Button.Pressed) -> None:
