@@ -241,6 +241,8 @@ def _boundary_words(state: RunState) -> tuple[str, ...]:
     width = vertices_text(state.width)
     if state.phase == "finished" and state.reason != "complete" and not state.states:
         return ("It ended while an order of the vertices was sought: nothing was counted.", "it ended before the count")
+    if state.phase == "finished" and not state.states and not state.width:
+        return ("No boundary was needed, and no states.", "no states")
     if state.phase == "finished":
         most = f"{quantity(state.states or 0, 'state')} at the most"
         return (f"Along a boundary of at most {width}: {most}.", f"{most}, boundary {state.width:,}", most)
