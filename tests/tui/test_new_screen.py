@@ -232,6 +232,14 @@ def test_the_arrow_keys_choose():
     fill(SMALL, steps, graph="petersen")
 
 
+def test_the_whole_form_is_seen_on_a_large_terminal():
+    async def steps(pilot):
+        form = pilot.app.screen.query_one("#form")
+        assert form.max_scroll_y == 0, "the last field is out of sight"
+
+    fill(LARGE, steps, graph="grid:3x3")
+
+
 def test_the_lightest_even_cycle_is_asked_for_by_its_weights():
     async def steps(pilot):
         screen = pilot.app.screen

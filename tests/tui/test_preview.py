@@ -162,6 +162,13 @@ def test_a_search_breadth_first_has_no_time_of_its_own():
     )
 
 
+def test_what_is_chosen_is_not_advised():
+    outlook = Outlook(CycleRange(7.4e8, 6.3e8, 8.9e8), 25.0, QUICK, 2)
+    assert outlook.lines(along_boundary=True)[-1] == "A count along a boundary takes about 200 ms."
+    vague = replace(outlook, cycles=CycleRange(0, 0, math.inf), is_last=False)
+    assert vague.lines(along_boundary=True) == ("estimating ...", "A count along a boundary takes about 200 ms.")
+
+
 def test_a_vague_estimate_is_followed_by_a_better_one(monkeypatch):
     """At first no walk fits into a probe. The count along a boundary is told even before the number of cycles is."""
     monkeypatch.setattr(outlook_module, "_SECONDS", 0.0)
@@ -342,6 +349,7 @@ def test_one_key_takes_the_other_way_to_count(size, monkeypatch):
         await pilot.press("f2")
         await until(pilot, lambda: line().endswith("A search: about 42 s. f2 takes the search."))
         assert app.screen.query_one("#what", Choice).chosen == "boundary"
+        assert "Find: along" not in said(app, "#preview-estimate")
         await pilot.press("f2")
         await until(pilot, lambda: line().endswith("f2 takes the boundary."))
         # A count of some cycles is none along a boundary.

@@ -26,6 +26,17 @@ class Stage(App[None]):
         yield RecentRuns()
 
 
+def test_one_cycle_is_one():
+    async def steps(pilot):
+        recent = pilot.app.query_one(RecentRuns)
+        recent.runs = [replace(RUN, cycles=1)]
+        recent._fill()
+        await pilot.pause()
+        return text_of(pilot.app)
+
+    assert " 1 cycle  " in drive(Stage(), (90, 20), steps)
+
+
 @pytest.mark.parametrize("width", [36, 58, 62, 70, 73, 90])
 def test_a_run_takes_one_line(width):
     async def steps(pilot):

@@ -39,6 +39,7 @@ _MOST_VERTICES, _MOST_SEED_WORDS = 20_000, 1_000_000
 _LONG_SEARCH = 300.0
 _LONG_COUNT = 10.0
 _LARGEST_LIST = 1 << 60  # Bytes; a larger number says no more
+_ADVICE = " (Find: along a boundary)"
 _OTHERWISE = " Stop after some, or bound the length."
 _UNKNOWN = CycleRange(0, 0, math.inf)
 
@@ -55,13 +56,15 @@ class Outlook:
     is_last: bool = True  # Whether no better estimate follows
     thing: str = "cycle"  # Or ``path``
 
-    def lines(self, *, breadth_first: bool = False) -> tuple[str, ...]:
-        """Return the estimate in words: how many, how long, which method."""
+    def lines(self, *, breadth_first: bool = False, along_boundary: bool = False) -> tuple[str, ...]:
+        """Return the estimate in words: how many, how long, which method; what is chosen already is not advised."""
+        method = self._which_method()
+        method = method.replace(_ADVICE, "") if along_boundary else method
         if not self.is_last and self.cycles.is_vague:
-            return ("estimating ...", self._which_method())
+            return ("estimating ...", method)
         if breadth_first:
             return (self._how_many(), "Breadth first, a search takes far longer than with two ends.")
-        return (self._how_many(), self._how_long(), self._which_method())
+        return (self._how_many(), self._how_long(), method)
 
     def times_if_long(self, left: float | None) -> str:
         """Return both times where a search at work takes very long, "" otherwise; `left` is None if nobody can say."""
@@ -132,7 +135,7 @@ class Outlook:
             return "Method: search." + ("" if is_known and self.seconds <= LONGEST_COUNT else _OTHERWISE)
         if not along.fits:
             return f"A count along a boundary {does_not_fit_text(along.bytes)}.{_OTHERWISE}"
-        advice = " (Find: along a boundary)." if along.seconds <= LONGEST_COUNT else f".{_OTHERWISE}"
+        advice = f"{_ADVICE}." if along.seconds <= LONGEST_COUNT else f".{_OTHERWISE}"
         return f"A count along a boundary takes {self._time_along(along)}{advice}"
 
     def _time_along(self, along: Expected) -> str:

@@ -156,6 +156,8 @@ def _share_done(state: RunState) -> float:
 
 def memory_tile(state: RunState) -> TileWords:
     """Return the memory that the search uses, and the budget."""
+    if state.phase == "starting" and not state.memory_bytes:
+        return TileWords("not known yet", (), "memory not known yet", ("memory",))
     on_gpu = state.arch in ("cuda", "vulkan")
     budget = state.options.get("memory")
     # On a GPU the budget limits the buffers of the device.

@@ -87,7 +87,8 @@ class PreviewedForm(Page):
             graph = (question.text, question.reading, question.types, changed)
             preview.show(PreviewQuestion(graph, command), source.facts)
             preview.tell_known(self._counted_before())
-            preview.tell_growth(breadth_first=choices.expansion == "paper")
+            along_boundary = choices.find == "boundary"
+            preview.tell_way(breadth_first=choices.expansion == "paper", along_boundary=along_boundary)
         elif source.fault is not None:
             preview.show(None, None)
             preview.tell_known("")

@@ -66,7 +66,7 @@ class GraphPreview(Vertical):
         self._is_whole = True
         self._estimate_lines: tuple[str, ...] = ()
         self._known = ""
-        self._is_breadth_first = False
+        self._way = {"breadth_first": False, "along_boundary": False}
         self.outlook: Outlook | None = None
         # Threads may still report after the screen was removed. A query would fail then, so the parts are attributes.
         self._view = GraphView(id="preview-graph", crowded_names=False)
@@ -120,10 +120,10 @@ class GraphPreview(Vertical):
             self._known = sentence
             self._show_estimate()
 
-    def tell_growth(self, *, breadth_first: bool) -> None:
-        """Tell how long a search takes in which paths grow at one end, or at two."""
-        if breadth_first != self._is_breadth_first:
-            self._is_breadth_first = breadth_first
+    def tell_way(self, **way: bool) -> None:
+        """Fit the estimate to the chosen way; for `way` see `Outlook.lines`."""
+        if way != self._way:
+            self._way = way
             self._show_estimate()
 
     def leave(self, text: str) -> None:
@@ -175,7 +175,7 @@ class GraphPreview(Vertical):
         """Show the sentences one below another, or in one paragraph below a form that has no room beside it."""
         lines = self._estimate_lines
         if self.outlook is not None:
-            lines = self.outlook.lines(breadth_first=self._is_breadth_first)
+            lines = self.outlook.lines(**self._way)
         if self._known:
             lines = (self._known,)
         self._estimate.update((" " if self.screen.has_class("-narrow") else "\n").join(lines))

@@ -80,7 +80,8 @@ class RecentRuns(Vertical):
             line = cut(f"{glyph} {_name(run, room - len(glyph) - 1)}", room, ascii_only=is_ascii(self))
             return Text(f"{line[:room]:<{room}} {about:>{_SHORT_COUNT - 1}}", no_wrap=True, overflow="ellipsis")
         name = f"{_name(run, _GRAPH_WIDTH):<{_GRAPH_WIDTH}}"
-        line = f"{state:<{_STATE_WIDTH}} {name} {count:>{_COUNT_WIDTH}} {thing_of_run(run)}s  {when(run.began)}"
+        things = f"{thing_of_run(run)}{' ' if run.cycles == 1 else 's'}"
+        line = f"{state:<{_STATE_WIDTH}} {name} {count:>{_COUNT_WIDTH}} {things}  {when(run.began)}"
         return Text(line, no_wrap=True, overflow="ellipsis")
 
     @on(OptionList.OptionSelected)
