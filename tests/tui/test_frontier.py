@@ -207,7 +207,7 @@ def test_the_view_shows_words_the_size_over_time_the_strip_and_what_waits_now(as
 def test_a_blank_stands_before_the_end_of_the_time_axis(width, monkeypatch):
     monkeypatch.setattr(FrontierView, "_style", lambda view, part: Style())
     view = FrontierView()
-    view._seconds = 14.9
+    view._state = RunState(seconds=14.9)
     assert view._time_axis(width - 7, 0, width).text.rstrip().endswith((" over time 14.9 s", "   14.9 s"))
 
 

@@ -236,6 +236,10 @@ def list_bindings(**methods: str) -> list[BindingType]:
     ]
 
 
+SCROLLING = list_bindings(up="scroll_up", down="scroll_down", first="scroll_home", last="scroll_end")
+"""The ``BINDINGS`` of what scrolls without a cursor."""
+
+
 def keys_of(action: Action, chosen: dict[str, str]) -> list[str]:
     """Return the keys of an action. `chosen` maps the ids of some actions to the user's own keys."""
     return [key.strip() for key in chosen.get(action.id, action.keys).split(",")]

@@ -27,7 +27,7 @@ class ReplayFeed(Feed):
 
     A speed of 1 is the original one, 2 is twice as fast, and 0 delivers everything at once. No wait is longer than 5 s.
     `position` and `length` are recorded seconds from the first event, to the newest one that was played and to the
-    last. The length is None if the last event cannot be read.
+    last. The length is None if the last event cannot be read. It `has_ended` when all events have been played.
     """
 
     def __init__(self, path: Path, speed: float = 1.0) -> None:
@@ -39,7 +39,7 @@ class ReplayFeed(Feed):
         self.paused = False
         self._target: float | None = None
         self._wake = threading.Event()
-        self._is_over = self._is_rewound = self._is_backward = False
+        self.has_ended = self._is_rewound = self._is_backward = False
         if path.is_dir():
             self.directory = path
         try:
@@ -55,14 +55,9 @@ class ReplayFeed(Feed):
         if last is not None:
             self.length = max(last - self._first, 0.0)
 
-    @property
-    def has_ended(self) -> bool:
-        """Whether all events have been played."""
-        return self._is_over
-
     def toggle(self) -> None:
         """Pause, or go on. A replay that has ended begins again."""
-        if self._is_over and not self.paused:
+        if self.has_ended and not self.paused:
             self.seek(-self.position)
         else:
             self.paused = not self.paused
@@ -96,18 +91,18 @@ class ReplayFeed(Feed):
 
     def settle(self, state: RunState) -> RunState:
         """Mark the run as lost if the recording has ended before the run. A replay cannot be resumed."""
-        return replace(state.lost() if self._is_over else state, can_resume=False)
+        return replace(state.lost() if self.has_ended else state, can_resume=False)
 
     def _feed(self) -> None:
         while not self._closing.is_set():
             if self._play():
-                self._is_over = True
+                self.has_ended = True
                 self._target = None
                 self._flush()
                 # Wait at the end: the user may go back.
                 while self._target is None and not self._closing.is_set():
                     self._rest(_SECONDS_AT_REST)
-            self._is_over, self._is_rewound, self.position = False, True, 0.0
+            self.has_ended, self._is_rewound, self.position = False, True, 0.0
 
     def _play(self) -> bool:
         """Play from the first event on. Return False when the user wants to go back."""

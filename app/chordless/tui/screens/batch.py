@@ -11,7 +11,7 @@ from rich.markup import escape
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Center, Horizontal, Vertical
-from textual.widgets import Button, Input, Static
+from textual.widgets import Button, Static
 
 from chordless.protocol.orders import BatchCommand
 from chordless.tui.actions import bindings_of, key_of
@@ -223,11 +223,6 @@ class BatchScreen(SortedBatch):
         if self._is_to_start:
             self._is_to_start = False
             self.action_start()
-
-    @on(Input.Submitted)
-    def _submitted(self) -> None:
-        """Enter in a text field goes on to the next field. Only Start starts."""
-        self.focus_next()
 
     def _known(self, output: str) -> RecentBatch | None:
         return next((batch for batch in self._recent if batch.output == output), None)

@@ -11,7 +11,6 @@ from typing import ClassVar
 from rich.segment import Segment
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container, Horizontal, VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
@@ -25,7 +24,7 @@ from chordless.runs import mailbox
 from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
 from chordless.tui import run_words, tile_words
-from chordless.tui.actions import bindings_of, list_bindings
+from chordless.tui.actions import SCROLLING, bindings_of
 from chordless.tui.run_list import ASKED
 from chordless.tui.screens.page import Page
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, found_series, paths_series
@@ -51,9 +50,7 @@ class Fact:
 class CountsTable(ScrollView, can_focus=True):
     """The counts of two runs: a line for each length with a count in either. Differences are marked."""
 
-    BINDINGS: ClassVar[list[BindingType]] = list_bindings(
-        up="scroll_up", down="scroll_down", first="scroll_home", last="scroll_end"
-    )
+    BINDINGS = SCROLLING
     COMPONENT_CLASSES: ClassVar[set[str]] = {"counts--heading", "counts--same", "counts--different"}
 
     _headings = ("length", "", "", "B - A")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rich.table import Table
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
-from chordless.tui.actions import ACTIONS, WHERE, actions_of, display_of, keys_of, list_bindings
+from chordless.tui.actions import ACTIONS, SCROLLING, WHERE, actions_of, display_of, keys_of
 from chordless.tui.marks import sentence
 from chordless.tui.screens.page import Page
 from chordless.tui.settings import settings_path
@@ -45,9 +42,7 @@ _SCREENS = tuple(dict.fromkeys(action.screen for action in ACTIONS))
 class _Page(VerticalScroll):
     """The page. It scrolls with the keys of a list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = list_bindings(
-        up="scroll_up", down="scroll_down", first="scroll_home", last="scroll_end"
-    )
+    BINDINGS = SCROLLING
 
 
 class HelpScreen(Page):

@@ -140,11 +140,6 @@ class SettingsScreen(Page):
                 self.notify(str(error), severity="warning")
         app.remember(settings)
 
-    @on(Input.Submitted)
-    def _submitted(self) -> None:
-        """Enter in a text field goes on to the next field."""
-        self.focus_next()
-
     def _faults(self) -> dict[str, str]:
         typed = {row.name or "": row.value for row in self.query(FormRow)}
         folder = expanded(typed.pop("runs_folder", ""))

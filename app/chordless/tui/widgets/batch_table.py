@@ -19,12 +19,10 @@ _ERROR_WIDTH = 40
 class BatchTable(LineTable[BatchLine]):
     """Shows number, status, size and results of each graph, or its error."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._number_width = 1
-        self._generation = 0
-        self._is_ordered = False
-        self._known: frozenset[str] = frozenset()
+    _number_width = 1
+    _generation = 0
+    _is_ordered = False
+    _known: frozenset[str] = frozenset()
 
     def show_lines(self, lines: BatchLines, *, follow: bool = False, anew: bool = False) -> None:
         """Show these lines. The cursor stays on its graph.

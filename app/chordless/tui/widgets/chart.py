@@ -79,13 +79,11 @@ class EvolutionChart(Picture, can_focus=True):
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"chart--{part}" for part in (*LOOKS, "axis", "text")}
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._series: tuple[Series, ...] = ()
-        self._longest = 0
-        self._nothing = ""
-        self._is_log = True
-        self._cursor: int | None = None
+    _series: tuple[Series, ...] = ()
+    _longest = 0
+    _nothing = ""
+    _is_log = True
+    _cursor: int | None = None
 
     def show(self, series: tuple[Series, ...], longest: int = 0, nothing: str = "") -> None:
         """Show these curves on an axis that goes on to the length `longest` at least, or without counts `nothing`."""

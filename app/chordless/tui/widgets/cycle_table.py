@@ -18,13 +18,11 @@ _LENGTH_WIDTH = 8
 class CycleTable(LineTable[FoundCycle]):
     """Shows the number, the length and the vertices of each cycle or path, in its order."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._names: Sequence[str] = ()
-        self._separator = " "
-        self._thing = "cycle"
-        self._sorted_by_length = ""
-        self._number_width = len("number")
+    _names: Sequence[str] = ()
+    _separator = " "
+    _thing = "cycle"
+    _sorted_by_length = ""
+    _number_width = len("number")
 
     def set_names(self, names: Sequence[Hashable], thing: str = "cycle") -> None:
         """Set the names of the vertices, and the word for what they form."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
-from textual.binding import BindingType
 from textual.events import Resize
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from chordless.runs.state import LogLine
-from chordless.tui.actions import list_bindings
+from chordless.tui.actions import SCROLLING
 
 # Escape sequences, which drivers print to colour a terminal, and all other control characters.
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
@@ -25,19 +25,15 @@ _INDENT = len("00:00:00 ")
 class EventLog(ScrollView, can_focus=True):
     """Shows the newest line, unless the user has scrolled away from it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = list_bindings(
-        up="scroll_up", down="scroll_down", first="scroll_home", last="scroll_end"
-    )
+    BINDINGS = SCROLLING
     COMPONENT_CLASSES: ClassVar[set[str]] = {"event-log--time", "event-log--text"}
 
     # Lines are then wrapped to the same width with and without a scroll bar.
     DEFAULT_CSS = "EventLog { scrollbar-gutter: stable; }"
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._log: tuple[LogLine, ...] = ()
-        self._rows: list[tuple[str, str]] = []
-        self._width = 0
+    _log: tuple[LogLine, ...] = ()
+    _rows: Sequence[tuple[str, str]] = ()
+    _width = 0
 
     def show(self, log: tuple[LogLine, ...]) -> None:
         """Show these lines."""

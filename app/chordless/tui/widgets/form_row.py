@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textual import on
 from textual.containers import Horizontal
 from textual.suggester import Suggester
 from textual.widget import Widget
@@ -49,6 +50,12 @@ class FormRow(FormLine):
         # If the whole terminal loses the focus, the cursor stays where it is.
         if self.app.app_focus:
             self._show_beginning()
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        """Enter goes on to the next field. Only Start starts."""
+        event.stop()
+        self.screen.focus_next()
 
     def put(self, text: str) -> None:
         """Replace the content of the field."""

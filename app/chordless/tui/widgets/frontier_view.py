@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from chordless.runs.course import Course, PathCourse
+from chordless.runs.course import PathCourse
 from chordless.runs.state import RunState
 from chordless.tui.widgets.glyphs import bar, is_ascii
 from chordless.tui.widgets.picture import Picture
@@ -40,37 +40,29 @@ class FrontierView(Picture):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"frontier--{part}" for part in ("hot", "hottest", "words", "axis")}
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._shown: tuple[object, ...] = ()
-        self._words: tuple[str, ...] = ("",)
-        self._course, self._paths = Course(), PathCourse()
-        self._waiting: dict[int, int] = {}
-        self._seconds = 0.0
-        self._step = "path"
+    _state = RunState()
+    _shown: tuple[object, ...] = ()
 
     def show(self, state: RunState) -> None:
         """Show the frontier of this state."""
-        words = frontier_words(state)
-        course, paths = state.frontier_course, state.path_course
-        now = (words, course, paths.reports_in_last, paths.totals, state.waiting_by_length)
-        if now == self._shown:
-            return
-        self._shown, self._words, self._course, self._paths = now, words, course, paths
-        self._waiting, self._seconds, self._step = state.waiting_by_length, state.seconds, state.step
-        self.set_class(not paths.lengths, "-words-only")
-        self.draw_again()
+        paths = state.path_course
+        course, waiting = state.frontier_course, state.waiting_by_length
+        now = (frontier_words(state), course, paths.reports_in_last, paths.totals, waiting)
+        if now != self._shown:
+            self._shown, self._state = now, state
+            self.set_class(not paths.lengths, "-words-only")
+            self.draw_again()
 
     def drawn(self, width: int, height: int) -> list[Strip]:
         """Draw the words, the area and the strip."""
         words_style = self.get_component_rich_style("frontier--words")
-        text = next((words for words in self._words if len(words) <= width), "")
+        text = next((words for words in frontier_words(self._state) if len(words) <= width), "")
         strips = [Strip([Segment(f"{text:<{width}}", words_style)], width)]
-        lengths = self._paths.lengths
+        lengths = self._state.path_course.lengths
         if height < 3 or not lengths:
             return strips
         has_axis = height >= _LINES_WITH_AXIS
-        now = _NOW if width >= _COLUMNS_WITH_NOW and self._waiting else 0
+        now = _NOW if width >= _COLUMNS_WITH_NOW and self._state.waiting_by_length else 0
         columns = width - _MARGIN - now
         area = min(max((height - 2) // 4, 1), _HIGHEST_AREA)
         rows = height - 1 - area - has_axis
@@ -82,9 +74,9 @@ class FrontierView(Picture):
 
     def _area(self, columns: int, rows: int, width: int) -> list[Strip]:
         """Draw how many paths waited over time: a filled area with an axis of its own."""
-        hot, axis = self._style("hot"), self._style("axis")
-        numbers = resampled(self._course.pieces, columns) if any(self._course.pieces) else [0] * columns
-        peak = max(self._course.peak, 1)
+        hot, axis, course = self._style("hot"), self._style("axis"), self._state.frontier_course
+        numbers = resampled(course.pieces, columns) if any(course.pieces) else [0] * columns
+        peak = max(course.peak, 1)
         letters = _ASCII_AREA if is_ascii(self) else _AREA
         steps = len(letters) - 1
         strips = []
@@ -92,7 +84,7 @@ class FrontierView(Picture):
             below = (rows - 1 - row) * steps
             heights = [math.ceil(number * rows * steps / peak) - below for number in numbers]
             text = "".join(letters[min(max(height, 0), steps)] for height in heights)
-            label = _short(peak) if row == 0 and self._course.peak else ""
+            label = _short(peak) if row == 0 and course.peak else ""
             strips.append(_strip([(f"{label:>{_MARGIN - 1}} ", hot), (text, hot)], width, axis))
         return strips
 
@@ -101,9 +93,9 @@ class FrontierView(Picture):
         axis, hot = self._style("axis"), self._style("hot")
         ascii_only = is_ascii(self)
         pixels = rows if ascii_only else 2 * rows
-        levels = heat_levels(self._paths, columns, pixels)
-        bands = bands_of(self._paths.lengths, rows)
-        waiting = [sum(self._waiting.get(length, 0) for length in band) for band in bands]
+        levels = heat_levels(self._state.path_course, columns, pixels)
+        bands = bands_of(self._state.path_course.lengths, rows)
+        waiting = [sum(self._state.waiting_by_length.get(length, 0) for length in band) for band in bands]
         most = max(waiting, default=0)
         styles = self._heat_styles()
         strips = []
@@ -126,9 +118,9 @@ class FrontierView(Picture):
         return strips
 
     def _time_axis(self, columns: int, now: int, width: int) -> Strip:
-        end = seconds_text(self._seconds)
+        end = seconds_text(self._state.seconds)
         room = columns - len(end) - 4
-        looked_at = f"{self._step}s of each length looked at, over time"
+        looked_at = f"{self._state.step}s of each length looked at, over time"
         labels = (f"above: how many wait; below: {looked_at}", looked_at, "looked at, by length", "")
         middle = next(label for label in labels if len(label) < room or not label)
         text = f"{'':>{_MARGIN}}{'0 s':<4}{middle:^{room}}{end}"

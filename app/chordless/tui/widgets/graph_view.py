@@ -66,24 +66,25 @@ class GraphView(Picture):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {*_STYLES.values(), "graph-view--caption"}
 
+    thing = "cycle"
+    _graph: Graph | None = None
+    _edges: IntArray = np.empty((0, 2), np.int64)
+    _names: Sequence[str] = ()
+    _layout_of_graph: Layout | None = None
+    _caption = ""
+    _cycle: IntArray = np.empty(0, np.int64)
+    _alone = False
+    _heat: npt.NDArray[np.float64] | None = None
+    # Vertices of the cycle in view whose names have no room.
+    _unnamed = 0
+    _zoom = 1.0
+    # The centre of the view, in the coordinates of the layout. None is the centre of the graph.
+    _middle: Points | None = None
+    _dragged_from: Offset | None = None
+
     def __init__(self, *, id: str | None = None, crowded_names: bool = True) -> None:
         super().__init__(id=id)
         self._crowded_names = crowded_names
-        self.thing = "cycle"
-        self._graph: Graph | None = None
-        self._edges: IntArray = np.empty((0, 2), np.int64)
-        self._names: Sequence[str] = ()
-        self._layout_of_graph: Layout | None = None
-        self._caption = ""
-        self._cycle: IntArray = np.empty(0, np.int64)
-        self._alone = False
-        self._heat: npt.NDArray[np.float64] | None = None
-        # Vertices of the cycle in view whose names have no room.
-        self._unnamed = 0
-        self._zoom = 1.0
-        # The centre of the view, in the coordinates of the layout. None is the centre of the graph.
-        self._middle: Points | None = None
-        self._dragged_from: Offset | None = None
 
     # Content
 

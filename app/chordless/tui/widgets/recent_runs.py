@@ -49,11 +49,10 @@ class RecentRuns(Vertical):
     async def look(self, folder: Path) -> None:
         """Read the folder of runs."""
         try:
-            found = await asyncio.to_thread(lambda: list_runs(folder, noted_folders()))
+            runs = await asyncio.to_thread(lambda: list_runs(folder, noted_folders()))
         except ChordlessError:
             # The Runs screen says what is wrong with the folder.
-            found = []
-        runs = sorted(found, key=lambda run: -run.began)
+            runs = []
         if runs != self.runs:
             self.runs = runs
             self.set_class(not runs, "-none")
