@@ -31,6 +31,8 @@ _BEST = ("longest", "shortest")
 _MOST_RECENT = 20
 _MOST_WARNINGS, _LONGEST_WARNING = 5, 150
 _FILE = "settings.toml"
+# What only the Settings screen changes: an editor may have changed the file since, which stays.
+_CHOSEN_HERE = ("ascii", "runs_folder", "keys")
 _COMMENT = """\
 # The dashboard of chordless. It writes what changes there; all else, your comments too, stays as it is.
 # keys: an action's name and its keys, such as "run.pause" = "p"; the help screen (F1) lists the names.
@@ -160,45 +162,40 @@ def save_settings(settings: Settings, before: Settings | None = None) -> None:
     path = settings_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        document = _kept(path)
+        document, wanted = _kept(path), _values(settings)
         if document is None:
-            document = _new_document(settings)
-        set_values(document, _chosen_here(settings, before or settings) | _changes(settings, document.unwrap()))
+            new = {name: wanted[name] for name in _CHOSEN_HERE if wanted[name] is not None}
+            document = tomlkit.parse(_COMMENT + tomlkit.dumps(new))
+        # A wrong value in the file stays until it is replaced.
+        was, chosen = _values(_settings_of(document.unwrap(), lambda fault: None)), _values(before or settings)
+        set_values(document, _differing(wanted, was | {name: chosen[name] for name in _CHOSEN_HERE}))
         with replaced(path, private=True) as stream:
             stream.write(tomlkit.dumps(document).encode())
     except OSError as error:
         raise EngineError(f"cannot write {path}: {error.strerror}") from error
 
 
-def _changes(settings: Settings, values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values that differ from those in the file. A wrong value in the file stays until it is replaced."""
-    changes: dict[str, Any] = {}
-    before = _settings_of(values, lambda fault: None)
-    if settings.theme != before.theme:
-        changes["theme"] = settings.theme
-    if settings.recent != before.recent:
-        changes["recent"] = list(settings.recent)
-    changed = _differing(asdict(settings.last), asdict(before.last))
-    return {**changes, "last": changed} if changed else changes
-
-
-def _chosen_here(settings: Settings, before: Settings) -> dict[str, Any]:
-    """Return what was changed on the Settings screen. An editor may have changed the file since, which stays."""
-    changes: dict[str, Any] = {}
-    if settings.ascii != before.ascii:
-        changes["ascii"] = settings.ascii
-    if settings.runs_folder != before.runs_folder:
-        # The default is left out, so that it follows the user's data folder.
-        is_usual = settings.runs_folder == default_runs_folder()
-        changes["runs_folder"] = None if is_usual else str(settings.runs_folder)
-    if settings.keys != before.keys:
-        changes["keys"] = _differing(settings.keys, before.keys)
-    return changes
+def _values(settings: Settings) -> dict[str, Any]:
+    """Return the settings as in the file. The usual folder of runs is None, so that it follows the user's data."""
+    folder = settings.runs_folder
+    return {
+        "theme": settings.theme,
+        "ascii": settings.ascii,
+        "runs_folder": None if folder == default_runs_folder() else str(folder),
+        "recent": list(settings.recent),
+        "keys": settings.keys,
+        "last": asdict(settings.last),
+    }
 
 
 def _differing(now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    """Return the new value of each name whose value differs; None for a name that is gone."""
-    return {name: now.get(name) for name in {**before, **now} if now.get(name) != before.get(name)}
+    """Return the new value of each name whose value differs, None for a name that is gone; of a table its changes."""
+    changes = {}
+    for name in {**before, **now}:
+        new, old = now.get(name), before.get(name)
+        if new != old:
+            changes[name] = _differing(new, old) if isinstance(new, dict) and isinstance(old, dict) else new
+    return changes
 
 
 def _settings_of(values: dict[str, Any], report: Callable[[str], None]) -> Settings:
@@ -255,14 +252,6 @@ def _kept(path: Path) -> TOMLDocument | None:
 def _read(path: Path) -> TOMLDocument:
     # Bytes, so that line ends stay as they are.
     return tomlkit.parse(path.read_bytes())
-
-
-def _new_document(settings: Settings) -> TOMLDocument:
-    values: dict[str, Any] = {"ascii": settings.ascii, "keys": settings.keys}
-    if settings.runs_folder != default_runs_folder():
-        # The default is left out, so that it follows the user's data folder.
-        values["runs_folder"] = str(settings.runs_folder)
-    return tomlkit.parse(_COMMENT + tomlkit.dumps(values))
 
 
 def set_values(document: TOMLDocument | Table, changes: dict[str, Any]) -> None:
