@@ -137,7 +137,7 @@ def test_a_cycle_alone_has_no_heat_map(path):
     async def steps(pilot, screen):
         await pilot.press("a", "h")
         await until(pilot, lambda: [note.message for note in pilot.app._notifications] == [NO_HEAT])
-        assert not screen.is_hot
+        assert screen._heat_of is None
 
     browse(path, steps)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.markup import escape
@@ -64,34 +65,18 @@ class BatchScreen(SortedBatch):
     BINDINGS = bindings_of("batch")
     AUTO_FOCUS = ""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._recent: list[RecentBatch] = []
-        self._recent_fault: str | None = None
-        self._output = ""
-        self._index: LineIndex | None = None
-        self.lines: BatchLines | None = None
-        self._fault: str | None = None
-        self._is_to_start = False
-        self._is_to_focus_table = False
-        self._told_end: BatchSession | None = None
-
-    @property
-    def _session(self) -> BatchSession | None:
-        return self.dashboard.batch
-
-    @property
-    def _is_at_work(self) -> bool:
-        """Whether a batch is running."""
-        return self._session is not None and self._session.is_at_work
+    _recent: Sequence[RecentBatch] = ()
+    _recent_fault: str | None = None
+    _output = ""
+    _index: LineIndex | None = None
+    _fault: str | None = None
+    _is_to_start = False
+    _is_to_focus_table = False
+    _told_end: BatchSession | None = None
 
     @property
     def _form(self) -> BatchForm:
         return self.query_one(BatchForm)
-
-    @property
-    def _table(self) -> BatchTable:
-        return self.query_one(BatchTable)
 
     def parts(self) -> ComposeResult:
         """Build the screen. The form contains the latest batch."""

@@ -14,6 +14,7 @@ from textual import on, work
 from textual.worker import get_current_worker
 
 from chordless.tui.batch_lines import BatchLine, BatchLines
+from chordless.tui.batch_session import BatchSession
 from chordless.tui.batch_words import COLUMNS, columns_of
 from chordless.tui.screens.page import Page
 from chordless.tui.widgets.batch_table import BatchTable
@@ -67,7 +68,7 @@ class ColumnOrder:
 class SortedBatch(Page):
     """A screen with a `BatchTable` whose lines can be sorted; `lines` are in the order of the file, None at first."""
 
-    lines: BatchLines | None
+    lines: BatchLines | None = None
     _sorted_by = ""
     _falling = True
     _column: ColumnOrder | None = None
@@ -75,11 +76,15 @@ class SortedBatch(Page):
 
     @property
     def _table(self) -> BatchTable:
-        raise NotImplementedError
+        return self.query_one(BatchTable)
+
+    @property
+    def _session(self) -> BatchSession | None:
+        return self.dashboard.batch
 
     @property
     def _is_at_work(self) -> bool:
-        raise NotImplementedError
+        return self._session is not None and self._session.is_at_work
 
     def forget_order(self) -> None:
         """Show lines in the order of the file again; they are those of another file."""

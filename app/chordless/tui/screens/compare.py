@@ -92,12 +92,10 @@ class CompareScreen(Page):
     # Without focus, the screen stays scrolled to its top.
     AUTO_FOCUS = ""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._names: list[str] = []
-        self._frames: list[tuple[RunState, RunState]] = []
-        self._shown = 0
-        self._is_playing = False
+    _names: Sequence[str] = ()
+    _frames: Sequence[tuple[RunState, RunState]] = ()
+    _shown = 0
+    _is_playing = False
 
     def parts(self) -> ComposeResult:
         """Put the screen together."""

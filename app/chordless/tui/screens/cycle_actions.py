@@ -12,15 +12,15 @@ from textual import work
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
-from chordless.cycles.browse import RunCycles
+from chordless.cycles.browse import FoundCycle, RunCycles
 from chordless.cycles.heat import Heat, heat_of_counts, heat_of_rows
 from chordless.cycles.index import CycleFilter, CycleIndex
 from chordless.cycles.lines import CycleEncoder
 from chordless.cycles.output import LineOutput
 from chordless.cycles.read import Rows
 from chordless.runs.state import RunState
+from chordless.tui import cycle_words
 from chordless.tui.batch_form import free_output
-from chordless.tui.cycle_words import heat_words
 from chordless.tui.marks import cut
 from chordless.tui.run_list import with_home
 from chordless.tui.screens.cycle_questions import ExportQuestion
@@ -44,23 +44,30 @@ class CycleActions(Page):
     `heated` and `exported` are the shares of the cycles that are counted and written; None while nothing is to do.
     """
 
-    _run: RunCycles | None
-    _state: RunState
+    _run: RunCycles | None = None
+    _state = RunState()
     _graph_view: GraphView
     _table: CycleTable
+    _status: Static
     _detail: Static
     index: CycleIndex
-    _work: str
+    _work = ""
     heated: float | None = None
     exported: float | None = None
     _heat_of: CycleFilter | None = None
 
-    def _update_status(self) -> None:
-        raise NotImplementedError
+    def _light(self, cycle: FoundCycle | None) -> None:
+        if self._run is not None:
+            self._graph_view.light(np.empty(0, np.int64) if cycle is None else cycle.vertices)
+        if self._run is not None and self._heat_of is None:
+            self._detail.update(cycle_words.cycle_words(cycle, self._run.loaded.graph, self._run.thing))
 
-    def show_cycle_again(self) -> None:
-        """Draw the chosen cycle again."""
-        raise NotImplementedError
+    def _update_status(self) -> None:
+        if self._run is not None:
+            separator = " | " if is_ascii(self) else " · "
+            picked = cycle_words.picked_words(self._state)
+            words = cycle_words.status_words(self._run, self.index, self._doing, separator, picked=picked)
+            self._status.update(words)
 
     def action_drawing(self) -> None:
         """Show or hide the drawing."""
@@ -88,7 +95,7 @@ class CycleActions(Page):
             self.cancel_heat()
             self._heat_of = None
             self._graph_view.warm(None)
-            self.show_cycle_again()
+            self._light(self._table.chosen)
         elif self._graph_view.is_alone:
             self.refuse("A heat map needs the drawing of the whole graph.")
         elif self._run is not None and len(self.index):
@@ -109,11 +116,6 @@ class CycleActions(Page):
         self.heated = self._heat_of = None
         self._update_status()
         return True
-
-    @property
-    def is_hot(self) -> bool:
-        """Whether there is a heat map, or will be soon."""
-        return self._heat_of is not None
 
     def _count_heat(self, run: RunCycles) -> None:
         self._heat_of = self.index.chosen
@@ -155,7 +157,7 @@ class CycleActions(Page):
         self.heated = None
         if run is self._run and self._heat_of == index.chosen:
             self._graph_view.warm(heat.shares)
-            self._detail.update(heat_words(heat, run.loaded.graph, run.thing))
+            self._detail.update(cycle_words.heat_words(heat, run.loaded.graph, run.thing))
         self._update_status()
 
     # Out of the screen

@@ -15,7 +15,7 @@ from textual.containers import Center, Container, Vertical
 from textual.widgets import Button, Static
 from textual.worker import get_current_worker
 
-from chordless.cycles.browse import FoundCycle, RunCycles, ShownCycles
+from chordless.cycles.browse import RunCycles, ShownCycles
 from chordless.cycles.index import ORDERS, CycleFilter, CycleIndex, Order, build_index
 from chordless.graphs.drawing import can_be_drawn, layout_of
 from chordless.protocol.orders import RunCommand
@@ -56,11 +56,8 @@ class CyclesScreen(CycleActions):
     def __init__(self) -> None:
         super().__init__()
         self._path: Path | None = None
-        self._state = RunState()
-        self._run: RunCycles | None = None
         self._session = 0
         self.index = CycleIndex(0)
-        self._work = ""
         self._built_at = self._build_seconds = 0.0
         self._may_build = True
         # Threads may still report after the screen was removed. A query would fail then, so the parts are attributes.
@@ -296,26 +293,9 @@ class CyclesScreen(CycleActions):
         """Change the order, as the key does."""
         self.action_sort()
 
-    def show_cycle_again(self) -> None:
-        """Draw the chosen cycle again."""
-        self._light(self._table.chosen)
-
     def on_line_table_chosen(self, message: CycleTable.Chosen) -> None:
         """Highlight the chosen cycle."""
         self._light(message.row)
-
-    def _light(self, cycle: FoundCycle | None) -> None:
-        if self._run is not None:
-            self._graph_view.light(np.empty(0, np.int64) if cycle is None else cycle.vertices)
-        if self._run is not None and not self.is_hot:
-            self._detail.update(cycle_words.cycle_words(cycle, self._run.loaded.graph, self._run.thing))
-
-    def _update_status(self) -> None:
-        if self._run is not None:
-            separator = " | " if is_ascii(self) else " · "
-            picked = cycle_words.picked_words(self._state)
-            words = cycle_words.status_words(self._run, self.index, self._doing, separator, picked=picked)
-            self._status.update(words)
 
     # Actions
 

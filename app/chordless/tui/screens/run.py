@@ -59,17 +59,13 @@ class RunScreen(AnewActions, RunKeys):
     # Without focus, the screen stays scrolled to its top.
     AUTO_FOCUS = ""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._newest: RunState | None = None
-        self._shown: RunState | None = None
-        self._frozen = False
-        # None: as long as the run goes on.
-        self._by_step: bool | None = None
-        self._asked: tuple[str, RunState] | None = None
-        self._drawn_at = 0.0
-        self._waits = False
-        self._offered: dict[str, str] = {}
+    _newest: RunState | None = None
+    _shown: RunState | None = None
+    _frozen = False
+    _by_step: bool | None = None  # None: as long as the run goes on
+    _asked: tuple[str, RunState] | None = None
+    _drawn_at = 0.0
+    _waits = False
 
     def parts(self) -> ComposeResult:
         """Put the screen together."""
@@ -294,12 +290,10 @@ class RunScreen(AnewActions, RunKeys):
             newest = replace(newest, seconds=newest.seconds + quiet)
         self._write("#run-phase", self._phase_line(newest))
         trouble = run_words.trouble_words(newest, key_of(self, "run.resume"), key_of(self, "everywhere.show_new"))
-        trouble = trouble or self.way_words(newest)
-        self._write("#run-trouble", Content(trouble), layout=True)
-        self._reveal("#run-trouble", bool(trouble))
         notes = run_words.note_words(newest)
-        self._write("#run-notes", Content(notes), layout=True)
-        self._reveal("#run-notes", bool(notes))
+        for selector, text in (("#run-trouble", trouble or self.way_words(newest)), ("#run-notes", notes)):
+            self._write(selector, Content(text), layout=True)
+            self._reveal(selector, bool(text))
         if not self._frozen or self._shown is None:
             self._shown = newest
         state = self._shown

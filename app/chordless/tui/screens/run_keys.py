@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from textual.binding import ActiveBinding, Binding
@@ -22,7 +24,7 @@ _STEP_OF_REPLAY, _SECONDS_IF_UNKNOWN = 1 / 20, 200.0
 class RunKeys(Page):
     """The Run screen's footer shows only what is possible. All keys stay bound: the others say why they do nothing."""
 
-    _offered: dict[str, str]
+    _offered: Mapping[str, str] = MappingProxyType({})
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
