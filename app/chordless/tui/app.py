@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from rich.text import Text
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
-from textual.events import Event, Key
+from textual.events import Event, Key, Unmount
 from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
@@ -166,10 +167,7 @@ class ChordlessApp(RunKeeper):
         gc.collect()
         gc.freeze()
 
-    def on_unmount(self) -> None:
-        """Let the engine of this process end with a checkpoint."""
-        self.end_sessions()
-
+    @on(Unmount)
     def end_sessions(self) -> None:
         """End every feed. If this process has an engine that still runs, stop it with a checkpoint.
 

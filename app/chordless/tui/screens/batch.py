@@ -12,6 +12,7 @@ from rich.markup import escape
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Center, Horizontal, Vertical
+from textual.events import DescendantFocus, Resize
 from textual.widgets import Button, Static
 
 from chordless.protocol.orders import BatchCommand
@@ -30,7 +31,7 @@ from chordless.tui.batch_form import (
     shortest,
     source_of,
 )
-from chordless.tui.batch_lines import BatchLine, BatchLines, LineIndex
+from chordless.tui.batch_lines import BatchLines, LineIndex
 from chordless.tui.batch_session import BatchSession
 from chordless.tui.batch_words import (
     AGAIN,
@@ -169,17 +170,11 @@ class BatchScreen(SortedBatch):
         self._draw()
 
     @on(BatchTable.Chosen)
-    def _chosen(self, message: BatchTable.Chosen) -> None:
-        self._show_detail(message.row)
-
-    def on_resize(self) -> None:
-        """Fit the texts to the new size."""
-        self._draw()
-        self._show_detail(self._table.chosen)
-
-    def _show_detail(self, line: BatchLine | None) -> None:
+    @on(DescendantFocus)
+    def _show_detail(self) -> None:
         """Show what is wrong with the form while a field of it has the focus. Otherwise show details of a line."""
-        plan, detail, width = self._form.plan, self.query_one("#batch-detail", Static), max(self.size.width - 2, 20)
+        plan, line = self._form.plan, self._table.chosen
+        detail, width = self.query_one("#batch-detail", Static), max(self.size.width - 2, 20)
         is_in_table = self._table.has_focus and self._table.display
         troubles = () if plan is None or is_in_table else plan.troubles
         detail.set_class(bool(troubles), "-wrong")
@@ -189,10 +184,6 @@ class BatchScreen(SortedBatch):
             return
         most_lines = _MOST_DETAIL_LINES if self.has_class("-high") or (line and line.error) else _FEW_DETAIL_LINES
         detail.update(detail_text(line, width, most_lines, ascii_only=is_ascii(self)))
-
-    def on_descendant_focus(self) -> None:
-        """Show the details that belong to the form or to the table."""
-        self._show_detail(self._table.chosen)
 
     # The form
 
@@ -214,6 +205,7 @@ class BatchScreen(SortedBatch):
 
     # Drawing
 
+    @on(Resize)
     def _draw(self) -> None:
         """Update everything except the table."""
         session, plan, ascii_only = self._session, self._form.plan, is_ascii(self)
@@ -224,7 +216,7 @@ class BatchScreen(SortedBatch):
             self._is_to_focus_table = False
             self._table.focus()
         self.query_one("#batch-nothing").display = not has_lines and state is None
-        self._show_detail(self._table.chosen)
+        self._show_detail()
         start, stop = self.query_one("#batch-start", Button), self.query_one("#batch-stop", Button)
         offer = "Start" if plan is None or not plan.lines else AGAIN if self._is_done(plan) else "Resume"
         start.label = offer

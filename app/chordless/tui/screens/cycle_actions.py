@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from textual import work
+from textual import on, work
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
-from chordless.cycles.browse import FoundCycle, RunCycles
+from chordless.cycles.browse import RunCycles
 from chordless.cycles.heat import Heat, heat_of_counts, heat_of_rows
 from chordless.cycles.index import CycleFilter, CycleIndex
 from chordless.cycles.lines import CycleEncoder
@@ -56,7 +56,10 @@ class CycleActions(Page):
     exported: float | None = None
     _heat_of: CycleFilter | None = None
 
-    def _light(self, cycle: FoundCycle | None) -> None:
+    @on(CycleTable.Chosen)
+    def _light(self) -> None:
+        """Highlight the chosen cycle."""
+        cycle = self._table.chosen
         if self._run is not None:
             self._graph_view.light(np.empty(0, np.int64) if cycle is None else cycle.vertices)
         if self._run is not None and self._heat_of is None:
@@ -95,7 +98,7 @@ class CycleActions(Page):
             self.cancel_heat()
             self._heat_of = None
             self._graph_view.warm(None)
-            self._light(self._table.chosen)
+            self._light()
         elif self._graph_view.is_alone:
             self.refuse("A heat map needs the drawing of the whole graph.")
         elif self._run is not None and len(self.index):

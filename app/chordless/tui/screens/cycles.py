@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Center, Container, Vertical
 from textual.widgets import Button, Static
@@ -160,7 +160,7 @@ class CyclesScreen(CycleActions):
         graph = run.loaded.graph
         caption = "" if layout is not None else f"{graph.n:,} vertices are too many to draw: the {run.thing} alone"
         self._graph_view.show_graph(graph, layout, caption)
-        self._light(self._table.chosen)
+        self._light()
 
     def _say(self, text: str | None, button: str = "") -> None:
         """Show a text in place of the cycles, with a button if it has a label. None shows the cycles."""
@@ -287,16 +287,6 @@ class CyclesScreen(CycleActions):
         self.follow_heat()
         self._update_status()
 
-    # The picture
-
-    def on_line_table_heading_clicked(self) -> None:
-        """Change the order, as the key does."""
-        self.action_sort()
-
-    def on_line_table_chosen(self, message: CycleTable.Chosen) -> None:
-        """Highlight the chosen cycle."""
-        self._light(message.row)
-
     # Actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -348,6 +338,7 @@ class CyclesScreen(CycleActions):
         if self._run is not None:
             self._filter(chosen)
 
+    @on(CycleTable.HeadingClicked)
     def action_sort(self) -> None:
         """Sort in the next order."""
         following = ORDERS[(ORDERS.index(self.index.order) + 1) % len(ORDERS)]

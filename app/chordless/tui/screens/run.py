@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import ScreenResume
+from textual.events import Resize, ScreenResume
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -260,6 +261,7 @@ class RunScreen(AnewActions, RunKeys):
             self._asked = None
         self._draw_soon()
 
+    @on(Resize)
     def _draw_soon(self) -> None:
         """Draw now, or a tenth of a second after the last time."""
         if self._waits:
@@ -344,10 +346,6 @@ class RunScreen(AnewActions, RunKeys):
             parts += [gap, (next((text for text in asked if len(text) <= room), asked[-1]), "$text-warning")]
         room = self.size.width - _PADDING_OF_PHASE - Content.assemble(*parts).cell_length
         return Content.assemble(*parts, run_words.graph_and_device(state, gap, room))
-
-    def on_resize(self) -> None:
-        """Tell of the graph what fits."""
-        self._draw_soon()
 
     # Why not
 

@@ -101,10 +101,6 @@ class RunsScreen(Page):
         if not self._is_read:
             self._early_keys.append(event)
 
-    def on_resize(self, event: Resize) -> None:
-        """Show as many columns as fit."""
-        self._draw()
-
     @work(exclusive=True, group="runs")
     async def _look(self) -> None:
         began = time.monotonic()
@@ -154,6 +150,7 @@ class RunsScreen(Page):
 
     # Drawing
 
+    @on(Resize)
     def _draw(self) -> None:
         column = next(column for column in COLUMNS if column.name == self._sorted_by)
         matching = [run for run in self._runs if self._filter in row_title(run).lower()]
@@ -162,6 +159,7 @@ class RunsScreen(Page):
         self._table.show_runs(self._shown)
         self._show_details()
 
+    @on(RunTable.Chosen)
     def _show_details(self) -> None:
         run, marked = self._table.chosen, self._table.marked
         text = f"Runs are kept in {with_home(self._folder)}" if run is None else details(run, self._loads.get(run.path))
@@ -172,14 +170,6 @@ class RunsScreen(Page):
             text += "\nThis run is marked" if run is not None and run.path == marked else "\nOne run is marked"
             text += ": mark another one to compare the two."
         self.query_one("#run-details", Static).update(text)
-
-    @on(RunTable.Chosen)
-    def _moved(self) -> None:
-        self._show_details()
-
-    @on(RunTable.Opened)
-    def _opened(self) -> None:
-        self.action_open()
 
     @on(RunTable.HeadingClicked)
     def _sort_by(self, event: RunTable.HeadingClicked) -> None:
@@ -225,6 +215,7 @@ class RunsScreen(Page):
         self._turned = False
         self._draw()
 
+    @on(RunTable.Opened)
     def action_open(self) -> None:
         """Show the run."""
         run = self._table.chosen

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.events import Mount
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input
@@ -56,10 +57,6 @@ class BatchForm(Vertical):
         yield self._output
         yield self._cluster
 
-    def on_mount(self) -> None:
-        """Check the first contents."""
-        self.look()
-
     @property
     def question(self) -> BatchQuestion:
         """The text of the fields."""
@@ -79,6 +76,7 @@ class BatchForm(Vertical):
             else:
                 rows[name].put(text)
 
+    @on(Mount)
     def look(self) -> None:
         """Check the fields again, as files may have changed."""
         self._plan = None

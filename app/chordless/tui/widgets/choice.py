@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from textual import on
 from textual.binding import BindingType
+from textual.events import Mount
 from textual.widgets import OptionList, RadioButton, RadioSet
 
 from chordless.tui.actions import list_bindings
@@ -17,15 +19,12 @@ class _Mark(RadioButton):
 
     BUTTON_LEFT, BUTTON_INNER, BUTTON_RIGHT = "", "( )", ""
 
-    def on_mount(self) -> None:
-        """Draw the first state."""
-        self._draw()
-
     def watch_value(self) -> None:
         """Draw the new state."""
         self._draw()
         super().watch_value()
 
+    @on(Mount)
     def _draw(self) -> None:
         mark = "x" if is_ascii(self) else "●"
         self.BUTTON_INNER = f"({mark if self.value else ' '})"

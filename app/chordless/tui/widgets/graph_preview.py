@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.events import Resize
 from textual.message import Message
 from textual.widgets import Static
 from textual.worker import get_current_worker
@@ -167,10 +168,7 @@ class GraphPreview(Vertical):
             self._show_estimate()
             self.post_message(self.Changed())
 
-    def on_resize(self) -> None:
-        """Fit the estimate to the new size."""
-        self._show_estimate()
-
+    @on(Resize)
     def _show_estimate(self) -> None:
         """Show the sentences one below another, or in one paragraph below a form that has no room beside it."""
         lines = self._estimate_lines

@@ -10,7 +10,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from textual import on
 from textual.binding import Binding, BindingType
-from textual.events import Click, MouseScrollDown, MouseScrollUp
+from textual.events import Click, MouseScrollDown, MouseScrollUp, Resize
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -94,10 +94,6 @@ class Histogram(ScrollView, can_focus=True):
         self._is_log = not self._is_log
         self.refresh()
 
-    def on_resize(self) -> None:
-        """Keep the lengths with the most cycles in view."""
-        self._go_to_most()
-
     @on(MouseScrollUp)
     @on(MouseScrollDown)
     @on(ScrollTo)
@@ -109,6 +105,7 @@ class Histogram(ScrollView, can_focus=True):
         """Return the index of the length with the most cycles."""
         return next((i for i, (_, count) in enumerate(self._counts) if count == self._largest), 0)
 
+    @on(Resize)
     def _go_to_most(self) -> None:
         """Show the length with the most cycles in the middle."""
         if not self._is_moved and self.size.height:

@@ -7,10 +7,11 @@ import textwrap
 from rich.console import Console, ConsoleOptions
 from rich.console import RenderResult as RichResult
 from rich.segment import Segment
+from textual import on
 from textual.app import ComposeResult, RenderResult
 from textual.containers import Container
 from textual.content import Content
-from textual.events import Resize
+from textual.events import Mount, Resize
 from textual.renderables.sparkline import Sparkline as SparklineRenderable
 from textual.widgets import Sparkline, Static
 
@@ -76,14 +77,8 @@ class Tile(Container):
             self._words = words
             self._write()
 
-    def on_mount(self) -> None:
-        """Show the words that were set before the tile was mounted."""
-        self._write()
-
-    def on_resize(self, event: Resize) -> None:
-        """Fit the words to the new size."""
-        self._write()
-
+    @on(Mount)
+    @on(Resize)
     def _write(self) -> None:
         if not self.is_mounted:
             return
