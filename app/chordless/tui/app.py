@@ -29,9 +29,9 @@ from chordless.tui.actions import EVERYWHERE, ActionProvider, bindings_of, usabl
 from chordless.tui.batch_session import BatchSession
 from chordless.tui.feeds import Feed, FollowFeed, ReplayFeed
 from chordless.tui.messages import CompareRuns, ShowLength
-from chordless.tui.run_keeper import RunKeeper
 from chordless.tui.screens import SCREENS
 from chordless.tui.screens.leave import LeaveBatch, LeaveScreen
+from chordless.tui.session import RunKeeper
 from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, save_settings, settings_path
 from chordless.tui.widgets.glyphs import AsciiFilter, BlockFilter, NoControls
 from chordless.tui.widgets.text_field import TextField

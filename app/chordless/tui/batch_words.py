@@ -184,7 +184,11 @@ def offer_markup(key: str, offer: str, *, ascii_only: bool) -> str:
 
 def tally_text(state: BatchState) -> str:
     """Return how many graphs are done, have failed, were stopped, or were done earlier."""
-    words = [_done_text(state), *_tally(state.failed, state.stopped)]
+    done = f"{state.done:,} of " if state.total is not None else ""
+    words = [
+        done + quantity(state.done if state.total is None else state.total, "graph"),
+        *_tally(state.failed, state.stopped),
+    ]
     return "  ".join(words + [f"{state.kept:,} kept"] * (state.kept > 0))
 
 
@@ -219,12 +223,6 @@ def file_text(lines: BatchLines) -> str:
     count = len(lines)
     parts = [f"{quantity(count, 'graph')} in {os.path.basename(lines.path)}"]
     return "  ".join([*parts, *_tally(lines.failed, lines.stopped)])
-
-
-def _done_text(state: BatchState) -> str:
-    return (
-        quantity(state.done, "graph") if state.total is None else f"{state.done:,} of {quantity(state.total, 'graph')}"
-    )
 
 
 def _tally(failed: int, stopped: int) -> list[str]:

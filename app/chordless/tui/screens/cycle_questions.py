@@ -139,18 +139,9 @@ class FilterQuestion(FieldQuestion[CycleFilter]):
             "lengths", f"Show only {thing}s of length", chosen.lengths_text(),
             "8   8-12   >=30   <=10   empty: any", parse_lengths,
         )  # fmt: skip
-        vertices = Asked(
-            "through",
-            "that go through all of these vertices",
-            through,
-            such_as,
-            partial(parse_vertices, graph=graph),
-        )
+        parse = partial(parse_vertices, graph=graph)
+        vertices = Asked("through", "that go through all of these vertices", through, such_as, parse)
+        show_all = ("Show all", CycleFilter())
         super().__init__(
-            [lengths, vertices], "Show", _filter_of,
-            other=("Show all", CycleFilter()),
-        )  # fmt: skip
-
-
-def _filter_of(lengths: tuple[int, int | None], through: tuple[int, ...]) -> CycleFilter:
-    return CycleFilter(*lengths, through)
+            [lengths, vertices], "Show", lambda bounds, ends: CycleFilter(bounds[0], bounds[1], ends), other=show_all
+        )

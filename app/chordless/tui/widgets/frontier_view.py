@@ -183,11 +183,11 @@ def heat_levels(course: PathCourse, columns: int, rows: int) -> list[list[int]]:
         counts[first, last] = [sum(piece.get(length, 0) for piece in pieces for length in band) for band in bands]
     most = max((max(column) for column in counts.values()), default=0)
     full = math.log1p(max(most, _FEWEST_AT_ITS_BRIGHTEST))
-    return [[_level(counts[span][row], full) for span in spans] for row in range(rows)]
-
-
-def _level(count: int, full: float) -> int:
-    return max(1, round((_LEVELS - 1) * math.log1p(count) / full)) if count else 0
+    levels = {
+        span: [max(1, round((_LEVELS - 1) * math.log1p(count) / full)) if count else 0 for count in column]
+        for span, column in counts.items()
+    }
+    return [[levels[span][row] for span in spans] for row in range(rows)]
 
 
 def resampled(numbers: tuple[int, ...], count: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Events of an engine of another process, read from the recording in its run directory."""
+"""Events of an engine at work: a child of this process, or that of another one, read from its run directory."""
 
 from __future__ import annotations
 
@@ -7,17 +7,90 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from chordless.engine.process import EngineProcess
 from chordless.files import open_to_read
-from chordless.protocol.recording import timed_event
+from chordless.protocol.events import DeviceReport, Failed, Finished, Log, Started
+from chordless.protocol.orders import RunCommand, StopCommand
+from chordless.protocol.recording import recorded, timed_event
 from chordless.runs import mailbox
 from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
 from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed
 from kernels_ti import EngineError
 
+_LAST_EVENTS = (Finished, Failed, DeviceReport)
 _SECONDS_BETWEEN_LOOKS = 1.0
 # An engine may release its lock shortly before its last event is in the recording.
 _LOOKS_UNTIL_LOST = 3
+
+
+class EngineFeed(Feed):
+    """An engine that is a child of this process.
+
+    Raise EngineError if the system does not start a process.
+    """
+
+    owns_engine = True
+    at_work = True
+
+    def __init__(self, command: RunCommand) -> None:
+        super().__init__()
+        self.command = command
+        self.directory = None if command.checkpoint is None else Path(command.checkpoint)
+        self._engine = EngineProcess(command, polite=True)
+        self._has_begun = False
+
+    @property
+    def can_control(self) -> bool:
+        """Whether the engine is still at work."""
+        return self.at_work
+
+    @property
+    def pid(self) -> int:
+        """Process id of the engine."""
+        return self._engine.pid
+
+    def post(self, order: mailbox.Order) -> None:
+        """Give the engine an order. A stop kills it before the search has begun."""
+        if not isinstance(order, StopCommand):
+            self._engine.send(order)
+        elif self._engine.search_began:
+            self._engine.stop()
+        else:
+            self.kill()
+
+    def kill(self) -> None:
+        """End the engine at once."""
+        self._engine.kill()
+
+    def settle(self, state: RunState) -> RunState:
+        """Mark a resumed run as starting until its engine reports the first event."""
+        if self._has_begun:
+            return state
+        return replace(state, phase="starting", reason=None, error=None, can_resume=False)
+
+    def _feed(self) -> None:
+        with self._engine as engine:
+            if self.command.resume and self.directory is not None:
+                self._recall(self.directory)
+            while not self._closing.is_set():
+                event = engine.poll(SECONDS_BETWEEN_BATCHES)
+                if event is not None:
+                    self._has_begun = self._has_begun or isinstance(event, (Started, *_LAST_EVENTS))
+                    self._add(time.time(), event)
+                if isinstance(event, _LAST_EVENTS):
+                    return
+                self._flush_if_due()
+
+    def _recall(self, directory: Path) -> None:
+        """Deliver the earlier recording of a resumed run, so that it is visible while the engine starts."""
+        try:
+            for when, event in recorded(RunDirectory(directory).events):
+                self._add(when, event)
+        except EngineError as error:
+            # The engine needs only the checkpoint. The recording is just for display.
+            self._add(time.time(), Log(f"the earlier recording cannot be shown: {error}"))
+        self._flush()
 
 
 class FollowFeed(Feed):
