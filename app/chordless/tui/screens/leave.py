@@ -26,10 +26,7 @@ _SECONDS_BETWEEN_LOOKS = 0.05
 class LeaveQuestion(Dialog[AnswerT]):
     """Asks what happens to something at work before the user leaves: it shall go on, stop, or end at once."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("up", "app.focus_previous", "Up"),
-        ("down", "app.focus_next", "Down"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("up", "app.focus_previous", "Up"), ("down", "app.focus_next", "Down")]
     # A key that was meant for the screen below changes nothing.
     AUTO_FOCUS = "#stay"
     waiting: ClassVar[str]  # The words after a stop

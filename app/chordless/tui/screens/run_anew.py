@@ -145,11 +145,7 @@ class AnewActions(Page):
 
     @work(exclusive=True, group="anew")
     async def begin_anew(
-        self,
-        command: RunCommand,
-        at_work: RunSession | None,
-        make: Callable[[RunCommand, Path], RunCommand],
-        name: str,
+        self, command: RunCommand, at_work: RunSession | None, make: Callable[[RunCommand, Path], RunCommand], name: str
     ) -> None:
         """Stop the run at work, and begin the other one once it has ended; see `begin_again`."""
         if at_work is not None and at_work.is_at_work:

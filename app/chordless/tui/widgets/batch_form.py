@@ -35,11 +35,7 @@ class BatchForm(Vertical):
     def __init__(self, graphs: str, output: str, reading: str = AS_IT_IS, cluster: str = "") -> None:
         super().__init__()
         self._graphs = FormRow(
-            "batch_graphs",
-            "Graphs",
-            graphs,
-            empty="'webs/*.net' all.g6 grid:6x6",
-            suggester=GraphSuggester(),
+            "batch_graphs", "Graphs", graphs, empty="'webs/*.net' all.g6 grid:6x6", suggester=GraphSuggester()
         )
         self._output = FormRow(
             "batch_output", "Write to", output, empty="batch.jsonl", suggester=GraphSuggester(specs=False)

@@ -14,17 +14,7 @@ from textual.geometry import Offset
 from textual.strip import Strip
 
 from chordless.graphs.drawing import Layout, ring_layout
-from chordless.tui.widgets.canvas import (
-    EDGE,
-    FAINT_LABEL,
-    HEAT,
-    LABEL,
-    LIT_EDGE,
-    LIT_VERTEX,
-    VERTEX,
-    Canvas,
-    Points,
-)
+from chordless.tui.widgets.canvas import EDGE, FAINT_LABEL, HEAT, LABEL, LIT_EDGE, LIT_VERTEX, VERTEX, Canvas, Points
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.picture import Picture
 from chordless.words.numbers import share_text

@@ -313,10 +313,7 @@ def _lengths_axis(first: int, last: int, width: int, margin: int, *, ascii_only:
     written = "".join(labels)
     if room > 0 and not written[room:].strip():
         written = written[:room] + caption
-    return [
-        [(" " * margin + corner + "".join(line), AXIS)],
-        [(" " * (margin + 1) + written, AXIS)],
-    ]
+    return [[(" " * margin + corner + "".join(line), AXIS)], [(" " * (margin + 1) + written, AXIS)]]
 
 
 def _legend(series: Sequence[Series], width: int, height: int, *, log: bool, ascii_only: bool) -> list[Row]:
