@@ -61,8 +61,8 @@ def test_a_run_is_begun_anew_breadth_first_after_a_question(tmp_path, slow):
 
 @pytest.mark.slow
 def test_a_search_that_takes_years_names_the_boundary_and_one_key_takes_it(tmp_path, slow, monkeypatch):
-    monkeypatch.setattr("chordless.tui.screens.run_anew._SECONDS_OF_SEARCH", 0.0)
-    monkeypatch.setattr("chordless.tui.screens.run_anew.time_left", lambda state: 1e14)
+    monkeypatch.setattr("chordless.tui.screens.run_keys._SECONDS_OF_SEARCH", 0.0)
+    monkeypatch.setattr("chordless.tui.screens.run_keys.time_left", lambda state: 1e14)
 
     async def steps(pilot):
         app = pilot.app

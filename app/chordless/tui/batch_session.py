@@ -16,8 +16,6 @@ from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Batch, Feed
 # A launch of thousands of graphs has to end first.
 _SECONDS_TO_STOP = 30.0
 _SECONDS_TO_END = 15.0
-# The failure kind of a batch that the user has killed.
-_KILLED = "killed"
 # Fields of a state that are those of the last report.
 _COUNTS = ("done", "kept", "failed", "stopped", "cycles", "seconds")
 
@@ -66,7 +64,7 @@ class BatchState:
             phase: BatchPhase = "complete" if event.reason == "complete" else "interrupted"
             return replace(self, phase=phase, graph=None, **{name: getattr(event, name) for name in _COUNTS})
         if isinstance(event, Failed):
-            phase = "interrupted" if event.kind == _KILLED else "failed"
+            phase = "interrupted" if event.stopped else "failed"
             return replace(self, phase=phase, graph=None, error=event.message)
         return self
 
@@ -90,14 +88,11 @@ class BatchFeed(Feed):
         if self._client.search_began:
             self._client.stop()
         else:
-            self._kill("stopped before the first graph")
+            self.kill("stopped before the first graph")
 
-    def kill(self) -> None:
+    def kill(self, why: str = "ended at once") -> None:
         """End the engine at once."""
-        self._kill("ended at once")
-
-    def _kill(self, said: str) -> None:
-        self._ending = said
+        self._ending = why
         self._client.kill()
 
     def _feed(self) -> None:
@@ -105,7 +100,7 @@ class BatchFeed(Feed):
             while not self._closing.is_set():
                 event = client.poll(SECONDS_BETWEEN_BATCHES)
                 if isinstance(event, Failed) and self._ending is not None:
-                    event = replace(event, kind=_KILLED, message=self._ending)
+                    event = replace(event, message=self._ending, stopped=True)
                 if event is not None:
                     self._add(time.time(), event)
                 if isinstance(event, (BatchFinished, Failed)):

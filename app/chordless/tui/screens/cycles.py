@@ -35,7 +35,6 @@ from kernels_ti import ChordlessError
 if TYPE_CHECKING:
     from textual.worker import Worker
 
-    from chordless.graphs.drawing import Layout
 
 _SECONDS_BETWEEN_LOOKS = 1.0
 # While a run goes on, sorting takes at most one tenth of the time.
@@ -139,28 +138,23 @@ class CyclesScreen(CycleActions):
         except ChordlessError as error:
             self._say(sentence(str(error)))
             return
-        if path == self._path:
-            self._opened(run)
-        layout = await asyncio.to_thread(layout_of, run.loaded) if can_be_drawn(run.loaded) else None
-        if run is self._run:
-            self._laid_out(run, layout)
-
-    def _opened(self, run: RunCycles) -> None:
-        self._run, self._session = run, run.session
-        self._table.clear()
-        self._table.set_names(run.loaded.graph.names, run.thing)
-        self._graph_view.thing = run.thing
-        self._graph_view.show_graph(run.loaded.graph, None, "drawing ..." if can_be_drawn(run.loaded) else "")
-        self._detail.update("")
-        self._say(None)
-        self._table.focus()
-        self._build(self._wanted, "found")
-
-    def _laid_out(self, run: RunCycles, layout: Layout | None) -> None:
         graph = run.loaded.graph
-        caption = "" if layout is not None else f"{graph.n:,} vertices are too many to draw: the {run.thing} alone"
-        self._graph_view.show_graph(graph, layout, caption)
-        self._light()
+        is_drawn = can_be_drawn(run.loaded)
+        if path == self._path:
+            self._run, self._session = run, run.session
+            self._table.clear()
+            self._table.set_names(graph.names, run.thing)
+            self._graph_view.thing = run.thing
+            self._graph_view.show_graph(graph, None, "drawing ..." if is_drawn else "")
+            self._detail.update("")
+            self._say(None)
+            self._table.focus()
+            self._build(self._wanted, "found")
+        layout = await asyncio.to_thread(layout_of, run.loaded) if is_drawn else None
+        if run is self._run:
+            caption = "" if layout is not None else f"{graph.n:,} vertices are too many to draw: the {run.thing} alone"
+            self._graph_view.show_graph(graph, layout, caption)
+            self._light()
 
     def _say(self, text: str | None, button: str = "") -> None:
         """Show a text in place of the cycles, with a button if it has a label. None shows the cycles."""

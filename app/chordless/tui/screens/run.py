@@ -22,7 +22,6 @@ from chordless.tui import run_words, tile_words
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import ReplayRun, RunChanged, ShowLength
 from chordless.tui.screens.question import AskStop, AskStopNow
-from chordless.tui.screens.run_anew import AnewActions
 from chordless.tui.screens.run_keys import OF_REPLAY, RunKeys, offers_of
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, series_of
 from chordless.tui.widgets.event_log import EventLog
@@ -52,7 +51,7 @@ _TILES: dict[str, tuple[str, Callable[[RunState], tile_words.TileWords], bool]] 
 }
 
 
-class RunScreen(AnewActions, RunKeys):
+class RunScreen(RunKeys):
     """One run: live, ended, or replayed."""
 
     TAB = "run"
@@ -131,12 +130,6 @@ class RunScreen(AnewActions, RunKeys):
             self.refuse(f"This run only counts its {thing}s. {key} offers to list them.")
 
     # Actions
-
-    def _offers(self) -> dict[str, str]:
-        state = self._newest
-        by_step = state is not None and self._draws_steps(state)
-        stopping = self._is_stopping
-        return offers_of(self.dashboard.session, state, frozen=self._frozen, stopping=stopping, by_step=by_step)
 
     @property
     def _is_stopping(self) -> bool:
@@ -279,10 +272,12 @@ class RunScreen(AnewActions, RunKeys):
             # The screen is not built yet, or the dashboard is closing.
             return
         self._drawn_at = time.monotonic()
-        if self._offered != (offered := self._offers()):
+        newest, session = self._newest, self.dashboard.session
+        by_step = newest is not None and self._draws_steps(newest)
+        offered = offers_of(session, newest, frozen=self._frozen, stopping=self._is_stopping, by_step=by_step)
+        if self._offered != offered:
             self._offered = offered
             self.refresh_bindings()
-        newest = self._newest
         self._reveal("#run-nothing", newest is None)
         self._reveal("#run-body", newest is not None)
         if newest is None:
@@ -299,7 +294,6 @@ class RunScreen(AnewActions, RunKeys):
         if not self._frozen or self._shown is None:
             self._shown = newest
         state = self._shown
-        session = self.dashboard.session
         self.query_one(LoadMeter).watch_run(is_at_work=session is not None and session.is_at_work, pid=newest.pid)
         for name, (title, words, _) in _TILES.items():
             tile = self.query_one(f"#tile-{name}", Tile)

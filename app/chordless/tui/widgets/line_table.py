@@ -23,6 +23,7 @@ from chordless.tui.marks import sort_arrow
 from chordless.tui.widgets.glyphs import is_ascii
 
 _LARGEST_CACHE = 4096
+_FAR = 1 << 60  # Lines; no table has as many
 
 
 RowT = TypeVar("RowT")
@@ -43,7 +44,12 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
     """A table with a heading and a cursor. A subclass defines the content of the heading and of a line."""
 
     BINDINGS: ClassVar[list[BindingType]] = list_bindings(
-        up="move(-1)", down="move(1)", page_up="page(-1)", page_down="page(1)", first="first", last="last"
+        up="move(-1)",
+        down="move(1)",
+        page_up="page(-1)",
+        page_down="page(1)",
+        first=f"move({-_FAR})",
+        last=f"move({_FAR})",
     )
     STYLES = ("heading", "cursor", "number", "length", "success", "warning", "error")
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"line-table--{style}" for style in STYLES}
@@ -164,14 +170,6 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
         target = max(min(self.cursor + step, self._line_count - 1), 0)
         self.scroll_to(y=self.scroll_offset.y + step, animate=False)
         self.go_to_line(target)
-
-    def action_first(self) -> None:
-        """Go to the first line."""
-        self.go_to_line(0)
-
-    def action_last(self) -> None:
-        """Go to the last line."""
-        self.go_to_line(self._line_count - 1)
 
     def go_to_line(self, line: int) -> None:
         """Choose a line, or where there is none so far, the first or the last."""

@@ -17,7 +17,6 @@ _HEADINGS = ("worker", "share of the paths", "paths/s", "leases", "memory")
 _NARROWEST_BAR, _WIDEST_BAR = 8, 40
 _NUMBER_WIDTH = 10
 _AT_WORK = ("searching", "idle")
-_SCHEMES = ("tcp://", "tls://")
 
 
 class WorkerRows(Picture):
@@ -53,8 +52,9 @@ class WorkerRows(Picture):
 
     def _row_of(self, worker: Mapping[str, Any]) -> Strip:
         rate = worker["paths"] / worker["seconds"] if worker["seconds"] else 0.0
+        address = str(worker["address"]).removeprefix("tcp://").removeprefix("tls://")
         words = (
-            f"{_place(worker)}  {worker['device']}".rstrip(),
+            f"{address}  {worker['device']}".rstrip(),
             worker["share"],
             short_number(rate),
             f"{worker['leases']:,}",
@@ -84,9 +84,3 @@ class WorkerRows(Picture):
             ]
         pieces = [Segment(f"{cells[0]:<{name_width}}"[:name_width] + "  ", style), *middle, Segment(numbers, style)]
         return Strip(pieces).adjust_cell_length(width)
-
-
-def _place(worker: Mapping[str, Any]) -> str:
-    """Return the address of a worker without the name of the protocol."""
-    address = str(worker["address"])
-    return next((address.removeprefix(scheme) for scheme in _SCHEMES if address.startswith(scheme)), address)
