@@ -22,6 +22,7 @@ from textual.events import Event, Key, Unmount
 from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
+from textual.theme import Theme
 from textual.widgets import Input
 
 from chordless.cycles.index import CycleFilter
@@ -32,11 +33,10 @@ from chordless.tui.messages import CompareRuns, ShowLength
 from chordless.tui.screens import SCREENS
 from chordless.tui.screens.leave import LeaveBatch, LeaveScreen
 from chordless.tui.session import RunKeeper
-from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, save_settings, settings_path
+from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, settings_path
 from chordless.tui.widgets.glyphs import AsciiFilter, BlockFilter, NoControls
 from chordless.tui.widgets.text_field import TextField
 from chordless.tui.widgets.word_bar import TABS
-from kernels_ti import EngineError
 
 _SECONDS_UNTIL_PREPARED, _SECONDS_TO_CHANGE = 0.3, 0.01
 _SECONDS_OF_AN_ERROR = 15.0
@@ -183,14 +183,6 @@ class ChordlessApp(RunKeeper):
         if left_behind is not None:
             left_behind.go_on_alone()
 
-    def remember(self, settings: Settings) -> None:
-        """Apply changed settings, and save them."""
-        before, self.settings = self.settings, settings
-        try:
-            save_settings(settings, before)
-        except EngineError as error:
-            self.notify(str(error), title="Settings", severity="warning")
-
     def show(self, name: str) -> None:
         """Show the screen of a name, with the newest state of the run."""
         before = self.current_mode
@@ -203,18 +195,12 @@ class ChordlessApp(RunKeeper):
         self._tell_screen()
 
     def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = False,
+        self, message: str, *, severity: SeverityLevel = "information", timeout: float | None = None, **more: Any
     ) -> None:
         """Show a notice. Names in it are never taken for markup, and an error stays longer."""
         if timeout is None and severity == "error":
             timeout = max(self.NOTIFICATION_TIMEOUT, _SECONDS_OF_AN_ERROR)
-        super().notify(message, title=title, severity=severity, timeout=timeout, markup=False)
+        super().notify(message, severity=severity, timeout=timeout, **{**more, "markup": False})
 
     async def on_event(self, event: Event) -> None:
         """Obey a key before the next one is looked at; a text field does that itself.
@@ -341,11 +327,11 @@ class ChordlessApp(RunKeeper):
             self._warnings.append(f"there is no theme {theme!r}; the palette (ctrl+p) lists them")
             theme = DEFAULT_THEME
         self.theme = theme
-        self.theme_changed_signal.subscribe(self, lambda changed: self._keep_theme(changed.name))
+        self.theme_changed_signal.subscribe(self, self._keep_theme)
 
-    def _keep_theme(self, name: str) -> None:
-        if name != self.settings.theme:
-            self.remember(replace(self.settings, theme=name))
+    def _keep_theme(self, theme: Theme) -> None:
+        if theme.name != self.settings.theme:
+            self.remember(replace(self.settings, theme=theme.name))
 
     def _leave_at_once(self, number: int) -> None:
         """Leave on a signal, without a question. A checkpoint keeps the results."""

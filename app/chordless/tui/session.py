@@ -18,7 +18,7 @@ from chordless.runs.state import RunState
 from chordless.tui.feeds import Batch, EngineFeed, Feed, FollowFeed, ReplayFeed
 from chordless.tui.messages import OpenRun, ReplayRun, RunChanged, RunNews, StartRun
 from chordless.tui.run_words import graph_name
-from chordless.tui.settings import Settings
+from chordless.tui.settings import Settings, save_settings
 from chordless.words.cycle_range import CycleRange
 from kernels_ti import ChordlessError, EngineError, child
 from kernels_ti.errors import quantity
@@ -202,7 +202,11 @@ class RunKeeper(App[str]):
 
     def remember(self, settings: Settings) -> None:
         """Apply changed settings, and save them."""
-        raise NotImplementedError
+        before, self.settings = self.settings, settings
+        try:
+            save_settings(settings, before)
+        except EngineError as error:
+            self.notify(str(error), title="Settings", severity="warning")
 
     def show(self, name: str) -> None:
         """Show the screen of a name."""

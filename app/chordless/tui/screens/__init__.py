@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from textual.screen import Screen
 
 
-def _screen(name: str) -> Callable[[], Screen[Any]]:
-    """Return a function that imports a screen and makes it."""
-
-    def make() -> Screen[Any]:
-        module = import_module(f"chordless.tui.screens.{name}")
-        screen: Screen[Any] = getattr(module, f"{name.title()}Screen")()
-        return screen
-
-    return make
+def _make(name: str) -> Screen[Any]:
+    """Import a screen and make it."""
+    module = import_module(f"chordless.tui.screens.{name}")
+    screen: Screen[Any] = getattr(module, f"{name.title()}Screen")()
+    return screen
 
 
-SCREENS = {name: _screen(name) for name in ("new", "run", "cycles", "runs", "compare", "batch", "help", "settings")}
+_NAMES = ("new", "run", "cycles", "runs", "compare", "batch", "help", "settings")
+SCREENS: dict[str, Callable[[], Screen[Any]]] = {name: partial(_make, name) for name in _NAMES}
 """The screens by name, each with the function that makes it."""
