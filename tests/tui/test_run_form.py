@@ -21,7 +21,7 @@ from chordless.tui.run_form import (
     wave_of,
 )
 from chordless.tui.settings import LastChoices
-from chordless.tui.widgets.graph_suggester import complete_path
+from chordless.tui.widgets.form_row import complete_path
 
 
 def test_a_folder_without_a_place_to_write_is_refused(tmp_path, monkeypatch):

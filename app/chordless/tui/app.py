@@ -34,8 +34,8 @@ from chordless.tui.screens import SCREENS
 from chordless.tui.screens.leave import LeaveBatch, LeaveScreen
 from chordless.tui.session import RunKeeper
 from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, settings_path
+from chordless.tui.widgets.form_row import TextField
 from chordless.tui.widgets.glyphs import AsciiFilter, BlockFilter, NoControls
-from chordless.tui.widgets.text_field import TextField
 from chordless.tui.widgets.word_bar import TABS
 
 _SECONDS_UNTIL_PREPARED, _SECONDS_TO_CHANGE = 0.3, 0.01

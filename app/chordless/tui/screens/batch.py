@@ -51,8 +51,8 @@ from chordless.tui.screens.batch_sorting import SortedBatch
 from chordless.tui.screens.question import AskResume, AskRun
 from chordless.tui.widgets.batch_form import BatchForm
 from chordless.tui.widgets.batch_table import BatchTable
+from chordless.tui.widgets.form_row import TextField
 from chordless.tui.widgets.glyphs import is_ascii
-from chordless.tui.widgets.text_field import TextField
 from kernels_ti import ChordlessError
 
 _SECONDS_BETWEEN_LOOKS, _SECONDS_BETWEEN_NEWS = 0.2, 0.1

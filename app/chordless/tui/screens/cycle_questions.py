@@ -14,7 +14,7 @@ from textual.widgets import Button, Input, Label, Static
 
 from chordless.cycles.index import CycleFilter, parse_lengths, parse_vertices
 from chordless.tui.screens.question import AnswerT, Dialog
-from chordless.tui.widgets.text_field import TextField
+from chordless.tui.widgets.form_row import TextField
 from chordless.values import names_a_folder
 from kernels_ti import Graph, OptionError
 from kernels_ti.errors import quantity

@@ -38,13 +38,11 @@ from chordless.tui.screens.new_preview import OTHER_WAY, PreviewedForm
 from chordless.tui.settings import ANY_PARITY, LastChoices
 from chordless.tui.widgets.arch_field import ArchField
 from chordless.tui.widgets.choice import Choice
-from chordless.tui.widgets.form_row import FormLine, FormRow
+from chordless.tui.widgets.form_row import FormLine, FormRow, GraphSuggester, TextField
 from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.tui.widgets.graph_preview import GraphPreview
 from chordless.tui.widgets.graph_source import EXAMPLE, GraphSource, kind_of
-from chordless.tui.widgets.graph_suggester import GraphSuggester
 from chordless.tui.widgets.recent_runs import RecentRuns
-from chordless.tui.widgets.text_field import TextField
 from chordless.values import positive
 from kernels_ti import ChordlessError
 from kernels_ti.choices import PARITIES

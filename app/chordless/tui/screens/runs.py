@@ -21,9 +21,9 @@ from chordless.tui.messages import CompareRuns, OpenRun
 from chordless.tui.run_list import COLUMNS, columns_for, details, ordered, row_title, title, with_home
 from chordless.tui.screens.page import Page
 from chordless.tui.screens.question import AskDelete
+from chordless.tui.widgets.form_row import TextField
 from chordless.tui.widgets.load_meter import ProcessLoads
 from chordless.tui.widgets.run_table import RunTable
-from chordless.tui.widgets.text_field import TextField
 from kernels_ti import ChordlessError
 from kernels_ti.errors import quantity
 

@@ -21,8 +21,7 @@ from chordless.tui.screens.page import Page
 from chordless.tui.screens.question import Dialog
 from chordless.tui.settings import LastChoices, default_runs_folder, settings_path
 from chordless.tui.widgets.choice import Choice, PickList
-from chordless.tui.widgets.form_row import FormLine, FormRow
-from chordless.tui.widgets.graph_suggester import GraphSuggester
+from chordless.tui.widgets.form_row import FormLine, FormRow, GraphSuggester
 from kernels_ti import ChordlessError
 
 _ALL, _ASCII = "all", "ascii"

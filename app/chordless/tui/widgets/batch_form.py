@@ -16,8 +16,7 @@ from textual.widgets import Input
 from chordless.tui.batch_form import BatchPlan, BatchQuestion, plan_of
 from chordless.tui.readings import AS_IT_IS, READINGS
 from chordless.tui.widgets.choice import Choice
-from chordless.tui.widgets.form_row import FormLine, FormRow
-from chordless.tui.widgets.graph_suggester import GraphSuggester
+from chordless.tui.widgets.form_row import FormLine, FormRow, GraphSuggester
 
 # The check waits for a pause in typing, since a pattern may match files in many folders.
 _SECONDS_TO_TYPE = 0.2

@@ -1,14 +1,75 @@
-"""A line of a form: a label, a field, and beside it a help text or the fault of the field."""
+"""The fields of a form: text that obeys keys in their order, completions, and lines of a label, a field and help."""
 
 from __future__ import annotations
 
+import asyncio
+import os
+from collections.abc import Callable, Iterable
+
 from textual import on
+from textual.binding import Binding
 from textual.containers import Horizontal
+from textual.events import Key
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from chordless.tui.widgets.text_field import TextField
+from chordless.graphs.generators import known_kinds
+from chordless.tui.actions import KEYS_OF_TABS
+
+_ACTIONS = {binding.key: binding.action for binding in Binding.make_bindings(Input.BINDINGS)}
+_MOST_ENTRIES = 2000
+
+
+class TextField(Input):
+    """An `Input` that carries out an editing key at once.
+
+    `Input` inserts a letter at once, but an editing key first travels to the screen and back. Letters that were typed
+    meanwhile came before it: ctrl+u and "petersen", typed while the machine was busy, left an empty field.
+    """
+
+    _is_offered = False
+
+    def offer(self) -> None:
+        """Take the focus without a wish of the user: until something is typed, digits still lead to the screens."""
+        self._is_offered = True
+        # `focus` would come after the keys that wait already.
+        self.screen.set_focus(self)
+
+    def on_blur(self) -> None:
+        """Take digits as text the next time."""
+        # If the whole terminal loses the focus, this field gets it back.
+        self._is_offered = self._is_offered and not self.app.app_focus
+
+    def takes(self, event: Key) -> bool:
+        """Return whether a key may be for this field. Once one has edited it, digits are for it too."""
+        if self._is_offered and event.key.isdecimal():
+            return False
+        if event.is_printable or event.key in _ACTIONS:
+            self._take_digits()
+        return True
+
+    def on_mouse_down(self) -> None:
+        """Take digits as text: the user has gone to this field."""
+        self._take_digits()
+
+    def _take_digits(self) -> None:
+        if self._is_offered:
+            self._is_offered = False
+            self.screen.refresh_bindings()
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Return whether a key is a letter for this field. Alt and a digit are none, whatever the terminal sends."""
+        is_screen = key in KEYS_OF_TABS or (self._is_offered and key.isdecimal())
+        return not is_screen and super().check_consume_key(key, character)
+
+    async def on_key(self, event: Key) -> None:
+        """Carry out an editing key."""
+        action = _ACTIONS.get(event.key)
+        if action is not None:
+            event.stop()
+            event.prevent_default()
+            await self.run_action(action)
 
 
 class FormLine(Horizontal):
@@ -96,3 +157,41 @@ class FormRow(FormLine):
         """Show a fault beside the field. None removes it."""
         self.set_class(fault is not None, "-wrong")
         self._beside.update(self._help if fault is None else f"! {fault}")
+
+
+class GraphSuggester(Suggester):
+    """Completes paths, and with `specs` specs, too; `recent` returns the recent graphs, the newest first."""
+
+    def __init__(self, recent: Callable[[], Iterable[str]] = tuple, *, specs: bool = True) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._recent = recent
+        self._completes_graphs = specs
+        self._specs = [kind.example for kind in known_kinds()] if specs else []
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """Return a known name that begins with `value`, or None."""
+        for known in (*self._recent(), *self._specs):
+            if known.startswith(value) and known != value:
+                return known
+        return await asyncio.to_thread(complete_path, value, types_first=not self._completes_graphs)
+
+
+def complete_path(text: str, *, types_first: bool = False) -> str | None:
+    """Return the first path that begins with `text`, or None. A folder gets a slash at its end.
+
+    The types file of a food web lies beside the web and has almost the same name. Such files come last, or first with
+    `types_first`.
+    """
+    folder, start = os.path.split(text)
+    try:
+        with os.scandir(os.path.expanduser(folder) or ".") as entries:
+            found = [
+                f"{entry.name}{os.sep * entry.is_dir()}"
+                for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)
+                if entry.name.startswith(start) and (start or not entry.name.startswith("."))
+            ]
+    except OSError:
+        # There is no such folder.
+        return None
+    first = min(found, key=lambda name: (name.endswith(".clu") != types_first, name), default=start)
+    return None if first == start else os.path.join(folder, first)

@@ -21,7 +21,7 @@ from textual.widgets.option_list import Option
 from chordless.graphs.generators import known_kinds
 from chordless.tui.actions import list_bindings
 from chordless.tui.widgets.choice import PickList
-from chordless.tui.widgets.text_field import TextField
+from chordless.tui.widgets.form_row import TextField
 
 _TITLES = {"examples": "Examples", "recent": "Recent", "files": "Files"}
 _WIDTH = 17

@@ -21,10 +21,8 @@ from chordless.tui.readings import AS_IT_IS, OVERLAP, READING_HELP, READINGS, op
 from chordless.tui.run_form import expanded
 from chordless.tui.run_words import without_name
 from chordless.tui.widgets.choice import Choice
-from chordless.tui.widgets.form_row import FormLine, FormRow
+from chordless.tui.widgets.form_row import FormLine, FormRow, GraphSuggester, TextField
 from chordless.tui.widgets.graph_panel import GraphPanel
-from chordless.tui.widgets.graph_suggester import GraphSuggester
-from chordless.tui.widgets.text_field import TextField
 from kernels_ti import ChordlessError
 
 EXAMPLE = "grid:7x10"
