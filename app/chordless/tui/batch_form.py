@@ -161,10 +161,8 @@ def absolute(output: str) -> str:
 
 def shortest(path: str) -> str:
     """Return a path relative to the current folder if it lies in that folder, else the path itself."""
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except ValueError:
-        return path
+    here = Path.cwd()
+    return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
 
 
 def plan_of(question: BatchQuestion) -> BatchPlan:

@@ -108,14 +108,11 @@ class BatchLines:
         numbers = range(start, stop) if self.order is None else self.order[start:stop].tolist()
         try:
             with open(self.path, "rb") as stream:
-                return [self._read_one(stream.fileno(), number) for number in numbers]
+                ends = self.bounds
+                return [parsed(n, os.pread(stream.fileno(), int(ends[n + 1] - ends[n]), int(ends[n]))) for n in numbers]
         except OSError as error:
             why = f"{self.path}: cannot be read: {error.strerror}"
             return [BatchLine(number, self.path, error=why) for number in numbers]
-
-    def _read_one(self, descriptor: int, number: int) -> BatchLine:
-        start, stop = int(self.bounds[number]), int(self.bounds[number + 1])
-        return parsed(number, os.pread(descriptor, stop - start, start))
 
 
 def parsed(number: int, text: bytes) -> BatchLine:
@@ -171,7 +168,7 @@ class LineIndex:
             return self._forget()
         with stream:
             descriptor = stream.fileno()
-            end = self._end
+            end = int(self._bounds[self._count])
             tail = os.pread(descriptor, len(self._tail), end - len(self._tail))
             if tail != self._tail:
                 # The file was cut off or replaced, so the known offsets are void.
@@ -196,10 +193,6 @@ class LineIndex:
             bounds, kinds = self._bounds[: self._count + 1], self._kinds[: self._count]
             return BatchLines(self._path, bounds, kinds, self._generation, known=self._known)
 
-    @property
-    def _end(self) -> int:
-        return int(self._bounds[self._count])
-
     def _forget(self) -> bool:
         had_lines = self._count > 0
         self._bounds, self._kinds = np.zeros_like(self._bounds), np.empty_like(self._kinds)
@@ -216,7 +209,7 @@ class LineIndex:
         if count > len(self._kinds):
             self._bounds = cast("NDArray[np.int64]", np.resize(self._bounds, 2 * count + 1))
             self._kinds = cast("NDArray[np.uint8]", np.resize(self._kinds, 2 * count))
-        self._bounds[self._count + 1 : count + 1] = self._end + ends
+        self._bounds[self._count + 1 : count + 1] = self._bounds[self._count] + ends
         self._kinds[self._count : count] = kinds
         self._count, self._tail = count, whole[-_BYTES_TO_COMPARE:]
 

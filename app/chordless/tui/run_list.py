@@ -102,11 +102,8 @@ def thing_of_run(run: RunSummary) -> str:
 
 def row_title(run: RunSummary) -> str:
     """Return the title, and what tells the run from a plain count of the same graph: ``grid:7x10, boundary``."""
-    command = run.command
-    if command is None:
-        return title(run)
-    words = _differences(run, command)
-    return ", ".join([title(run), *words])
+    differences = [] if run.command is None else _differences(run, run.command)
+    return ", ".join([title(run), *differences])
 
 
 def counted_before(runs: Iterable[RunSummary], question: RunCommand) -> str:

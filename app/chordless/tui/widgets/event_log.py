@@ -7,8 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import ClassVar
 
-from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
+from rich.text import Text
 from textual.events import Resize
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -62,28 +62,13 @@ class EventLog(ScrollView, can_focus=True):
         self._width = self.scrollable_content_region.width
         room = max(self._width - _INDENT, 10)
         self._rows = [
-            (when if part == 0 else "", text)
+            (when if part == 0 else "", text.plain)
             for line in self._log
             for when in (time.strftime("%H:%M:%S", time.localtime(line.time)),)
-            for part, text in enumerate(_wrapped(line.text, room))
+            for part, text in enumerate(Text(_CONTROL.sub("", line.text.expandtabs())).wrap(self.app.console, room))
         ]
         # The virtual width is 1, so there is never a horizontal scroll bar.
         self.virtual_size = Size(1, len(self._rows))
         if at_end:
             self.scroll_end(animate=False)
         self.refresh()
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    """Wrap a line, between words where possible."""
-    rows, row = [], ""
-    for word in _CONTROL.sub("", text.expandtabs()).split(" "):
-        longer = f"{row} {word}" if row else word
-        if cell_len(longer) <= width:
-            row = longer
-            continue
-        if row:
-            rows.append(row)
-        *whole, row = chop_cells(word, width) or [""]
-        rows += whole
-    return [*rows, row]
