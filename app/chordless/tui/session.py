@@ -43,7 +43,10 @@ class RunSession:
     def __init__(self, feed: Feed, expected: CycleRange | None = None) -> None:
         self.feed = feed
         self._expected = expected
-        self._told = self.state = _estimated(_beginning(self.command), expected)
+        # Nothing is known yet but what the run shall find.
+        names = () if self.command is None else ("between", "all_pairs", "output_format")
+        options = {name: getattr(self.command, name) for name in names}
+        self._told = self.state = _estimated(RunState(options=options), expected)
         self._changed: Callable[[], object] = lambda: None
         self._heard = time.monotonic()
 
@@ -136,12 +139,6 @@ class RunSession:
     def _has_checkpoint(self) -> bool:
         """Look for the checkpoint on the disk, since the folder may have been moved or deleted."""
         return self.directory is not None and RunDirectory(self.directory).checkpoint.exists()
-
-
-def _beginning(command: RunCommand | None) -> RunState:
-    """Return the state of a run of which nothing is known but what it shall find."""
-    names = ("between", "all_pairs", "output_format")
-    return RunState() if command is None else RunState(options={name: getattr(command, name) for name in names})
 
 
 def _estimated(state: RunState, expected: CycleRange | None) -> RunState:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import ClassVar
 
+from rich.console import Console
 from rich.segment import Segment
 from rich.text import Text
 from textual.events import Resize
@@ -62,13 +64,19 @@ class EventLog(ScrollView, can_focus=True):
         self._width = self.scrollable_content_region.width
         room = max(self._width - _INDENT, 10)
         self._rows = [
-            (when if part == 0 else "", text.plain)
+            (when if part == 0 else "", text)
             for line in self._log
             for when in (time.strftime("%H:%M:%S", time.localtime(line.time)),)
-            for part, text in enumerate(Text(_CONTROL.sub("", line.text.expandtabs())).wrap(self.app.console, room))
+            for part, text in enumerate(_wrapped(self.app.console, line.text, room))
         ]
         # The virtual width is 1, so there is never a horizontal scroll bar.
         self.virtual_size = Size(1, len(self._rows))
         if at_end:
             self.scroll_end(animate=False)
         self.refresh()
+
+
+@lru_cache(1024)
+def _wrapped(console: Console, text: str, width: int) -> tuple[str, ...]:
+    """Wrap a line. With each new line of the log all that stand there already are wrapped again."""
+    return tuple(row.plain for row in Text(_CONTROL.sub("", text.expandtabs())).wrap(console, width))

@@ -11,7 +11,6 @@ from pathlib import Path
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.events import Mount
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Static
@@ -80,6 +79,10 @@ class GraphSource(Vertical):
         )
         yield GraphPanel(self._recent, self._folder)
 
+    def on_mount(self) -> None:
+        """Read the first graph."""
+        self._changed(0)
+
     @property
     def question(self) -> GraphQuestion:
         """The current content of the fields."""
@@ -116,7 +119,6 @@ class GraphSource(Vertical):
         self._recent = tuple(recent)
         self.query_one(GraphPanel).show_recent(recent)
 
-    @on(Mount)
     def look_again(self) -> None:
         """Read the graph again, as its file may have changed."""
         self._changed(0)
