@@ -34,7 +34,6 @@ WHERE = {
 }
 _NAMED_KEYS = frozenset(name for key in Keys for name in (key.value, format_key(key.value)))
 
-
 KEYS_OF_TABS = frozenset(_SAME_AS_ALT) | frozenset(_SAME_AS_ALT.values())
 """Keys that lead to a screen, and that a text field leaves alone."""
 

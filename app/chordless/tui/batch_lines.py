@@ -159,32 +159,29 @@ class LineIndex:
         Raise OSError if the file exists but cannot be read.
         """
         with self._lock:
-            return self._look()
-
-    def _look(self) -> bool:
-        try:
-            stream = open(self._path, "rb")  # noqa: SIM115
-        except FileNotFoundError:
-            return self._forget()
-        with stream:
-            descriptor = stream.fileno()
-            end = int(self._bounds[self._count])
-            tail = os.pread(descriptor, len(self._tail), end - len(self._tail))
-            if tail != self._tail:
-                # The file was cut off or replaced, so the known offsets are void.
-                self._forget()
-                return True
-            data = os.pread(descriptor, _BYTES_AT_ONCE, end)
-            while len(data) >= _BYTES_AT_ONCE and b"\n" not in data:
-                more = os.pread(descriptor, len(data), end + len(data))
-                if not more:
-                    break
-                data += more
-        whole = data[: data.rfind(b"\n") + 1]
-        if not whole:
-            return False
-        self._add(whole)
-        return True
+            try:
+                stream = open(self._path, "rb")  # noqa: SIM115
+            except FileNotFoundError:
+                return self._forget()
+            with stream:
+                descriptor = stream.fileno()
+                end = int(self._bounds[self._count])
+                tail = os.pread(descriptor, len(self._tail), end - len(self._tail))
+                if tail != self._tail:
+                    # The file was cut off or replaced, so the known offsets are void.
+                    self._forget()
+                    return True
+                data = os.pread(descriptor, _BYTES_AT_ONCE, end)
+                while len(data) >= _BYTES_AT_ONCE and b"\n" not in data:
+                    more = os.pread(descriptor, len(data), end + len(data))
+                    if not more:
+                        break
+                    data += more
+            whole = data[: data.rfind(b"\n") + 1]
+            if not whole:
+                return False
+            self._add(whole)
+            return True
 
     def lines(self) -> BatchLines:
         """Return the lines that are indexed."""

@@ -91,7 +91,6 @@ COLUMNS = (
     Column("seconds", 8, lambda line: line.seconds, 4, is_optional=True),
 )
 
-
 # On a narrow screen the first of these go first: cycles, and the answers about a food web, stay.
 _LEAVING = ("seconds", "longest", "m", "n", "interval", "holes", "cycles")
 

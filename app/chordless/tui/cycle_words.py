@@ -17,7 +17,6 @@ from kernels_ti.errors import quantity
 
 _ORDERS: dict[Order, str] = {"found": "order: as found", "longest": "longest first", "shortest": "shortest first"}
 
-
 _HOTTEST = 20
 # Nobody waits for more cycles to be listed.
 _MOST_TO_LIST = 10**10

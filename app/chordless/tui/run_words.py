@@ -24,7 +24,6 @@ from chordless.words.numbers import (
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0
 _LONG_SILENCE = 5.0  # Seconds
 
-
 _PHASES = {
     "starting": Mark("…", "starting", "$text-accent"),
     "running": Mark("▶", "running", "$text-success"),

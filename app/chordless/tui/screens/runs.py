@@ -58,10 +58,6 @@ class RunsScreen(Page):
         self._shown: list[RunSummary] = []  # Those that pass the filter, in their order
 
     @property
-    def _folder(self) -> Path:
-        return self.dashboard.settings.runs_folder
-
-    @property
     def _table(self) -> RunTable:
         return self.query_one(RunTable)
 
@@ -103,9 +99,9 @@ class RunsScreen(Page):
 
     @work(exclusive=True, group="runs")
     async def _look(self) -> None:
-        began = time.monotonic()
+        began, folder = time.monotonic(), self.dashboard.settings.runs_folder
         try:
-            runs, fault = await asyncio.to_thread(lambda: list_runs(self._folder, noted_folders())), None
+            runs, fault = await asyncio.to_thread(lambda: list_runs(folder, noted_folders())), None
         except ChordlessError as error:
             runs, fault = [], str(error)
         # Without a table, the dashboard is closing.
@@ -162,7 +158,8 @@ class RunsScreen(Page):
     @on(RunTable.Chosen)
     def _show_details(self) -> None:
         run, marked = self._table.chosen, self._table.marked
-        text = f"Runs are kept in {with_home(self._folder)}" if run is None else details(run, self._loads.get(run.path))
+        text = f"Runs are kept in {with_home(self.dashboard.settings.runs_folder)}"
+        text = text if run is None else details(run, self._loads.get(run.path))
         if self._filter:
             text = "" if run is None else f"{text}\n"
             text += f"{len(self._shown):,} of {quantity(len(self._runs), 'run')} match: escape shows all."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual import on
@@ -53,22 +53,17 @@ class Choice(RadioSet):
 
     def action_next_button(self) -> None:
         """Select the next option, as radio buttons do elsewhere. One that was merely lit would look selected."""
-        self._begin_at_selected()
-        super().action_next_button()
-        self._select_lit()
+        self._step(super().action_next_button)
 
     def action_previous_button(self) -> None:
         """Select the option before."""
-        self._begin_at_selected()
-        super().action_previous_button()
-        self._select_lit()
+        self._step(super().action_previous_button)
 
-    def _begin_at_selected(self) -> None:
+    def _step(self, light: Callable[[], None]) -> None:
         # A key that follows Tab at once is obeyed before this widget learns that it has the focus.
         if not self.has_focus:
             self._selected = self.pressed_index
-
-    def _select_lit(self) -> None:
+        light()
         # `RadioSet` lights the first option when it is mounted.
         if self.screen.focused is self and self._selected is not None:
             self.choose(self._names[self._selected])

@@ -11,6 +11,7 @@ from typing import ClassVar
 from rich.console import Console
 from rich.segment import Segment
 from rich.text import Text
+from textual import on
 from textual.events import Resize
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -35,17 +36,11 @@ class EventLog(ScrollView, can_focus=True):
 
     _log: tuple[LogLine, ...] = ()
     _rows: Sequence[tuple[str, str]] = ()
-    _width = 0
 
     def show(self, log: tuple[LogLine, ...]) -> None:
         """Show these lines."""
         if log != self._log:
             self._log = log
-            self._wrap()
-
-    def on_resize(self, event: Resize) -> None:
-        """Wrap the lines to the new width."""
-        if self.scrollable_content_region.width != self._width:
             self._wrap()
 
     def render_line(self, y: int) -> Strip:
@@ -59,10 +54,9 @@ class EventLog(ScrollView, can_focus=True):
         ]
         return Strip(segments).adjust_cell_length(width, self.rich_style)
 
+    @on(Resize)
     def _wrap(self) -> None:
-        at_end = self.is_vertical_scroll_end
-        self._width = self.scrollable_content_region.width
-        room = max(self._width - _INDENT, 10)
+        at_end, room = self.is_vertical_scroll_end, max(self.scrollable_content_region.width - _INDENT, 10)
         self._rows = [
             (when if part == 0 else "", text)
             for line in self._log

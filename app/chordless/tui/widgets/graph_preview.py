@@ -43,11 +43,6 @@ class PreviewQuestion:
     graph: tuple[str, str, str, float | None]
     command: RunCommand | None  # What is searched for; None while the ends of the paths are wrong
 
-    @property
-    def text(self) -> str:
-        """The graph as typed."""
-        return self.graph[0]
-
 
 class GraphPreview(Vertical):
     """A drawing of the graph, its size, and an estimate of the run. Threads do the work, so that keys answer.
@@ -129,7 +124,7 @@ class GraphPreview(Vertical):
 
     def leave(self, text: str) -> None:
         """Say nothing more of a graph that is not the typed one; it stays drawn until the next one is known."""
-        if self._question is not None and self._question.text != text:
+        if self._question is not None and self._question.graph[0] != text:
             self.workers.cancel_node(self)
             self._estimate_lines, self._known, self._is_whole, self.outlook = (), "", False, None
             self._show_estimate()

@@ -25,7 +25,6 @@ from chordless.tui.widgets.glyphs import is_ascii
 _LARGEST_CACHE = 4096
 _FAR = 1 << 60  # Lines; no table has as many
 
-
 RowT = TypeVar("RowT")
 RowT_co = TypeVar("RowT_co", covariant=True)
 
