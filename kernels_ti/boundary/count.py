@@ -242,7 +242,6 @@ class BoundaryCount:
 
     @property
     def _vertices_before(self) -> int:
-        """Vertices of the blocks that are done."""
         return sum(block.graph.n for block in self._blocks[: self._blocks_done])
 
     def _note_share(self) -> None:
@@ -290,11 +289,9 @@ class BoundaryCount:
         return self._memory is not None and needs_of(plan, "cuda", self._memory, longest=self._longest).passes > 1
 
     def _plan_of(self, block: OrderedBlock) -> BoundaryPlan:
-        """Return the plan for one block alone."""
         return replace(self.plan, blocks=(block.graph,), orders=(block.order,))
 
     def _may_have_passes(self, block: OrderedBlock) -> bool:
-        """Say whether a block can be counted in several passes."""
         if not block.packing.fits_kernels:
             return False
         return may_have_remainders(block) if self._longest is None else block.graph.n <= MOST_VERTICES

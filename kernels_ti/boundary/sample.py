@@ -158,7 +158,6 @@ class Draws:
         return _BYTES_OF_A_DRAW + _BYTES_OF_A_WORD * self._words + _BYTES_OF_A_DIGIT * digits
 
     def _gone_through(self, number: int, means: Means, saved: SavedForward | None = None) -> History | DeviceWays:
-        """Let all vertices of a block come."""
         block = self.planned.blocks[number]
         in_kernels = is_for_kernels(block.graph, block.order) if saved is None else saved.in_kernels
         way = DeviceWays if means.device is not None and in_kernels else History

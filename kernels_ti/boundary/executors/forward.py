@@ -34,7 +34,6 @@ class Forward:
         return self.place == len(self._steps)
 
     def _go_to(self, place: int) -> None:
-        """Take notice of the number of vertices that have come."""
         self.place = place
 
     def _close(self, found: Iterable[int]) -> None:
@@ -66,7 +65,6 @@ class ForwardCount(Forward):
                 self.cycles[length] = self.cycles.get(length, 0) + ways
 
     def _saved_with(self, states: SavedStates) -> SavedBlock:
-        """Return the count between two vertices, with its states."""
         return SavedBlock(self.place, states, dict(self.cycles), self.triangles)
 
     def resume(self, saved: SavedBlock) -> None:

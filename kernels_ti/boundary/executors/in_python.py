@@ -60,7 +60,6 @@ class PythonBlock(ForwardCount):
 
     @property
     def _needed(self) -> int:
-        """Bytes that the next step may need."""
         needed: int = 3 * self.states * (_BYTES_OF_A_STATE + 8 * (self._numbers + len(self._ways.digits)))
         return needed
 
@@ -70,7 +69,6 @@ class PythonBlock(ForwardCount):
         return self._ways.digits.size // max(self.states, 1)
 
     def _drop(self, enough: Callable[[], bool]) -> None:
-        """Drop states that cannot be completed, where that is expected to save time, or the memory is short."""
         if self._completion is None or self.place == 0:
             return
         is_short = self._memory is not None and self._needed > self._memory
@@ -102,5 +100,4 @@ def merged(children: Children, ways: Numbers, longest: int | None, enough: Calla
 
 
 def _chosen(words: Words, ways: Numbers, which: Flags) -> tuple[Words, Numbers]:
-    """Return some of the states, with their ways."""
     return (words, ways) if which.all() else (words[:, which], ways[which])

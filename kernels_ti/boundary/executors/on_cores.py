@@ -93,7 +93,6 @@ class CoresBlock(ForwardCount):
         self._begin(saved.states)
 
     def _begin(self, states: SavedStates) -> None:
-        """Begin with states."""
         if self._longest is None:
             rows, self._digits = rows_of_totals(states)
         else:
@@ -103,7 +102,6 @@ class CoresBlock(ForwardCount):
         self._parts.begin(rows)
 
     def _take(self) -> Generator[object, None, None]:
-        """Let a stretch of vertices come; yield between launches."""
         parts, states = self._parts, self.states
         yield from self._drop()
         yield from parts.prepare(self.place)
@@ -200,7 +198,6 @@ class CoresBlock(ForwardCount):
         self._close(sum(digit << 64 * k for k, digit in enumerate(number)) for number in digits.tolist())
 
     def _drop(self) -> Iterator[object]:
-        """Drop states that cannot be completed, where that is expected to save time, or the room is short."""
         parts, states = self._parts, self.states
         if self.place == 0 or states == 0:
             return

@@ -83,7 +83,6 @@ class DeviceLengths(DeviceBlock):
         self._ways_from(np.ones(1, np.uint64))
 
     def _ways_from(self, ways: np.ndarray) -> None:
-        """Hold these ways."""
         split = _split(self._digits)
         self._buffers["ways"] = self._device.buffer(ways[:split])
         beyond = ways[split:] if len(ways) > split else np.zeros(1, np.uint64)
@@ -95,7 +94,6 @@ class DeviceLengths(DeviceBlock):
         return self._ways // max(self.states, 1)
 
     def _next_shape(self, step: Step) -> Shape:
-        """Return a table that probably holds all new states."""
         return replace(super()._next_shape(step), digits=0)
 
     def _is_short(self, shape: Shape) -> bool:

@@ -135,7 +135,6 @@ class DeviceTables(Forward):
         return 8 * shape.cells > self._room()
 
     def _dropping(self, completion: Completion) -> Generator[bool, None, None]:
-        """Drop states that cannot be completed; yield between launches."""
         dropped = yield from self._dropped(completion)
         completion.learn(self.states, dropped)
         self.states -= dropped
@@ -279,7 +278,6 @@ class DeviceTables(Forward):
         self._go_to(place)
 
     def _names(self, table: str) -> list[str]:
-        """Return the names of the buffers of a table."""
         return [table] if self._columns == 1 else [f"{table}, {k}" for k in range(self._columns)]
 
     def _room(self) -> int:

@@ -116,7 +116,6 @@ def first_of(vertices, first, depths: ti.template(), depth, lowest):
 
 
 def _neighbours(words: int, bits: int) -> Any:
-    """Return the function for the neighbours of a vertex of the depth-first search."""
     _end_bits, symbol, _put = symbols(words, bits)
 
     @ti.func
@@ -137,7 +136,6 @@ def _neighbours(words: int, bits: int) -> Any:
 
 @lru_cache
 def _parted_test(words: int, bits: int) -> Any:
-    """Return the depth-first search of a state, see `completion_kernel`."""
     beside = _neighbours(words, bits)
 
     @ti.func

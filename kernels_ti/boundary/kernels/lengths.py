@@ -61,8 +61,6 @@ def fewest_of(table: ti.template(), row):
 
 
 def _adding(words: int) -> Any:
-    """Return the kernel for the third pass."""
-
     @ti.func
     def number_of(table: ti.template(), row, vertices, apart, digits):
         """Return the first cell of the ways with so many vertices to the state of a row."""

@@ -226,7 +226,6 @@ def add_ways(
 
 
 def _placing(words: int) -> Any:
-    """Return the function that finds a state of so many words in its part."""
     mixed = mixing(words)
 
     @ti.func
@@ -254,7 +253,6 @@ def _placing(words: int) -> Any:
 
 @lru_cache
 def _linking(words: int, bits: int, *, by_length: bool) -> Any:
-    """Return the function that makes the children of a layer, and adds the ways up or links states for that."""
     children, place_of = child_function(words, bits), _placing(words)
     state_at, _row_of, _rows_of = row_functions(words)
 

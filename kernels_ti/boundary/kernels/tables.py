@@ -156,7 +156,6 @@ def row_functions(cells: int, *, in_columns: bool = False) -> tuple[Any, Any, An
 
     @ti.func
     def state_at(table: ti.template(), at):
-        """Return the state of a row that begins at a cell."""
         state = vector(0)
         state[0] = ti.static(array_of(table, 0))[at] & ti.u64(WRITTEN - 1)
         for w in ti.static(range(1, cells)):

@@ -19,8 +19,6 @@ from kernels_ti.taichi_door import kernel, ti
 
 @lru_cache
 def _going_back(cells: int) -> Any:
-    """Return the kernel that takes walks to parents, in rows with so many words."""
-
     @ti.func
     def comes_before(one, other, layer: ti.template(), stride):
         """Return 1 if a parent comes before another one: by whether the vertex joins, then by the state."""

@@ -254,7 +254,6 @@ class _Beam:
         return leaving.sum(axis=1), cut
 
     def _take(self, parents: Indices, added: Indices) -> None:
-        """Make the chosen prefixes the current ones."""
         _, child, vertex = self._leaving(parents, added)
         self._came, self._inside = self._came[parents], self._inside[parents]
         self._missing = self._missing[parents]
@@ -266,7 +265,6 @@ class _Beam:
 
 
 def _states_of(sizes: Indices, edges: Indices) -> npt.NDArray[np.float64]:
-    """Return `_states` of many boundaries, shape of `sizes`."""
     span = int(edges.max(initial=0)) + 1
     kinds, which = np.unique(sizes * span + edges, return_inverse=True)
     return np.array([_states(*divmod(kind, span)) for kind in kinds.tolist()])[which]

@@ -64,7 +64,6 @@ class ChangesOfSteps:
 
 
 def _changes_of(steps: Sequence[Step], packing: Packing) -> list[Changes]:
-    """Return the changes of the vertices of some steps."""
     ends = np.cumsum([0, *(len(step.near) for step in steps)]).tolist()
     columns: list[list[int]] = [[], [], [], []]
     for step in steps:

@@ -101,12 +101,10 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
         return KeptLayer(saved.place, size, cells, flat, saved.numbers.get("most_ways", 1), on_host=True)
 
     def _take(self, step: Step) -> Generator[bool, None, None]:
-        """Let a vertex come; yield between launches."""
         self._make_room(self._next_shape(step))
         yield from super()._take(step)
 
     def _cleared(self, shape: Shape, found: int) -> tuple[Any, Any]:
-        """Return the other table and the tallies; see `DeviceTables._cleared`."""
         self._make_room(shape)
         return super()._cleared(shape, found)
 
@@ -116,7 +114,6 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
         return super()._beside_other_table() + sum(here)
 
     def _require_room(self, shape: Shape) -> None:
-        """Refuse a step whose table does not fit; see `DeviceTables._require_room`."""
         try:
             super()._require_room(shape)
         except SizeError as error:

@@ -49,7 +49,6 @@ class DeviceWays(DeviceLayers):
         return back.members()
 
     def _step_back(self, back: _WalksOnDevice, layer: KeptLayer, vertex: int) -> None:
-        """Take all walks back by one step."""
         walks, device, cells = back.walks, self._device, layer.cells
         going, begun = walks.begun(layer.place)
         rows = device.buffer(layer.rows) if layer.on_host else layer.rows

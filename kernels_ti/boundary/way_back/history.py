@@ -31,16 +31,13 @@ class _Kept(Kept):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the states with their values, and of what they become."""
         return (self.words.nbytes if self.layer is None else self.layer.nbytes) + self.values.nbytes
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is known what the states become."""
         return self.layer is not None
 
     def thinned(self) -> _Kept:
-        """Return the states with their values alone."""
         return replace(self, layer=None)
 
 
