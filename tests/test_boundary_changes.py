@@ -15,8 +15,7 @@ STATES = 3000
 
 
 def changing_kernel(packing):
-    from kernels_ti.boundary.kernels.children import child_function
-    from kernels_ti.boundary.kernels.tables import array
+    from kernels_ti.boundary.kernels.tables import array, child_function
 
     words = packing.words
     children = child_function(words, packing.bits)

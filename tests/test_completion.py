@@ -15,8 +15,8 @@ from kernels_ti import Options, SizeError, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.executors import completion, forward, on_cores, parts, tables
-from kernels_ti.boundary.executors.completion import Completion
+from kernels_ti.boundary.executors import forward, on_cores, parts, tables
+from kernels_ti.boundary.executors.forward import Completion
 from kernels_ti.boundary.executors.on_device import DeviceBlock, block_on_device
 from kernels_ti.boundary.executors.tables import DeviceTables
 from kernels_ti.boundary.orders.plan import plan_of
@@ -30,9 +30,9 @@ FEW = settings(max_examples=40, deadline=None)
 
 @pytest.fixture(autouse=True)
 def _a_test_before_every_step(monkeypatch):
-    monkeypatch.setattr(completion, "_START", -1)
-    monkeypatch.setattr(completion, "_TEST", 0)
-    monkeypatch.setattr(completion, "_TABLES", -1)
+    monkeypatch.setattr(forward, "_START", -1)
+    monkeypatch.setattr(forward, "_TEST", 0)
+    monkeypatch.setattr(forward, "_TABLES", -1)
     for executor in (on_cores, tables):
         monkeypatch.setattr(executor, "FEWEST_NUMBERS", 0)
     monkeypatch.setattr(parts, "_STATES_OF_A_STRETCH", 0)
@@ -121,7 +121,7 @@ def test_counts_are_those_of_the_reference(arch, graph, data):
 def test_fewer_states_count_the_same(spec, arch, monkeypatch):
     graph = generate(spec)
     fewer = counted(graph, arch=arch)
-    monkeypatch.setattr(completion, "_START", math.inf)
+    monkeypatch.setattr(forward, "_START", math.inf)
     all_of_them = counted(graph)
     assert fewer.cycles_by_length == all_of_them.cycles_by_length
     # All states of a ladder and of a wheel lead to a cycle.
@@ -132,12 +132,12 @@ def test_fewer_states_count_the_same(spec, arch, monkeypatch):
 @pytest.mark.parametrize(("arch", "memory"), [("reference", 20 * 2**14), ("cpu", 10 * 2**14)])
 def test_states_are_dropped_before_memory_is_refused(arch, memory, monkeypatch):
     graph = generate("king:8x8")
-    monkeypatch.setattr(completion, "_START", math.inf)
+    monkeypatch.setattr(forward, "_START", math.inf)
     expected = counted(graph, by_length=False).cycles_by_length
     row_by_row = range(graph.n)
     assert counted(graph, by_length=False, memory=memory, arch=arch, order=row_by_row).cycles_by_length == expected
     # Without the test, the states do not fit.
-    monkeypatch.setattr(completion, "_MOST_SLOTS", 0)
+    monkeypatch.setattr(forward, "_MOST_SLOTS", 0)
     with pytest.raises(SizeError, match="states at a boundary of"):
         counted(graph, by_length=False, memory=memory, arch=arch, order=row_by_row)
 
@@ -169,7 +169,7 @@ def test_a_vertex_is_given_up_after_states_were_dropped():
 def test_a_count_that_is_saved_while_states_are_dropped_goes_on(longest, monkeypatch):
     monkeypatch.setattr(forward, "_made_for_a_while", lambda launches: next(launches, None) is None)
     monkeypatch.setattr(tables, "FEWEST_NUMBERS", 0)
-    monkeypatch.setattr(completion, "_START", math.inf)
+    monkeypatch.setattr(forward, "_START", math.inf)
     (block,) = planned_blocks(SearchSpace(generate("grid:6x6"))).blocks
     device, by_length = open_device("cpu"), longest is not None
     count = block_on_device(device, block, longest, None)
@@ -183,7 +183,7 @@ def test_a_count_that_is_saved_while_states_are_dropped_goes_on(longest, monkeyp
     monkeypatch.setattr(DeviceTables, "_dropping", noted)
     while count.place < 18:
         count.take_vertex(lambda: False)
-    monkeypatch.setattr(completion, "_START", 0)
+    monkeypatch.setattr(forward, "_START", 0)
     # It is given up after the first launch that drops some.
     with pytest.raises(GivenUp):
         count.take_vertex(lambda: len(begun) > 0)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kernels_ti.boundary.arrays import Flags, Words
-from kernels_ti.boundary.executors.completion import Completion
-from kernels_ti.boundary.executors.forward import ForwardCount
+from kernels_ti.boundary.executors.forward import Completion, ForwardCount
 from kernels_ti.boundary.spec.block import GivenUp, OrderedBlock, require_memory
 from kernels_ti.boundary.spec.changes import Children, children_of, grouped
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of

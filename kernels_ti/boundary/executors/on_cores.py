@@ -8,8 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels_ti.boundary.arrays import Words
-from kernels_ti.boundary.executors.completion import FEWEST_NUMBERS, STATES_AT_ONCE, Completion
-from kernels_ti.boundary.executors.forward import ForwardCount, go_through, slices
+from kernels_ti.boundary.executors.forward import (
+    FEWEST_NUMBERS,
+    STATES_AT_ONCE,
+    Completion,
+    ForwardCount,
+    go_through,
+    slices,
+)
 from kernels_ti.boundary.executors.parts import Parts
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.packing import DONE, WINDOW

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels_ti.boundary.executors.completion import Completion
+from kernels_ti.boundary.executors.forward import Completion
 from kernels_ti.boundary.executors.in_passes import BlockInPasses
 from kernels_ti.boundary.executors.tables import MOST_CELLS, DeviceTables, Shape
 from kernels_ti.boundary.orders.plan import likely_in

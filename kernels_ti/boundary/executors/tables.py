@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernels_ti.boundary.arrays import Words
-from kernels_ti.boundary.executors.completion import FEWEST_NUMBERS, Completion
-from kernels_ti.boundary.executors.forward import Buffers, Forward, go_through, slices
+from kernels_ti.boundary.executors.forward import FEWEST_NUMBERS, Buffers, Completion, Forward, go_through, slices
 from kernels_ti.boundary.orders.walk import Step, most_additions
 from kernels_ti.boundary.spec.block import OrderedBlock, require_memory
 from kernels_ti.boundary.spec.packing import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TAKEN, TALLIES, WRITTEN

@@ -1,4 +1,4 @@
-"""Tell states that no vertices to come can complete to a cycle, see `kernels_ti.boundary.executors.completion`.
+"""Tell states that no vertices to come can complete to a cycle, see `kernels_ti.boundary.executors.forward`.
 
 A work item tests one state. It first follows what the state forces: vertices to come that are next to an inner one stay
 off the cycle, and an end whose neighbours to come are all but one off the cycle has that one on it, and so on. Then a
@@ -10,8 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from kernels_ti.bits import lowest_bit, population
-from kernels_ti.boundary.kernels.children import symbols
-from kernels_ti.boundary.kernels.tables import array
+from kernels_ti.boundary.kernels.tables import array, symbols
 from kernels_ti.boundary.spec.packing import FIRST_END, INNER, MOST_NODES, TALLIES, WRITTEN
 from kernels_ti.taichi_door import kernel, ti
 

@@ -11,8 +11,7 @@ an array for each word of a state and for each number, so it has as many rows as
 from functools import lru_cache
 from typing import Any
 
-from kernels_ti.boundary.kernels.children import bounded_function, child_function
-from kernels_ti.boundary.kernels.tables import add_ways, array, reduced, row_functions
+from kernels_ti.boundary.kernels.tables import add_ways, array, bounded_function, child_function, reduced, row_functions
 from kernels_ti.boundary.spec.packing import DIGIT_BITS, FOUND, FULL, TALLIES
 from kernels_ti.taichi_door import kernel, ti
 

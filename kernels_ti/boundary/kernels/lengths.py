@@ -12,8 +12,7 @@ exact numbers of several digits, or their remainders modulo a prime, of one cell
 from functools import lru_cache
 from typing import Any
 
-from kernels_ti.boundary.kernels.children import child_function
-from kernels_ti.boundary.kernels.tables import array, reduced, row_functions
+from kernels_ti.boundary.kernels.tables import array, child_function, reduced, row_functions
 from kernels_ti.boundary.spec.packing import (
     BESIDE,
     CLOSES,

@@ -12,8 +12,7 @@ and this window.
 from functools import lru_cache
 from typing import Any
 
-from kernels_ti.boundary.kernels.children import child_function
-from kernels_ti.boundary.kernels.tables import array, mixing, place_for, row_functions
+from kernels_ti.boundary.kernels.tables import array, child_function, mixing, place_for, row_functions
 from kernels_ti.boundary.spec.packing import DEAD, DONE, NEXT, OVERFLOW, PART, ROWS, WAYS, WINDOW
 from kernels_ti.taichi_door import kernel, ti
 

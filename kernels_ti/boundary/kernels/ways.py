@@ -10,8 +10,15 @@ order of the threads.
 from functools import lru_cache
 from typing import Any
 
-from kernels_ti.boundary.kernels.children import bounded_function, symbols
-from kernels_ti.boundary.kernels.tables import add_ways, array, finding, mixing, row_functions
+from kernels_ti.boundary.kernels.tables import (
+    add_ways,
+    array,
+    bounded_function,
+    finding,
+    mixing,
+    row_functions,
+    symbols,
+)
 from kernels_ti.boundary.spec.changes import HEADER
 from kernels_ti.boundary.spec.packing import DIGIT_BITS, DIGIT_LIMIT, FULL, ORIGIN, TALLIES
 from kernels_ti.taichi_door import kernel, ti

@@ -126,7 +126,7 @@ def put_together(steps: Sequence[Changes], packing: Packing, symbols: Sequence[I
     """Put together what the neighbours of a vertex tell, from their symbols in so many rows.
 
     Several vertices with as many neighbours each have these rows one after another. For one state,
-    `kernels_ti.boundary.kernels.children` does the same.
+    `kernels_ti.boundary.kernels.tables` does the same.
     """
     codes, kept, written = steps[0].codes, steps[0].kept, steps[0].written
     none: int | Indices = 0

@@ -62,7 +62,7 @@ ROOM = FOUND
 """Where the tallies say how many cells the ways by length take; the ways that close follow."""
 
 MOST_NODES = 64
-"""Nodes of the graph of vertices to come, see `kernels_ti.boundary.executors.completion`."""
+"""Nodes of the graph of vertices to come, see `kernels_ti.boundary.executors.forward`."""
 
 
 INNER, FIRST_END = 1, 2
