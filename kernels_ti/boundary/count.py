@@ -23,7 +23,7 @@ from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
 from kernels_ti.boundary.orders.plan import BoundaryPlan, likely_states, plan_of, share_done
 from kernels_ti.boundary.spec.block import GivenUp, OrderedBlock, ordered_blocks
 from kernels_ti.boundary.spec.packing import Packing
-from kernels_ti.boundary.values.saved import SavedBlock, SavedCount, SavedPasses
+from kernels_ti.boundary.values.saved import SavedCount, SavedPasses
 from kernels_ti.device.device import Device, held_device, is_open
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import CheckpointError, OptionError, SizeError, parameter
@@ -110,29 +110,24 @@ class BoundaryCount:
         self._device: Device | None = None
         self._longest = space.longest if by_length else None
         self._memory = memory
-        self._counts = Counter(self.plan.cycles_by_length)
-        self._counts.update(map(len, short_cycles(space.graph, space.options)))
-        self._triangles = self._counts.get(3, 0)
         self._blocks = ordered_blocks(self.plan)
-        self._blocks_done = 0
         self._block: _Counting | None = None
         self.seconds = 0.0
-        self.most_states = 0
-        self.states_by_step: list[int] = []
-        self._saved_block: SavedBlock | None = None
         # The first of several passes over the block, and whether exact numbers may fit all the same.
         self._first_pass: SavedPasses | None = None
         self._may_fit = False
-        if saved is not None:
-            self._blocks_done = saved.blocks_done
-            self._counts, self._triangles = Counter(saved.cycles), saved.triangles
-            self.most_states, self.states_by_step = saved.most_states, list(saved.states_by_step)
-            self._saved_block = saved.block
-            if not self._holds(saved):
-                raise CheckpointError("the count that was kept does not fit the blocks of the graph")
+        if saved is None:
+            counts = Counter(self.plan.cycles_by_length)
+            counts.update(map(len, short_cycles(space.graph, space.options)))
+            saved = SavedCount((), 0, None, counts, counts[3], 0.0, 0, ())
+        elif not self._holds(saved):
+            raise CheckpointError("the count that was kept does not fit the blocks of the graph")
+        self._blocks_done, self._saved_block = saved.blocks_done, saved.block
+        self._counts, self._triangles = Counter(saved.cycles), saved.triangles
+        self.most_states, self.states_by_step = saved.most_states, list(saved.states_by_step)
         self.likely_states = likely_states(self.plan)
         self._share = self._share_before_passes = 0.0
-        if saved is not None and saved.block is not None and saved.block.passes is not None:
+        if saved.block is not None and saved.block.passes is not None:
             self._share = min(saved.work / max(self.plan.cost, 1.0), 1.0)
         else:
             self._note_share()

@@ -48,7 +48,8 @@ class PythonBlock(ForwardCount):
 
     def saved(self) -> SavedBlock:
         """Return the count between two vertices; also after a vertex was given up."""
-        return self._saved_with(SavedStates.of(self._words, self._ways.carried()))
+        ways = self._ways.carried().by_length
+        return self._saved_with(SavedStates(self._words, np.ascontiguousarray(ways.transpose(1, 0, 2))))
 
     def resume(self, saved: SavedBlock) -> None:
         """Go on from a count of the same block."""

@@ -29,11 +29,6 @@ class SavedStates:
         if self.words.ndim != 2 or self.counts.ndim != 3 or self.words.shape[1] != len(self.counts):
             raise ValueError("its states and their counts do not fit together")
 
-    @classmethod
-    def of(cls, words: Words, ways: Numbers) -> SavedStates:
-        """Return states with the ways to them, whose digits have 48 bits."""
-        return cls(words, np.ascontiguousarray(ways.by_length.transpose(1, 0, 2)))
-
     @property
     def ways(self) -> Numbers:
         """The ways, a number for each length."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -167,19 +168,14 @@ class PlannedBlocks:
     rings: tuple[list[int], ...]
     blocks: tuple[PlannedBlock, ...]  # The others
 
-    def reporter(
-        self, report: Report | None, keeping: Keeping | None = None, *, times: int = 1
-    ) -> Callable[[Step, int], None]:
+    def reporter(self, report: Report | None, keeping: Keeping, *, times: int) -> Callable[[Step, int], None]:
         """Return a function that adds up steps, and calls `report` with the share of all, the states and the width.
 
         The steps of earlier sessions, which `keeping` has, are done. Each step is taken `times` times.
         """
-        done = 0.0
-        if keeping is not None:
-            blocks_done = len(keeping.done)
-            steps = [step for block in self.blocks[:blocks_done] for step in block.steps]
-            steps += [step for block in self.blocks[blocks_done:][:1] for step in block.steps[: keeping.place]]
-            done = sum(step.cost for step in steps)
+        came = sum(len(block.steps) for block in self.blocks[: len(keeping.done)]) + keeping.place
+        costs = (step.cost for block in self.blocks for step in block.steps)
+        done = sum(islice(costs, came))
 
         def step_done(step: Step, states: int) -> None:
             nonlocal done

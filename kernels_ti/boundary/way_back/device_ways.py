@@ -174,6 +174,8 @@ class DeviceWays(DeviceLayers):
         return back.members()
 
     def _step_back(self, back: _WalksOnDevice, layer: KeptLayer, vertex: int) -> None:
+        from kernels_ti.boundary.kernels.tables import clear
+
         walks, device, cells = back.walks, self._device, layer.cells
         going, begun = walks.begun(layer.place)
         rows = device.buffer(layer.rows) if layer.on_host else layer.rows
@@ -181,7 +183,10 @@ class DeviceWays(DeviceLayers):
         self._shape = Shape(layer.size, self._cells, cells - self._cells)
         how = self._buffers["spec"], self._bases[layer.place], self._buffers["bounds"]
         size = 2 * min(going, back.states) + 1
-        wanted = back.wanted(self._put_down, going, size, self._cells)
+        wanted = back.buffers.grown("wanted", size * self._cells, np.uint64)
+        clear(size * self._cells, wanted, 0, back.failed)
+        if going:
+            self._put_down(going, back.at, back.following, back.stride, wanted, size, back.where, back.failed)
         places, parents = np.zeros(size + 1, np.int32), back.buffers.grown("parents", 1, np.int32)
         for notes in range(2):
             counts = back.buffers.grown("counts", size + 1, np.int32)
@@ -226,16 +231,6 @@ class _WalksOnDevice:
         self.following: Any = None
         self.stride = self.states = 0
         self.buffers = Buffers(device)
-
-    def wanted(self, put_down: Any, going: int, size: int, cells: int) -> Any:
-        """Return a table of the states of the walks, of so many rows; it has empty ones."""
-        from kernels_ti.boundary.kernels.tables import clear
-
-        table = self.buffers.grown("wanted", size * cells, np.uint64)
-        clear(size * cells, table, 0, self.failed)
-        if going:
-            put_down(going, self.at, self.following, self.stride, table, size, self.where, self.failed)
-        return table
 
     def begin(self, first: int, last: int, closing: Places, rows: Any, stride: int, cells: int, vertex: int) -> None:
         """Begin some walks, each in one of the states in which the vertex closes a cycle."""

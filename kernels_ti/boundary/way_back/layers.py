@@ -136,17 +136,14 @@ class Rule:
     def follow(self, layer: Layer, values: Values) -> Values:
         """Return the values of the states that follow."""
         sides = [layer.children(joins=joins) for joins in (False, True)]
-        if values.largest is None:
-            return Values(sums_of([Addends(values.ways, *side) for side in sides], layer.after).carried())
-        candidates = [self._reached(layer, values, parents, joins=bool(on)) for on, (parents, _) in enumerate(sides)]
-        largest = np.full(layer.after, NOTHING)
-        for (_, into), candidate in zip(sides, candidates, strict=True):
-            np.maximum.at(largest, into, candidate)
-        addends = []
-        for (parents, into), candidate in zip(sides, candidates, strict=True):
-            chosen = candidate == largest[into]
-            addends.append(Addends(values.ways, parents[chosen], into[chosen]))
-        return Values(sums_of(addends, layer.after).carried(), largest)
+        largest = None if values.largest is None else np.full(layer.after, NOTHING)
+        if largest is not None:
+            reached = [self._reached(layer, values, parents, joins) for joins, (parents, _) in enumerate(sides)]
+            for (_, into), value in zip(sides, reached, strict=True):
+                np.maximum.at(largest, into, value)
+            chosen = [value == largest[into] for (_, into), value in zip(sides, reached, strict=True)]
+            sides = [(parents[are], into[are]) for (parents, into), are in zip(sides, chosen, strict=True)]
+        return Values(sums_of([Addends(values.ways, *side) for side in sides], layer.after).carried(), largest)
 
     def ways_on(
         self, layer: Layer, values: Values, states: Indices, into: Indices | Places, joins: Flags | Indices
@@ -158,7 +155,7 @@ class Rule:
         ways = values.ways[states]
         if values.largest is None:
             return ways
-        reached = values.largest[states] + joins * self._gain(layer, states)
+        reached = self._reached(layer, values, states, joins)
         largest = np.full(int(into.max(initial=0)) + 1, NOTHING)
         np.maximum.at(largest, into, reached)
         return Numbers(ways.digits * (reached == largest[into]))
@@ -169,7 +166,7 @@ class Rule:
         if len(closing) and values.largest is None:
             self.closed[place] = values.ways.totals(closing)[0]
         elif len(closing):
-            closed = self._reached(layer, values, closing, joins=True)
+            closed = self._reached(layer, values, closing, 1)
             best = int(closed.max())
             if self.best is None or best >= self.best:
                 self.note(place, best, values.ways.totals(closing[closed == best])[0])
@@ -182,18 +179,18 @@ class Rule:
         self.closed[place] = ways
         return is_new
 
-    def _reached(self, layer: Layer, values: Values, states: Indices, *, joins: bool) -> Indices:
-        """Return the largest values of ways that go on from some states, in which the vertex joins or does not."""
-        assert values.largest is not None
-        return values.largest[states] + (self._gain(layer, states) if joins else 0)
+    def _reached(self, layer: Layer, values: Values, states: Indices, joins: Flags | Indices | int) -> Indices:
+        """Return the largest values of ways that go on from some states: `joins` is 1 for those where the vertex joins.
 
-    def _gain(self, layer: Layer, states: Indices) -> Indices:
-        """Return the gain of some states when the vertex joins, with its edges."""
+        Then its gain is added, and that of its edges.
+        """
+        assert values.largest is not None
         of_vertex, *of_edges = self.added_by(layer.step)
         gained = np.full(len(states), of_vertex, np.int64)
         for slot, added in zip(layer.step.near, of_edges, strict=False):
             gained += (self._block.packing.symbol(layer.words, slot)[states] != 0) * np.int64(added)
-        return gained
+        reached: Indices = values.largest[states] + joins * gained
+        return reached
 
     def added_by(self, step: Step) -> list[int]:
         """Return the gain of a step's vertex when it joins, then that of each edge to a vertex before it."""
