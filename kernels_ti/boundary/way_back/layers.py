@@ -185,6 +185,8 @@ class Rule:
         Then its gain is added, and that of its edges.
         """
         assert values.largest is not None
+        if not np.any(joins):
+            return values.largest[states]
         of_vertex, *of_edges = self.added_by(layer.step)
         gained = np.full(len(states), of_vertex, np.int64)
         for slot, added in zip(layer.step.near, of_edges, strict=False):
