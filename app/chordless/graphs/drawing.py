@@ -7,7 +7,6 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from chordless.graphs.large_layout import distances_from, pivot_layout
 from chordless.graphs.load import LoadedGraph
 from kernels_ti import Graph, OptionError
 from kernels_ti.graph import IntArray
@@ -21,6 +20,12 @@ _LARGEST_EXACT = 600
 _ROUNDS = 300
 _ENOUGH = 1e-4
 _ROOM = 1.0
+
+_PIVOTS = 60
+_PIVOT_ROUNDS, _FEWEST_ROUNDS = 60, 10
+_FULL_ROUNDS_UP_TO = 1_000
+# Weight of all pivots of a vertex together, where each of its edges has weight 1.
+_SHARE_OF_PIVOTS = 0.3
 
 
 def can_be_drawn(loaded: LoadedGraph) -> bool:
@@ -82,7 +87,7 @@ def _laid_out(graph: Graph) -> Layout:
     sizes = np.bincount(of_component)
     largest_first = np.argsort(-sizes, kind="stable")
     parts = [np.flatnonzero(of_component == i) for i in largest_first[sizes[largest_first] > 1]]
-    drawn = [_upright(_component_layout(graph, part)) for part in parts]
+    drawn = [_upright((_least_stress if len(part) <= _LARGEST_EXACT else _pivot_layout)(graph, part)) for part in parts]
     corners = _side_by_side([np.ptp(layout, axis=0) for layout in drawn])
     for part, layout, corner in zip(parts, drawn, corners, strict=True):
         places[part] = layout - layout.min(axis=0) + corner
@@ -94,50 +99,28 @@ def _laid_out(graph: Graph) -> Layout:
     return places
 
 
-def _component_layout(graph: Graph, part: IntArray) -> Layout:
-    if len(part) <= _LARGEST_EXACT:
-        return _least_stress(_distances(graph, part))
-    keep = np.zeros(graph.n, bool)
-    keep[part] = True
-    return pivot_layout(graph.induced(keep))
-
-
 def _components(graph: Graph) -> IntArray:
     """Return the number of the component of each vertex, shape (n,)."""
     label = np.where(graph.degrees == 0, np.arange(graph.n), -1)
     for start in range(graph.n):
         if label[start] < 0:
-            label[distances_from(graph, start) >= 0] = start
+            label[_distances_from(graph, start) >= 0] = start
     component: IntArray = np.unique(label, return_inverse=True)[1]
     return component
 
 
-def _distances(graph: Graph, part: IntArray) -> Layout:
-    """Return the lengths of shortest paths between the vertices of a component, shape (k, k)."""
+def _least_stress(graph: Graph, part: IntArray) -> Layout:
+    """Place a component so that the sum of the squared relative errors of its distances is as small as possible."""
     k = len(part)
-    index = np.full(graph.n, -1)
-    index[part] = np.arange(k)
-    adjacency = np.zeros((k, k), np.float32)
-    for i, v in enumerate(part):
-        adjacency[i, index[graph.neighbours(v)]] = 1
-    distances = np.full((k, k), np.inf)
-    np.fill_diagonal(distances, 0)
-    reached = np.eye(k, dtype=np.float32)
-    for distance in range(1, k):
-        reached = np.minimum(reached @ adjacency, 1)
-        new = (reached > 0) & np.isinf(distances)
-        if not new.any():
-            break
-        distances[new] = distance
-        reached = new.astype(np.float32)
-    return distances
-
-
-def _least_stress(distances: Layout) -> Layout:
-    """Place vertices so that the sum of the squared relative errors of their distances is as small as possible."""
-    k = len(distances)
     if k <= 2:
         return np.column_stack((np.arange(k, dtype=np.float64), np.zeros(k)))
+    distances = np.where(np.eye(k), 0.0, np.inf)
+    index = np.empty(graph.n, np.int64)
+    index[part] = np.arange(k)
+    for i, v in enumerate(part):
+        distances[i, index[graph.neighbours(v)]] = 1
+    for via in range(k):
+        np.minimum(distances, distances[:, via, None] + distances[via], out=distances)
     places = _classical(distances)
     with np.errstate(divide="ignore"):
         weights = np.where(distances > 0, distances**-2.0, 0)
@@ -159,24 +142,30 @@ def _least_stress(distances: Layout) -> Layout:
 def _classical(distances: Layout) -> Layout:
     """Return the classical multidimensional scaling: a good start, and the same one each time."""
     k = len(distances)
-    squares = distances**2
-    centred = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
-    values, vectors = np.linalg.eigh(centred)
-    # The sign of an eigenvector is arbitrary: the largest entry is made positive.
-    axes = vectors[:, [-1, -2]]
-    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
-    places: Layout = axes * np.sqrt(np.maximum(values[[-1, -2]], 1e-9))
+    values, axes = _main_axes(_centred(distances))
+    places: Layout = axes * np.sqrt(np.maximum(values, 1e-9))
     # Otherwise vertices with the same neighbours would stay at the same point.
     places += 1e-3 * ring_layout(k) * np.sqrt(np.arange(1, k + 1) / k)[:, None]
     return places
 
 
+def _centred(distances: Layout) -> Layout:
+    squares = distances**2
+    centred: Layout = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
+    return centred
+
+
+def _main_axes(matrix: Layout) -> tuple[Layout, Layout]:
+    """Return the two largest eigenvalues of a symmetric matrix, and their vectors, the largest entry positive."""
+    values, vectors = np.linalg.eigh(matrix)
+    axes = vectors[:, [-1, -2]]
+    return values[[-1, -2]], axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
+
+
 def _upright(layout: Layout) -> Layout:
     """Turn a layout so that it is widest from left to right."""
     centred = layout - layout.mean(axis=0)
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    axes = axes[:, ::-1] * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])[::-1]
-    upright: Layout = centred @ axes
+    upright: Layout = centred @ _main_axes(centred.T @ centred)[1]
     return upright
 
 
@@ -192,3 +181,76 @@ def _side_by_side(sizes: list[Layout]) -> list[Layout]:
         x += float(size[0]) + _ROOM
         height = max(height, float(size[1]))
     return corners
+
+
+def _pivot_layout(graph: Graph, part: IntArray) -> Layout:
+    """Lay out a component of 3 or more vertices, shape (k, 2), with edges about 1 long; always in the same way.
+
+    Distances in the plane approximate those in the graph: from each vertex to some pivots far from each other, and
+    along its edges (Brandes and Pich 2007; Ortmann, Klimenta and Brandes 2016, *A sparse stress model*).
+    """
+    graph = graph.induced(np.isin(np.arange(graph.n), part))
+    pivots, distances = _pivots(graph)
+    places = _scaled(distances, pivots)
+    rounds = max(_PIVOT_ROUNDS * _FULL_ROUNDS_UP_TO // max(graph.n, _FULL_ROUNDS_UP_TO), _FEWEST_ROUNDS)
+    return _less_stress(graph, places, pivots, distances, rounds)
+
+
+def _distances_from(graph: Graph, start: int) -> IntArray:
+    """Return the number of edges from a vertex to each vertex, shape (n,); -1 where there is no way."""
+    distance = np.full(graph.n, -1, np.int64)
+    distance[start] = steps = 0
+    reached = np.array([start])
+    while len(reached):
+        steps += 1
+        first, degree = graph.row_ptr[reached], np.diff(graph.row_ptr)[reached]
+        entry = np.repeat(first - (np.cumsum(degree) - degree), degree) + np.arange(degree.sum())
+        near = np.unique(graph.col_idx[entry])
+        reached = near[distance[near] < 0]
+        distance[reached] = steps
+    return distance
+
+
+def _pivots(graph: Graph) -> tuple[IntArray, Layout]:
+    """Choose pivots, each as far as possible from those before; return them and all distances, shape (n, pivots)."""
+    pivot = int(_distances_from(graph, 0).argmax())
+    nearest = np.full(graph.n, np.iinfo(np.int64).max)
+    pivots, distances = [], []
+    for _ in range(min(_PIVOTS, graph.n)):
+        pivots.append(pivot)
+        distances.append(_distances_from(graph, pivot))
+        nearest = np.minimum(nearest, distances[-1])
+        pivot = int(nearest.argmax())
+    return np.array(pivots), np.array(distances, np.float64).T
+
+
+def _scaled(distances: Layout, pivots: IntArray) -> Layout:
+    """Return the scaling by pivots of Brandes and Pich, an edge about 1 long."""
+    centred = _centred(distances)
+    values, axes = _main_axes(centred.T @ centred)
+    places = centred @ axes
+    places *= np.maximum(values, 1e-9) ** 0.25 / np.maximum(np.linalg.norm(places, axis=0), 1e-9)
+    apart = np.linalg.norm(places[:, None] - places[None, pivots], axis=2)
+    places *= (apart * distances).sum() / max(float((apart * apart).sum()), 1e-9)
+    # Otherwise vertices with the same distances would stay at the same point.
+    angle = np.arange(len(places)) * 2.4
+    scaled: Layout = places + 0.02 * np.column_stack((np.cos(angle), np.sin(angle)))
+    return scaled
+
+
+def _less_stress(graph: Graph, places: Layout, pivots: IntArray, distances: Layout, rounds: int) -> Layout:
+    """Move each vertex, round by round, to where its edges and its pivots would have it."""
+    n = graph.n
+    u, v = np.concatenate([graph.pairs(), graph.pairs()[:, ::-1]]).T
+    weight = _SHARE_OF_PIVOTS * n / len(pivots) * np.where(distances > 1, 1 / np.maximum(distances, 1) ** 2, 0)
+    total = weight.sum(axis=1) + graph.degrees
+    for _ in range(rounds):
+        away = places[:, None] - places[None, pivots]
+        stretch = weight * distances / np.maximum(np.linalg.norm(away, axis=2), 1e-9)
+        wanted = weight @ places[pivots] + (stretch[:, :, None] * away).sum(axis=1)
+        along = places[u] - places[v]
+        ends = places[v] + along / np.maximum(np.linalg.norm(along, axis=1), 1e-9)[:, None]
+        for axis in (0, 1):
+            wanted[:, axis] += np.bincount(u, ends[:, axis], n)
+        places = wanted / total[:, None]
+    return places
