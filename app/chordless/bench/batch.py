@@ -18,8 +18,7 @@ from chordless.bench.layout import NOTHING, Column
 from chordless.bench.measure import Outcome, Series, cpu_for_auto, first_event, machine, series_columns
 from chordless.bench.process import checked, run_process
 from chordless.bench.programs import installed, read_nauty, run_counter
-from chordless.bench.report import Prepared
-from chordless.bench.rows import Row
+from chordless.bench.report import Prepared, Row, yes_or_no
 from chordless.graphs.molecules import read_molecules
 from chordless.graphs.writers import graph6_line
 from chordless.protocol.events import BatchFinished
@@ -73,7 +72,10 @@ class BatchRow(Row):
 
     def _behind(self, one: Series) -> tuple[str, ...]:
         count = self.known.count
-        return (f"{count['graphs'] / one.median:,.0f}" if one.median and count else NOTHING, self._agree_cell(one))
+        return (
+            f"{count['graphs'] / one.median:,.0f}" if one.median and count else NOTHING,
+            yes_or_no(self.agreement(one)),
+        )
 
     def _facts(self) -> dict[str, Any]:
         return {"count": self.known.count or None}

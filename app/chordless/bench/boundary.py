@@ -10,8 +10,7 @@ from typing import Any
 
 from chordless.bench.layout import NOTHING, Column, figures
 from chordless.bench.measure import Outcome, Series, cpu_for_auto, machine, series_columns
-from chordless.bench.report import Prepared
-from chordless.bench.rows import Row, known_ways
+from chordless.bench.report import Prepared, Row, known_ways
 from chordless.bench.warm import WarmProcess
 from kernels_ti import ChordlessError
 

@@ -24,8 +24,7 @@ from chordless.bench.graphs import new_folder
 from chordless.bench.layout import NOTHING, Column, figures
 from chordless.bench.measure import Outcome, Series, machine, series_columns
 from chordless.bench.process import program_command
-from chordless.bench.report import Prepared
-from chordless.bench.rows import Row
+from chordless.bench.report import Prepared, Row
 from kernels_ti import EngineError
 
 LEGEND = (

@@ -14,8 +14,7 @@ from chordless.bench.graphs import BenchGraph, graphs_of
 from chordless.bench.layout import NOTHING, Column, figures
 from chordless.bench.measure import Series, count_once, machine, series_columns
 from chordless.bench.programs import Program, given, nauty, networkx
-from chordless.bench.report import Prepared
-from chordless.bench.rows import Row
+from chordless.bench.report import Prepared, Row, yes_or_no
 from chordless.protocol.orders import Method
 from kernels_ti import OptionError
 from kernels_ti.taichi_door import CHOICE, others
@@ -112,7 +111,7 @@ class PeersRow(Row):
 
     def _behind(self, one: Series) -> tuple[str, ...]:
         ratio = self._ratio(one)
-        return (NOTHING if ratio is None else figures(ratio), self._agree_cell(one))
+        return (NOTHING if ratio is None else figures(ratio), yes_or_no(self.agreement(one)))
 
     def _facts(self) -> dict[str, Any]:
         return {

@@ -14,8 +14,7 @@ from typing import Any
 from chordless.bench.layout import NOTHING, Column, figures
 from chordless.bench.measure import Outcome, Series, cpu_for_auto, machine, series_columns
 from chordless.bench.process import run_chordless
-from chordless.bench.report import Prepared, Report
-from chordless.bench.rows import Row
+from chordless.bench.report import Prepared, Report, Row
 from kernels_ti import OptionError
 
 DEFAULT_GRAPHS = ("grid:8x10",)

@@ -16,8 +16,7 @@ from chordless.bench.layout import NOTHING, Column, figures
 from chordless.bench.measure import Series, count_once, in_words, machine
 from chordless.bench.paper import ROWS, PaperFigures, PaperRow
 from chordless.bench.programs import Program, given
-from chordless.bench.report import Prepared, Report
-from chordless.bench.rows import Row, yes_or_no
+from chordless.bench.report import Prepared, Report, Row, yes_or_no
 from chordless.bench.warm import WarmProcess
 from chordless.graphs.load import load_graph
 from chordless.graphs.overlap import niche_overlap

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chordless.graphs.asteroidal import asteroidal_triple
-from chordless.graphs.interval import interval_order
+from chordless.graphs.interval import asteroidal_triple, interval_order
 from chordless.graphs.overlap import FoodWeb
 
 if TYPE_CHECKING:
