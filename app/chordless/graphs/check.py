@@ -62,15 +62,18 @@ def check_graph(source: str, *, simplify: bool = False, directed: bool = False, 
     """
     if source == "-":
         raise GraphError("standard input is the keyboard here; name a file or a spec such as grid:7x10")
+    limits = None
     if os.path.lexists(source):
-        return _check_file(source, simplify=simplify, directed=directed, multigraph=multigraph)
-    known = _known_before(source)
-    if known is not None:
+        if too_large := _too_large(source):
+            return too_large
+        limits = _LIMITS
+    elif (known := _known_before(source)) is not None:
         cost, facts = known
         if LARGEST_MADE < cost <= LARGEST_SIZE and not directed:
             return facts
     # A graph that is too large to be made is refused by its size, before anything is allocated.
-    return GraphFacts.of(load_graph(source, simplify=simplify, directed=directed, multigraph=multigraph))
+    loaded = load_graph(source, simplify=simplify, directed=directed, multigraph=multigraph, limits=limits)
+    return GraphFacts.of(loaded)
 
 
 def check_overlap(web: str, types: str | None) -> GraphFacts:
@@ -79,8 +82,7 @@ def check_overlap(web: str, types: str | None) -> GraphFacts:
 
     require_web(web)
     _check_kind(types or types_beside(web) or web)
-    too_large = _too_large(web)
-    if too_large is not None:
+    if too_large := _too_large(web):
         return too_large
     read = read_food_web(web, types)
     note = "no .clu beside it: every vertex counts as living, detritus too" if read.lacks_types else ""
@@ -101,13 +103,6 @@ def is_food_web(path: str) -> bool:
     except GraphError:
         return False
     return True
-
-
-def _check_file(path: str, *, simplify: bool, directed: bool, multigraph: bool) -> GraphFacts:
-    too_large = _too_large(path)
-    if too_large is not None:
-        return too_large
-    return GraphFacts.of(load_graph(path, simplify=simplify, directed=directed, multigraph=multigraph, limits=_LIMITS))
 
 
 def _check_kind(path: str) -> None:

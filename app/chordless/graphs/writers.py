@@ -6,9 +6,10 @@ import gzip
 import io
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
@@ -77,13 +78,12 @@ def write_graph_file(graph: Graph, path: str, stream: BinaryIO, comments: Sequen
     ):
         if is_so and not can_be:
             raise GraphError(f"{path}: {made.name} cannot hold this graph, which is {kind}; {other} can")
-    if path.lower().endswith(".gz"):
-        # Without a name and a time in it, so that the same graph makes the same file.
-        with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed, io.TextIOWrapper(packed, "utf-8") as text:
-            made.write(graph, text, comments)
-    else:
-        with text_of(stream) as text:
-            made.write(graph, text, comments)
+    with ExitStack() as stack:
+        target: Any = stream
+        if path.lower().endswith(".gz"):
+            # Without a name and a time in it, so that the same graph makes the same file.
+            target = stack.enter_context(gzip.GzipFile("", "wb", fileobj=stream, mtime=0))
+        made.write(graph, stack.enter_context(text_of(target)), comments)
     if made.first_name is None:
         return []
     numbers = range(made.first_name, graph.n + made.first_name)
@@ -127,12 +127,10 @@ def _check_labels(names: list[str]) -> None:
 
 def _write_graph6(graph: Graph, stream: TextIO, comments: Sequence[str]) -> None:
     u, v = graph.edges().T
-    stream.write(graph6_line(graph.n, v * (v - 1) // 2 + u, graph.n * (graph.n - 1) // 2))
-
-
-def _write_digraph6(graph: Graph, stream: TextIO, comments: Sequence[str]) -> None:
-    u, v = graph.edges().T
-    stream.write(f"&{graph6_line(graph.n, u * graph.n + v, graph.n**2)}")
+    if graph.directed:
+        stream.write(f"&{graph6_line(graph.n, u * graph.n + v, graph.n**2)}")
+    else:
+        stream.write(graph6_line(graph.n, v * (v - 1) // 2 + u, graph.n * (graph.n - 1) // 2))
 
 
 def graph6_line(n: int, places: IntArray, count: int) -> str:
@@ -211,7 +209,7 @@ def line_of_graph(graph: Graph, suffix: str) -> str | None:
 _EDGE_LIST = FileFormat("an edge list", write_edge_list)
 _GRAPH6 = FileFormat("graph6", _write_graph6, 0, directed=False, multigraph=False)
 _SPARSE6 = FileFormat("sparse6", _write_sparse6, 0, directed=False)
-_DIGRAPH6 = FileFormat("digraph6", _write_digraph6, 0, undirected=False, multigraph=False)
+_DIGRAPH6 = FileFormat("digraph6", _write_graph6, 0, undirected=False, multigraph=False)
 _DIMACS = FileFormat("DIMACS", _write_dimacs, 1)
 _FORMATS = {
     **dict.fromkeys(("", ".txt", ".edges", ".edgelist", ".el", ".dat", ".lst"), _EDGE_LIST),
