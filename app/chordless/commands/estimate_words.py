@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS, bars_for
 from chordless.protocol.events import Finished
 from chordless.words.cycle_range import CycleRange
-from chordless.words.numbers import count_text, duration_text, seconds_text, short_number
+from chordless.words.numbers import duration_text, round_number, seconds_text, short_number
 from chordless.words.shown import on_terminal
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _length_lines(by_length: dict[int, float], things: str, *, exact: bool) -> I
         sums[start] = sums.get(start, 0) + count
     labels = {start: str(start) if span == 1 else f"{start}-{start + span - 1}" for start in sums}
     width = max(len("length"), *map(len, labels.values()))
-    counts = {start: f"{round(count):,}" if exact else count_text(count) for start, count in sums.items()}
+    counts = {start: f"{round(count):,}" if exact else round_number(count) for start, count in sums.items()}
     count_width = max(len(things), *map(len, counts.values()))
     largest = max(sums.values())
     bar = bars_for(sys.stdout)

@@ -6,7 +6,7 @@ import contextlib
 import io
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -235,44 +235,36 @@ class RowOutput(CycleOutput):
         It has ``part``, the ``rows`` of that part and the total ``listed``; for a single file also its identity. An
         EngineError says that the disk fails.
         """
-        try:
+        identity = {}
+        with self._failures():
             self._file.save()
-            identity = {}
             if self._folder is None:
                 sync_folder(self._path.parent)
                 identity = self._file.identity()
             else:
                 os.fsync(self._folder)
-        except OSError as error:
-            raise self._failure(error) from error
         return {"part": self._part, "rows": self._file.rows, "listed": self.listed, **identity}
 
     def close(self) -> None:
         """Close the file."""
-        try:
+        with self._failures():
             self._file.close()
             if self._folder is not None:
                 os.close(self._folder)
-        except OSError as error:
-            raise self._failure(error) from error
 
     def _append(self, rows: Rows) -> None:
         before = self._file.rows
-        try:
-            self._file.append(rows)
-        except OSError as error:
-            self._listed += self._file.rows - before
-            raise self._failure(error) from error
-        self._listed += len(rows)
+        with self._failures():
+            try:
+                self._file.append(rows)
+            finally:
+                self._listed += self._file.rows - before
 
     def _next_part(self) -> None:
-        path = part_path(self._path, self._part + 1)
-        try:
+        with self._failures():
             self._file.save()
-            following = RowFile(path, self._words, folder=self._folder)
+            following = RowFile(part_path(self._path, self._part + 1), self._words, folder=self._folder)
             self._file.close()
-        except OSError as error:
-            raise self._failure(error) from error
         self._part += 1
         self._file = following
 
@@ -280,9 +272,13 @@ class RowOutput(CycleOutput):
     def _file_path(self) -> Path:
         return self._path if self._part_rows is None else part_path(self._path, self._part)
 
-    def _failure(self, error: OSError) -> EngineError:
-        kept = f"; whole cycles written before: {self.listed:,}" if self.listed else ""
-        return EngineError(f"cannot write {error.filename or self._file_path}: {error.strerror}{kept}")
+    @contextlib.contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            kept = f"; whole cycles written before: {self.listed:,}" if self.listed else ""
+            raise EngineError(f"cannot write {error.filename or self._file_path}: {error.strerror}{kept}") from error
 
 
 def check_size(n: int) -> None:

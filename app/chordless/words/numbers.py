@@ -58,9 +58,11 @@ def short_number(value: float) -> str:
 
 
 def round_number(value: float) -> str:
-    """Return an estimate in two significant digits: ``950``, ``7.2e7``."""
+    """Return an estimate in two significant digits: ``950``, ``7.2e7``, ``over 1e308``."""
     if value < 1000:
         return f"{value:.0f}"
+    if not math.isfinite(value):
+        return "over 1e308"
     digits, power = f"{value:.1e}".split("e")
     return f"{digits}e{int(power)}"
 
@@ -68,7 +70,7 @@ def round_number(value: float) -> str:
 def large_number(value: float) -> str:
     """Return an estimate in two digits and a word: ``43,000``, ``690 million``, ``2.2 billion``, ``7.1e21``."""
     if value >= 1e15:
-        return f"{value:.1e}".replace("e+", "e") if math.isfinite(value) else "over 1e308"
+        return round_number(value)
     rounded = float(f"{value:.2g}")
     for size, name in _NAMES:
         if rounded >= size:
@@ -133,11 +135,6 @@ def lengths_text(min_length: int, max_length: int | None, parity: str | None = N
 def best_text(*, shortest: bool, weighted: bool) -> str:
     """Return the kind of a best cycle: ``longest``, ``shortest``, ``heaviest`` or ``lightest``."""
     return (("heaviest", "lightest") if weighted else ("longest", "shortest"))[shortest]
-
-
-def count_text(value: float) -> str:
-    """Return an estimated count in a few characters: ``950``, ``7.2e7``, ``over 1e308``."""
-    return round_number(value) if math.isfinite(value) else "over 1e308"
 
 
 def duration_text(seconds: float) -> str:
