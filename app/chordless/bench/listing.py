@@ -113,7 +113,6 @@ class ListingRow(Row):
         return self._bytes.get(one.name)
 
     def _speed(self, one: Series) -> float | None:
-        """Return the bytes a second of a way to list."""
         size = self._bytes_of(one)
         return None if size is None or not one.median else size / one.median
 

@@ -102,7 +102,6 @@ class PeersRow(Row):
         super().__init__(graph.title, series, len(ours))
 
     def _ratio(self, one: Series) -> float | None:
-        """Return the time of a series divided by that of the first series."""
         first = self.series[0].median
         return None if one.median is None or not first or one is self.series[0] else one.median / first
 

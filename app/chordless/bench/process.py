@@ -30,11 +30,6 @@ class Ended:
     printed: str  # The end of standard output
     errors: str  # The end of standard error
 
-    @property
-    def last_words(self) -> str:
-        """A colon and the last line of standard error that is not empty, or else of standard output."""
-        return last_line(self.printed + "\n" + self.errors)
-
 
 def in_child(function: str) -> str:
     """Return the code of a process that calls a function of `chordless.bench.children` with its arguments."""
@@ -54,7 +49,8 @@ def run_chordless(*arguments: str, environment: Mapping[str, str] | None = None,
 def checked(ended: Ended, name: str = "", good: Sequence[int] = (0,)) -> Ended:
     """Return how a process ended; another exit code than a good one is an EngineError."""
     if ended.exit_code not in good:
-        raise EngineError(f"{name}ended with exit code {ended.exit_code}{ended.last_words}")
+        last_words = last_line(f"{ended.printed}\n{ended.errors}")
+        raise EngineError(f"{name}ended with exit code {ended.exit_code}{last_words}")
     return ended
 
 

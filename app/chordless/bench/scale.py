@@ -84,7 +84,6 @@ def _format_of(path: str) -> str:
 
 
 def _draw(rows: list[dict[str, Any]], path: str) -> None:
-    """Write the picture."""
     from chordless.files import whole_file
     from chordless.pictures.scale import scale_chart
     from chordless.pictures.style import file_bytes, in_style

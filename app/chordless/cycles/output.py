@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import stat
+import struct
+import sys
+import termios
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +19,6 @@ from typing import TYPE_CHECKING
 from chordless.cycles.base import CycleOutput
 from chordless.cycles.identity import identity_of, not_own, require_own
 from chordless.cycles.lines import CycleEncoder, LineFormat
-from chordless.cycles.pipe import PipeRoom
 from chordless.cycles.read import CYCLES_FOLDER
 from chordless.cycles.write import RowOutput, begins_like_rows
 from chordless.files import open_alone, writing
@@ -30,6 +34,9 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "-"
 
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_PIPE_BYTES = 1 << 20
+"""The most that Linux gives to a user. With its usual 64 KiB, reader and writer wait for each other more often."""
 _SECONDS_BETWEEN_QUESTIONS = 0.1
 # Bytes read to find the first line of a file; a foreign file may have no line end.
 _LONGEST_FIRST_LINE = 1 << 26
@@ -110,6 +117,48 @@ def require_listing(command: RunCommand, graph: Graph) -> None:
         raise not_own(path)
 
 
+class _PipeRoom:
+    """How many bytes a pipe takes without blocking, so that a sleeping reader does not block the engine.
+
+    Linux keeps what is written in pages.
+
+    A write fills up the last page only if its rest fits there, so pages are counted, not bytes. A page that the reader
+    has begun counts as full. For another kind of file, or another system, there is room for ``select.PIPE_BUF`` bytes.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._pages = 0
+        if sys.platform == "linux" and stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            with contextlib.suppress(OSError):  # a user may have only so many pages in all pipes
+                fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+            self._pages = fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ) // _PAGE
+        self._unread: deque[int] = deque()  # the writes that the reader has not read to their end
+        self._unread_bytes = self._unread_pages = 0
+
+    def bytes(self) -> int:
+        """Return how much can be written at once to a descriptor that `select` calls ready."""
+        if not self._pages:
+            return select.PIPE_BUF
+        left: int = struct.unpack("i", fcntl.ioctl(self._descriptor, termios.FIONREAD, bytes(4)))[0]
+        while self._unread and self._unread_bytes - self._unread[0] >= left:
+            self._unread_bytes -= self._unread[0]
+            self._unread_pages -= _pages(self._unread.popleft())
+        foreign = _pages(max(left - self._unread_bytes, 0))  # of other processes that write to the same pipe
+        return max((self._pages - self._unread_pages - foreign) * _PAGE, select.PIPE_BUF)
+
+    def wrote(self, size: int) -> None:
+        """Note the bytes of a write."""
+        if self._pages:
+            self._unread.append(size)
+            self._unread_bytes += size
+            self._unread_pages += _pages(size)
+
+
+def _pages(size: int) -> int:
+    return -(-size // _PAGE)
+
+
 class LineOutput(CycleOutput):
     """Lines to a file or to standard output, at most `limit`, of which `listed` exist; `label` is for messages."""
 
@@ -123,7 +172,7 @@ class LineOutput(CycleOutput):
         self._limit = limit
         self._ask_at = 0.0
         self._regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        self._room = PipeRoom(descriptor)
+        self._room = _PipeRoom(descriptor)
 
     @classmethod
     def to_file(

@@ -201,7 +201,6 @@ def _sizes(data: Bytes, starts: IntArray, ends: IntArray) -> tuple[IntArray, Int
 
 
 def _same_size(data: Bytes, bodies: IntArray, size: int) -> ManyGraphs:
-    """Decode graphs of `size` vertices, whose bits begin at `bodies`."""
     if size > LARGEST_TABLE:
         return ManyGraphs.joined([_large(data[body : body + _characters(size)], size) for body in bodies.tolist()])
     sixes = data[bodies[:, None] + np.arange(_characters(size))]
@@ -237,7 +236,6 @@ def _pairs(size: int) -> npt.NDArray[np.int32]:
 
 
 def _sparse6(texts: list[bytes], lines: IntArray, errors: dict[int, str], simplify: bool) -> Part:
-    """Decode lines of sparse6, one by one."""
     vertices, edges, good = [], [np.empty((0, 2), np.int32)], []
     for text, line in zip(texts, lines.tolist(), strict=True):
         try:

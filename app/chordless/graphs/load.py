@@ -314,7 +314,6 @@ def _format_called(name: str) -> str:
 
 
 def _as_utf8(source: Source) -> bytes:
-    """Return the beginning of a file in UTF-8."""
     start = source.data[:_START_BYTES]
     return start if source.encoding == UTF_8 else start.decode(source.encoding, "ignore").encode()
 

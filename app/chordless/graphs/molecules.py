@@ -232,7 +232,11 @@ def _smiles_records(stream: IO[bytes]) -> Iterator[tuple[int, str, bytes]]:
         return
     columns = _columns(first[1])
     if columns is not None:
-        yield from _table_records(lines, columns)
+        delimiter, *places = columns
+        for number, line in lines:
+            cells: dict[int | None, str] = dict(enumerate(cells_of(_text(line), delimiter)))
+            smiles, named = (cells.get(place, "") for place in places)
+            yield number, named, smiles.encode()
         return
     for number, line in itertools.chain((first,), lines):
         found = _SMILES_LINE.match(line)
@@ -247,34 +251,19 @@ def _is_blank(line: bytes) -> bool:
     return not content or content.startswith(b"#")
 
 
-@dataclass(frozen=True)
-class _Columns:
-    """The columns of a table of molecules; `delimiter` None stands for blanks."""
+def _columns(line: bytes) -> tuple[str | None, int, int | None] | None:
+    """Read the heading of a table of molecules: its delimiter, None for blanks, the columns of SMILES and of names.
 
-    delimiter: str | None
-    smiles: int
-    name: int | None
-
-
-def _columns(line: bytes) -> _Columns | None:
-    """Read the heading of a table of molecules; None for any other line. ``smiles`` itself is not a valid molecule."""
+    Return None for any other line. ``smiles`` itself is not a valid molecule.
+    """
     text = _text(line).removeprefix("\ufeff")
     for delimiter in ("\t", ",", ";", None):
         cells = [cell.lower() for cell in cells_of(text, delimiter)]
         found = [place for place, cell in enumerate(cells) if re.fullmatch(r"(?:\w+[ _])?smiles", cell)]
         if found:
             names = [cells.index(name) for name in _NAME_COLUMNS if name in cells]
-            return _Columns(delimiter, found[0], names[0] if names else None)
+            return delimiter, found[0], names[0] if names else None
     return None
-
-
-def _table_records(lines: Iterator[tuple[int, bytes]], columns: _Columns) -> Iterator[tuple[int, str, bytes]]:
-    for number, line in lines:
-        cells = cells_of(_text(line), columns.delimiter)
-        smiles, name = (
-            cells[place] if place is not None and place < len(cells) else "" for place in (columns.smiles, columns.name)
-        )
-        yield number, name, smiles.encode()
 
 
 def looks_like_smiles(start: bytes) -> bool | None:

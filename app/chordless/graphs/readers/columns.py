@@ -186,7 +186,6 @@ def _fits(line: str, separator: str | None, fits: Callable[[list[str], str | Non
 
 
 def _divides_quoted(line: str, separator: str | None) -> bool:
-    """Return whether a separator divides a line inside quotation marks."""
     if separator in (None, "\t"):
         return any(cell[:1] == '"' and (len(cell) == 1 or cell[-1] != '"') for cell in cells_of(line, separator))
     plain = _BLANKS_BEHIND_QUOTED.sub('"', line)

@@ -199,7 +199,6 @@ def _are_numbered_alike(names: list[str]) -> bool:
 
 
 def _notes_of(source: Source, comments: list[Comment]) -> _Notes:
-    """Read the comments that mean something."""
     notes = _Notes()
     for number, content in comments:
         if content[0] == "%":
@@ -255,7 +254,6 @@ def _number_integers(source: Source, pairs: IntArray, notes: _Notes) -> tuple[li
 
 
 def _distinct(pairs: IntArray) -> IntArray:
-    """Return the numbers that occur, ascending."""
     least, span = _span(pairs)
     if span > _MOST_GAPS * pairs.size:
         return np.unique(pairs)

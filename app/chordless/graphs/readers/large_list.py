@@ -191,7 +191,6 @@ def _columns_of(line: bytes) -> Columns:
 
 
 def _pairs(text: bytes, columns: Columns) -> IntArray | None:
-    """Read some whole lines."""
     separator = b"" if columns.separator is None else bytes([columns.separator])
     is_weighted = columns.count == 3
     strange = text.translate(None, b"0123456789" + _BLANKS + separator + b".-" * is_weighted)

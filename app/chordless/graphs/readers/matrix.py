@@ -7,7 +7,6 @@ import itertools
 import re
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,16 +28,6 @@ _BETWEEN = str.maketrans(_SEPARATORS, " " * len(_SEPARATORS))
 _FIRST_LINES = 100
 
 _Rows = Iterator[tuple[int, list[str]]]
-
-
-@dataclass(frozen=True)
-class _Matrix:
-    """The content of a file: names, and the entries that are not 0."""
-
-    rows: list[str]
-    columns: list[str]
-    places: IntArray  # int64, shape (k, 2): row and column
-    lines: array[int]  # The line of each entry
 
 
 def looks_like_matrix(start: str) -> bool:
@@ -94,14 +83,12 @@ def read_matrix(source: Source, *, simplify: bool = False) -> Parsed:
     the same names, in any order, it is an adjacency matrix. Otherwise it is a predation matrix: an entry is an arc from
     its row, the prey, to its column, the predator. A GraphError names the line of anything that is not such a matrix.
     """
-    matrix = _parsed(source)
-    names = list(dict.fromkeys((*matrix.rows, *matrix.columns)))
+    rows, columns, ends, lines = _parsed(source)
+    names = list(dict.fromkeys((*rows, *columns)))
     source.check_size(len(names))
     place = {name: v for v, name in enumerate(names)}
-    ends = matrix.places.copy()
-    ends[:, 1] = np.array([place[name] for name in matrix.columns], np.int64)[ends[:, 1]]
-    lines = np.asarray(matrix.lines)
-    same_names = len(names) == len(matrix.rows) == len(matrix.columns)
+    ends[:, 1] = np.array([place[name] for name in columns], np.int64)[ends[:, 1]]
+    same_names = len(names) == len(rows) == len(columns)
     if not same_names and not (simplify or source.directed):
         source.note(
             "rows and columns have different names, so this is a predation matrix: an entry is an arc from its row to "
@@ -125,7 +112,8 @@ def read_matrix(source: Source, *, simplify: bool = False) -> Parsed:
     ), None
 
 
-def _parsed(source: Source) -> _Matrix:
+def _parsed(source: Source) -> tuple[list[str], list[str], IntArray, IntArray]:
+    """Return the names of rows and columns, and row and column, shape (k, 2), and line of each entry that is not 0."""
     text_lines = source.text.split("\n")
     if _has_no_names(text_lines):
         raise source.error(
@@ -168,7 +156,7 @@ def _parsed(source: Source) -> _Matrix:
     _check_names(source, names, "row")
     if columns == [f"V{number}" for number in range(1, len(names) + 1)] and names == [name[1:] for name in columns]:
         columns = names  # R gives these names to the rows and columns of a matrix that has none
-    return _Matrix(names, columns, np.array(places, np.int64).reshape(-1, 2), lines)
+    return names, columns, np.array(places, np.int64).reshape(-1, 2), np.array(lines, np.int64)
 
 
 def _number_of(cell: str) -> str | None:

@@ -80,7 +80,6 @@ class Source:
             number += len(lines)
 
     def _texts(self) -> Iterator[str]:
-        """Yield the text in pieces of whole lines."""
         # In another encoding a line end may be other bytes.
         whole: bytes | str = self.data if self.encoding == UTF_8 else self.text
         start = 0
@@ -90,7 +89,6 @@ class Source:
             start = end
 
     def _decoded(self, start: int, end: int) -> str:
-        """Return the text of some of the bytes."""
         if self.encoding == UTF_8 and self.data.find(b"\0", start, end) >= 0:
             if self.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 raise self.error("this is UTF-16 text: say so with --encoding utf-16, or save the file as UTF-8")
