@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 from benches import REFERENCE, TIMES, probed_once, report, run
-from chordless.bench import listing, paper, process, table1, warm
+from chordless.bench import listing, process, table1, warm
 from chordless.bench.graphs import BenchGraph
-from chordless.bench.layout import Column, figures, markdown_table, text_table
-from chordless.bench.measure import Outcome
-from chordless.bench.paper import PaperFigures, PaperRow
+from chordless.bench.measure import Column, Outcome, figures, markdown_table, text_table
 from chordless.bench.process import Ended
+from chordless.bench.table1 import PaperFigures, PaperRow
 from chordless.bench.warm import WarmProcess
 from chordless.graphs.load import load_graph
 from known import NUMBERS
@@ -36,8 +35,8 @@ popen = subprocess.Popen
 
 def test_the_figures_are_those_of_the_paper():
     printed = json.loads((NUMBERS / "table1.json").read_text())
-    assert [row.name for row in paper.ROWS] == [row["name"] for row in printed]
-    for ours, expected in zip(paper.ROWS, printed, strict=True):
+    assert [row.name for row in table1.ROWS] == [row["name"] for row in printed]
+    for ours, expected in zip(table1.ROWS, printed, strict=True):
         assert (ours.figures is None) == ("n" not in expected)
         if ours.figures is not None:
             names = ("n", "m", "delta", "c3", "clc", "tseq_ms", "tpar_proc_ms", "tpar_total_ms", "speedup")
@@ -97,7 +96,7 @@ def test_the_table_fits_and_has_the_paper_s_figures_beside_ours(capsys):
 
 
 def test_without_a_folder_the_rows_from_files_are_left_out(monkeypatch, capsys):
-    rows = [row for row in paper.ROWS if row.name in ("CrystalD", "SiouxFalls", "C_100")]
+    rows = [row for row in table1.ROWS if row.name in ("CrystalD", "SiouxFalls", "C_100")]
     monkeypatch.setattr(table1, "ROWS", rows)
     exit_code, result, _ = report(capsys, "table1", *REFERENCE)
     assert (exit_code, [row["name"] for row in result["rows"]]) == (0, ["C_100"])

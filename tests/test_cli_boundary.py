@@ -12,7 +12,7 @@ import pytest
 from chordless.engine.along_boundary import go_along_boundary
 from chordless.engine.channel import CallChannel
 from chordless.graphs.load import load_graph
-from chordless.graphs.vertex_order import read_order
+from chordless.graphs.vertex_names import read_order
 from chordless.protocol.events import Failed
 from chordless.protocol.orders import RunCommand
 from patience import PATIENCE

@@ -12,7 +12,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from chordless.cycles.in_order import SortedOutput
+from chordless.cycles.passing_on import SortedOutput
 from chordless.cycles.read import read_rows
 from chordless.graphs.load import load_graph
 from chordless.runs.command_words import command_line

@@ -6,7 +6,7 @@ import os
 from types import SimpleNamespace
 
 import pytest
-from chordless.bench.layout import Column
+from chordless.bench.measure import Column
 from chordless.bench.report import Report
 from chordless.cli import main
 from chordless.commands import bench, info

@@ -14,8 +14,7 @@ import numpy as np
 
 from chordless.batch.client import BatchClient
 from chordless.bench.graphs import new_folder
-from chordless.bench.layout import NOTHING, Column
-from chordless.bench.measure import Outcome, Series, cpu_for_auto, first_event, machine, series_columns
+from chordless.bench.measure import NOTHING, Column, Outcome, Series, cpu_for_auto, first_event, machine, series_columns
 from chordless.bench.process import checked, run_process
 from chordless.bench.programs import installed, read_nauty, run_counter
 from chordless.bench.report import Prepared, Row, yes_or_no

@@ -8,8 +8,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Outcome, Series, cpu_for_auto, machine, series_columns
+from chordless.bench.measure import NOTHING, Column, Outcome, Series, cpu_for_auto, figures, machine, series_columns
 from chordless.bench.report import Prepared, Row, known_ways
 from chordless.bench.warm import WarmProcess
 from kernels_ti import ChordlessError

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from chordless.bench.graphs import BenchGraph, graphs_of
-from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Outcome, Series, cpu_for_auto, machine, series_columns
+from chordless.bench.measure import NOTHING, Column, Outcome, Series, cpu_for_auto, figures, machine, series_columns
 from chordless.bench.process import checked, program_command, run_chordless, run_process
 from chordless.bench.report import Prepared, Row, known_ways
 from chordless.bench.warm import WarmProcess

@@ -1,4 +1,4 @@
-"""Runs of programs in turns, their medians, and runs of this program's engine."""
+"""Tables of a bench, runs of programs in turns with their medians, and runs of this program's engine."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from chordless.bench.layout import NOTHING, Column, figures
 from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Failed, Finished
 from chordless.protocol.orders import Method, ProbeCommand, RunCommand
@@ -21,11 +21,68 @@ from kernels_ti.taichi_door import CHOICE
 if TYPE_CHECKING:
     from chordless.batch.client import BatchClient
 
+NOTHING = "-"
+
 Count = dict[str, int]
 """A program's count: ``c3`` triangles and ``clc`` longer cycles, or just ``cycles`` if it does not separate them."""
 
 _NAMES = {"c3": "triangles", "clc": "longer cycles"}
 _AnyEvent = TypeVar("_AnyEvent")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table."""
+
+    heading: str
+    group: str = ""  # A common heading above neighbouring columns of the same group
+    left: bool = False  # Whether it is aligned to the left
+
+
+def text_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of an aligned table, with two blanks between columns."""
+    widths = [
+        max(len(column.heading), *(len(row[i]) for row in rows)) if rows else len(column.heading)
+        for i, column in enumerate(columns)
+    ]
+    if any(column.group for column in columns):
+        yield _group_line(columns, widths)
+    for cells in ([column.heading for column in columns], *rows):
+        yield "  ".join(
+            f"{cell:<{width}}" if column.left else f"{cell:>{width}}"
+            for column, width, cell in zip(columns, widths, cells, strict=True)
+        ).rstrip()
+
+
+def _group_line(columns: Sequence[Column], widths: Sequence[int]) -> str:
+    parts = []
+    for group, members in groupby(zip(columns, widths, strict=True), key=lambda pair: pair[0].group):
+        width = sum(width + 2 for _, width in members) - 2
+        parts.append(f" {group} ".center(width, "-") if group else " " * width)
+    return "  ".join(parts).rstrip()
+
+
+def markdown_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table in Markdown."""
+    headings = [f"{column.group}: {column.heading}" if column.group else column.heading for column in columns]
+    yield _markdown_line(headings)
+    yield _markdown_line(["---" if column.left else "---:" for column in columns])
+    for row in rows:
+        yield _markdown_line(row)
+
+
+def _markdown_line(cells: Sequence[str]) -> str:
+    escaped = (cell.replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
+
+
+def figures(value: float) -> str:
+    """Return a number with at least three figures and no exponent: ``0.0850``, ``1.98``, ``54.8``, ``36,955``."""
+    if value <= 0:
+        return "0"
+    # The exponent after rounding, so that 9.996 gives 10.0, not 10.00.
+    exponent = int(f"{value:.2e}".partition("e")[2])
+    return f"{value:,.{max(0, 2 - exponent)}f}"
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from functools import partial
 from typing import Any
 
 from chordless.bench.graphs import BenchGraph, graphs_of
-from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Series, count_once, machine, series_columns
+from chordless.bench.measure import NOTHING, Column, Series, count_once, figures, machine, series_columns
 from chordless.bench.programs import Program, given, nauty, networkx
 from chordless.bench.report import Prepared, Row, yes_or_no
 from chordless.protocol.orders import Method

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, ClassVar
 
-from chordless.bench.layout import NOTHING
-from chordless.bench.measure import Series, agrees, in_words, take_turns
+from chordless.bench.measure import NOTHING, Series, agrees, in_words, take_turns
 from chordless.files import writing
 from chordless.runs.directory import program_version
 from chordless.termination import TerminatedError, termination_interrupts

@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Outcome, Series, cpu_for_auto, machine, series_columns
+from chordless.bench.measure import NOTHING, Column, Outcome, Series, cpu_for_auto, figures, machine, series_columns
 from chordless.bench.process import run_chordless
 from chordless.bench.report import Prepared, Report, Row
 from kernels_ti import OptionError

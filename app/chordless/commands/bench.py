@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from chordless import values
-from chordless.bench.layout import Column, markdown_table, text_table
+from chordless.bench.measure import Column, markdown_table, text_table
 from chordless.bench.report import Report, heading
 from chordless.commands.parser import Parser, examples
 from chordless.commands.session import InterruptedRunError

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
+
+from kernels_ti.errors import CheckpointError
+
+_HASHED_BYTES = 1 << 16
+_DIGEST_BYTES = 16
 
 
 class CycleOutput:
@@ -67,3 +75,47 @@ class PassingOn(CycleOutput):
     def position(self) -> dict[str, int]:
         """Return the position of the other output."""
         return self._inner.position()
+
+
+def identity_of(descriptor: int, start: int, end: int) -> dict[str, int]:
+    """Return the data of an output file by which a checkpoint recognises it.
+
+    The run has written the bytes from `start` to `end`; a header before them may change. The data are ``beginning``, a
+    hash of the first 64 KiB that were written.
+    """
+    data = os.pread(descriptor, min(end - start, _HASHED_BYTES), start)
+    digest = hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
+    return {"beginning": int.from_bytes(digest, "big")}
+
+
+def require_own(
+    descriptor: int,
+    path: str | Path,
+    position: Mapping[str, int],
+    start: int,
+    end: int,
+    begins_like_a_listing: Callable[[], bool],
+) -> None:
+    """Raise CheckpointError for a file that the run has not written, before anything in it is cut off or overwritten.
+
+    The beginning that the checkpoint vouches for must be there. That is enough for a file that was copied or restored
+    from a backup, which is another file with the same content. Where the checkpoint vouches for nothing yet, and for
+    checkpoints of version 0.4.0, which have no hash, the file must be empty or begin like a listing of this graph:
+    somebody may have written something else into the same file.
+    """
+    has_more = os.fstat(descriptor).st_size > end
+    if "beginning" in position:
+        is_beginning = identity_of(descriptor, start, end)["beginning"] == position["beginning"]
+        is_own = is_beginning and (end > start or not has_more or begins_like_a_listing())
+    else:
+        is_own = (end == start and not has_more) or begins_like_a_listing()
+    if not is_own:
+        raise not_own(path)
+
+
+def not_own(path: str | Path) -> CheckpointError:
+    """Return the error for a file in the place of a run's output that the run has not written."""
+    return CheckpointError(
+        f"cannot go on with {path}: it is not the file that the run wrote, so it is left as it is; put the run's "
+        "file back in its place, or begin the run again"
+    )

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chordless.cycles.base import CycleOutput
-from chordless.cycles.identity import identity_of, not_own, require_own
+from chordless.cycles.base import CycleOutput, identity_of, not_own, require_own
 from chordless.cycles.lines import CycleEncoder, LineFormat
 from chordless.cycles.read import CYCLES_FOLDER
 from chordless.cycles.write import RowOutput, begins_like_rows
@@ -242,7 +241,7 @@ class LineOutput(CycleOutput):
     def position(self) -> dict[str, int]:
         """Sync everything written to the disk; return the position from which to continue.
 
-        It has ``bytes``, ``listed`` and the identity of the file, see `chordless.cycles.identity.identity_of`. Raises
+        It has ``bytes``, ``listed`` and the identity of the file, see `chordless.cycles.base.identity_of`. Raises
         OptionError if this is not a file, EngineError if the disk fails.
         """
         if not self._regular:

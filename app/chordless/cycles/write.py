@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from chordless.cycles.base import CycleOutput
-from chordless.cycles.identity import identity_of, require_own
+from chordless.cycles.base import CycleOutput, identity_of, require_own
 from chordless.cycles.read import Rows, part_path, parts_in, row_words
 from chordless.files import open_alone, open_own, sync_folder
 from kernels_ti import EngineError, OptionError
@@ -31,7 +30,7 @@ class RowFile:
 
     The header has room for any number of rows. It is rewritten in place whenever rows were added, so the file is valid
     however the process ends. With `position` that many ``rows`` stay, and the rest is cut off; outside a run directory
-    it also has the file's identity, see `chordless.cycles.identity`. `folder` is the descriptor of the folder of parts
+    it also has the file's identity, see `chordless.cycles.base`. `folder` is the descriptor of the folder of parts
     in which the file lies, wherever that was moved; files elsewhere are locked. Raises OSError if it cannot be opened
     or written, OptionError if it is no file or another process writes to it, CheckpointError if the run did not write
     it or of too few rows, and EngineError for a link in the place of a part.
@@ -71,7 +70,7 @@ class RowFile:
         return self._header_bytes + self.rows * self._row_bytes
 
     def identity(self) -> dict[str, int]:
-        """Return the identity of the file, see `chordless.cycles.identity.identity_of`."""
+        """Return the identity of the file, see `chordless.cycles.base.identity_of`."""
         return identity_of(self._descriptor, self._header_bytes, self._end)
 
     def _check(self, path: Path, position: Mapping[str, int] | None) -> None:

@@ -22,7 +22,7 @@ from chordless.graphs.load import LoadedGraph, read_weight_file
 from chordless.graphs.paths import counts_totals, path_graph_of, weights_of_cycles
 from chordless.graphs.readers.columns import WEIGHTS_UNUSED
 from chordless.graphs.readers.incoming import read_bytes
-from chordless.graphs.vertex_order import read_order, write_order
+from chordless.graphs.vertex_names import read_order, write_order
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint
 from chordless.runs.directory import RunDirectory, created, graph_hash

@@ -34,8 +34,7 @@ from kernels_ti.symmetry.space import SymmetricSpace
 
 if TYPE_CHECKING:
     from chordless.cycles.base import CycleOutput
-    from chordless.cycles.in_order import SortedOutput
-    from chordless.cycles.proof import ProofOutput
+    from chordless.cycles.passing_on import ProofOutput, SortedOutput
     from chordless.runs.checkpoint import Checkpoint
     from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.cluster.local import LocalWorkers
@@ -198,11 +197,11 @@ def search(
 
                 output = stack.enter_context(open_output(command, graph, standard_output, position))
             if command.in_order and output is not None:
-                from chordless.cycles.in_order import SortedOutput
+                from chordless.cycles.passing_on import SortedOutput
 
                 output = sorting = SortedOutput(output, graph.n, host_budget(command.memory))
             if command.proof:
-                from chordless.cycles.proof import ProofOutput
+                from chordless.cycles.passing_on import ProofOutput
 
                 output = proving = ProofOutput(output, graph.names, position)
             if output is not None:

@@ -134,7 +134,7 @@ class Finished:
     `cycles_by_length` has only the triangles. `workers` are those of a cluster, as in `Progress`. `symmetry` belongs to
     a count up to symmetry: the number of ``automorphisms`` that were used, and ``orbits_begun``, the number of
     representatives that were searched; `directed_by_length` to one part of it, see `kernels_ti.options.Snapshot`.
-    `proof` is the hash of all cycles, where it was asked for and all were found, see `chordless.cycles.proof`. `ends`
+    `proof` is the hash of all cycles, where it was asked for and all were found, see `kernels_ti.proof`. `ends`
     is that of `Started`. `best` is the best cycle that was asked for, or the best one until the search ended: its
     ``cycle``, ``ways`` and ``method``, the ``weight`` as text if there are weights, and ``no_longer_than``, which no
     cycle exceeds, if the search was not complete.

@@ -97,7 +97,7 @@ class RunCommand:
     symmetry: bool = False  # Count up to the automorphisms of the graph, see `kernels_ti.symmetry`
     # List the cycles in a defined order, at the end of the search; without a checkpoint or a limit.
     in_order: bool = False
-    proof: bool = False  # Make a hash of all cycles, see `chordless.cycles.proof`; in a search only
+    proof: bool = False  # Make a hash of all cycles, see `kernels_ti.proof`; in a search only
     parity: Parity | None = None
     # Chordless paths instead of cycles: from the first of two vertices to the second, or all of the graph. Every number
     # and every line is then one of paths; lengths are vertices of a path, from 2 on.

@@ -1,19 +1,20 @@
-"""A listing in a defined order: all cycles are kept in memory until the search ends."""
+"""Outputs that pass cycles on: with the hash of all cycles, or in a defined order once the search has ended."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from chordless.cycles.base import CycleOutput, PassingOn
+from chordless.cycles.base import CycleOutput, NoOutput, PassingOn
 from chordless.protocol.events import Reason
 from kernels_ti import SizeError
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import bytes_text, parameter
+from kernels_ti.proof import Proof, proof_text
 
 _BYTES_OF_A_CYCLE = 16
 """Beside its vertices: its place in the order, while its length is sorted."""
@@ -75,3 +76,40 @@ class SortedOutput(PassingOn):
     def position(self) -> dict[str, int]:
         """Cycles in memory have no position from which a run could go on."""
         raise NotImplementedError
+
+
+class ProofOutput(PassingOn):
+    """Passes cycles on to another output, if there is one, and adds up their hashes; see `kernels_ti.proof`."""
+
+    def __init__(
+        self, inner: CycleOutput | None, names: Sequence[Hashable], position: Mapping[str, int] | None
+    ) -> None:
+        before = position or {"listed": 0, "proof": 0}
+        super().__init__(inner or NoOutput(before["listed"]))
+        self.rows = self._inner.rows
+        self._proof = Proof(names, before["proof"])
+
+    @property
+    def text(self) -> str:
+        """The proof of all cycles so far, see `proof_text`."""
+        return proof_text(self._proof.value)
+
+    def write(self, found: Any, give_up: Callable[[], bool]) -> bool:
+        """Write the cycles of a slice and hash those that were written; return whether every one was."""
+        step = self._proof.at_once
+        for start in range(0, len(found), step):
+            if give_up():
+                return False
+            stop = min(start + step, len(found))
+            piece = found[start:stop] if self.rows else found.part(start, stop)
+            before = self.listed
+            whole = self._inner.write(piece, give_up)
+            count = self.listed - before
+            self._proof.add(piece[:count] if isinstance(piece, np.ndarray) else piece.part(0, count))
+            if not whole:
+                return False
+        return True
+
+    def position(self) -> dict[str, int]:
+        """Return the position of the output, and the sum so far."""
+        return {"listed": self.listed, **self._inner.position(), "proof": self._proof.value}
