@@ -180,7 +180,7 @@ def test_only_living_species_are_counted(tmp_path):
     (tmp_path / "web.net").write_text("*Vertices 4\n*Arcs\n1 2 1\n1 3 1\n4 2 1\n")
     (tmp_path / "web.clu").write_text("*Vertices 4\n1\n1\n1\n2\n")
     found = report_without_holes("web", read_food_web(str(tmp_path / "web.net")))
-    assert (found.vertices, found.living, found.sharing, found.edges) == (4, 3, 2, 1)
+    assert (found.n, found.living, found.sharing_prey, found.m) == (4, 3, 2, 1)
 
 
 def test_a_web_without_a_living_species_is_refused(web, tmp_path, capfd):

@@ -19,7 +19,7 @@ from kernels_ti import GraphError
 from tui.pilots import SMALL, drive, text_of, until
 from tui.stage import COMPLETE, Stage, play
 
-NO_HOLES = {"web": "x.net", "vertices": 9, "types": None, "living": 9, "links": 9, "sharing": 4, "edges": 3}
+NO_HOLES = {"web": "x.net", "n": 9, "types": None, "living": 9, "links": 9, "sharing_prey": 4, "m": 3}
 
 
 def web_of_groups(path, *groups):
@@ -45,7 +45,7 @@ def test_the_verdict_on_a_web(tmp_path, groups, words):
     said = verdict_words(report)
     assert said.startswith(words)
     rest = said.removeprefix(words)
-    if not report.sharing:
+    if not report.sharing_prey:
         assert rest == ""
     elif report.holes:
         assert rest == "A (1), B (1), C (1)."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,16 +38,14 @@ class SpeciesHoles:
 
     name: str
     holes: int
-    by_length: dict[int, int]
+    holes_by_length: dict[int, int]
 
 
-@dataclass(frozen=True)
-class Niche:
-    """The interval of a species on the line of niches: species that share prey overlap, and no others."""
-
-    name: str
-    first: int
-    last: int
+_KEYS = (
+    "web", "types", "n", "living", "links", "sharing_prey", "m", "chordal", "interval", "order", "asteroidal_triple",
+    "holes", "holes_by_length", "species", "complete",
+)  # fmt: skip
+"""Of the report in JSON."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +53,18 @@ class OverlapReport:
     """A report on a niche overlap graph."""
 
     web: str  # The name of the web as it was given
-    vertices: int  # Vertices of the web, including those that are not living
+    n: int  # Vertices of the web, including those that are not living
     types: str | None  # The partition with the types of the vertices; None if all are living
     living: int  # Living species
     links: int  # Feeding links between living species
-    sharing: int  # Species that share prey with another one
-    edges: int  # Pairs of species that share prey
+    sharing_prey: int  # Species that share prey with another one
+    m: int  # Pairs of species that share prey
     # Chordless cycles of 4 or more species; lower bounds if the search is not `complete`
     holes_by_length: dict[int, int] = field(default_factory=dict)
     species: tuple[SpeciesHoles, ...] = ()  # Species in holes, sorted by their number of holes, the largest first
-    # Along one line of niches, the species that share prey; None if no line has them all
-    order: tuple[Niche, ...] | None = None
+    # The species that share prey along one line of niches, each with its ``name`` and its interval, ``from`` and
+    # ``to``, which overlaps those of the species that it shares prey with, and no others; None if no line has them all
+    order: tuple[dict[str, Any], ...] | None = None
     # In a chordal graph without an order: three species. Any two of them are joined by a path that contains neither the
     # third nor a neighbour of the third.
     asteroidal_triple: tuple[str, ...] | None = None
@@ -78,33 +77,14 @@ class OverlapReport:
         return sum(self.holes_by_length.values())
 
     @property
-    def is_interval(self) -> bool:
+    def interval(self) -> bool:
         """Whether the species can be ordered along one line of niches."""
         return self.order is not None
 
     def to_object(self) -> dict[str, Any]:
         """Return the report as an object for JSON."""
-        return {
-            "web": self.web,
-            "types": self.types,
-            "n": self.vertices,
-            "living": self.living,
-            "links": self.links,
-            "sharing_prey": self.sharing,
-            "m": self.edges,
-            "chordal": self.chordal,
-            "interval": self.is_interval,
-            "order": None
-            if self.order is None
-            else [{"name": one.name, "from": one.first, "to": one.last} for one in self.order],
-            "asteroidal_triple": None if self.asteroidal_triple is None else list(self.asteroidal_triple),
-            "holes": self.holes,
-            "holes_by_length": self.holes_by_length,
-            "species": [
-                {"name": one.name, "holes": one.holes, "holes_by_length": one.by_length} for one in self.species
-            ],
-            "complete": self.complete,
-        }
+        species = [asdict(one) for one in self.species]
+        return {key: getattr(self, key) for key in _KEYS} | {"species": species}
 
 
 def report_without_holes(name: str, web: FoodWeb) -> OverlapReport:
@@ -114,7 +94,7 @@ def report_without_holes(name: str, web: FoodWeb) -> OverlapReport:
         found = asteroidal_triple(web.overlap)
         triple = None if found is None else tuple(str(names[v]) for v in found)
         return OverlapReport(name, **_facts(web), asteroidal_triple=triple)
-    order = tuple(Niche(str(names[one.vertex]), one.first, one.last) for one in stretches)
+    order = tuple({"name": str(names[one.vertex]), "from": one.first, "to": one.last} for one in stretches)
     return OverlapReport(name, **_facts(web), order=order)
 
 
@@ -141,7 +121,7 @@ SPECIES_COLUMNS = {"web": "text", "species": "text", "length": "whole", "holes":
 def species_rows(report: OverlapReport) -> Iterator[dict[str, Any]]:
     """Yield a row for each species of a web and each length of its holes; without `complete` they are lower bounds."""
     for one in report.species:
-        for length, holes in sorted(one.by_length.items()):
+        for length, holes in sorted(one.holes_by_length.items()):
             yield {
                 "web": report.web,
                 "species": one.name,
@@ -159,11 +139,11 @@ def is_interval(graph: Graph) -> bool:
 def report_lines(report: OverlapReport) -> Iterator[str]:
     """Yield the lines of a report for people, fit for 80 columns."""
     rows = [
-        ("vertices of the web", report.vertices),
+        ("vertices of the web", report.n),
         ("living species", report.living),
         ("links between them", report.links),
-        ("that share prey", report.sharing),
-        ("niche overlap edges", report.edges),
+        ("that share prey", report.sharing_prey),
+        ("niche overlap edges", report.m),
         ("holes", report.holes),
     ]
     width = max(len(f"{value:,}") for _, value in rows)
@@ -191,7 +171,7 @@ def report_lines(report: OverlapReport) -> Iterator[str]:
         yield ""
         yield from _table(
             ("from", "to", "species along one line of niches"),
-            [(f"{one.first:,}", f"{one.last:,}", one.name) for one in report.order],
+            [(f"{one['from']:,}", f"{one['to']:,}", one["name"]) for one in report.order],
         )
     yield ""
     for paragraph in _conclusion(report):
@@ -200,12 +180,12 @@ def report_lines(report: OverlapReport) -> Iterator[str]:
 
 def _facts(web: FoodWeb) -> dict[str, Any]:
     return {
-        "vertices": web.overlap.n,
+        "n": web.overlap.n,
         "types": web.types_path,
         "living": sum(web.living),
         "links": web.links,
-        "sharing": int(np.count_nonzero(np.diff(web.overlap.row_ptr))),
-        "edges": web.overlap.m,
+        "sharing_prey": int(np.count_nonzero(np.diff(web.overlap.row_ptr))),
+        "m": web.overlap.m,
     }
 
 

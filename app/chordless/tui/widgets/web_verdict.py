@@ -84,17 +84,18 @@ def report_of_web(web: str, types: str | None, given_up: Callable[[], bool]) -> 
 
 def verdict_words(report: OverlapReport) -> str:
     """Return the report in two sentences, or three."""
-    if not report.sharing:
+    sharing = report.sharing_prey
+    if not sharing:
         return "No two species share prey."
     if report.holes:
         most = ", ".join(f"{one.name} ({one.holes:,})" for one in report.species[:_SPECIES_NAMED])
         holes = quantity(report.holes, "hole")
-        return f"{holes}: no line of niches has all {report.sharing:,} species. In most holes: {most}."
+        return f"{holes}: no line of niches has all {sharing:,} species. In most holes: {most}."
     if report.order is None:
         triple = "; ".join(report.asteroidal_triple or ())
-        return f"No hole, but no line of niches has all {report.sharing:,} species: {triple} are an asteroidal triple."
-    order = ", ".join(one.name for one in report.order)
-    return f"No hole: one line of niches has all {report.sharing:,} species. An order of them: {order}."
+        return f"No hole, but no line of niches has all {sharing:,} species: {triple} are an asteroidal triple."
+    order = ", ".join(one["name"] for one in report.order)
+    return f"No hole: one line of niches has all {sharing:,} species. An order of them: {order}."
 
 
 def is_known_in_full(options: dict[str, Any], reason: str | None) -> bool:
