@@ -71,21 +71,19 @@ class Source:
 
     def line_pieces(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the lines of `text` some at a time, to save memory: the first number, the lines."""
-        number = 1
-        for text in self._texts():
-            lines = text.split("\n")
-            if text.endswith("\n"):
-                lines.pop()
+        # In another encoding a line end may be other bytes.
+        is_utf_8 = self.encoding == UTF_8
+        whole: Any = self.data if is_utf_8 else self.text
+        feed: Any = b"\n" if is_utf_8 else "\n"
+        number, start = 1, 0
+        while start < len(whole):
+            end = len(whole)
+            if end - start > _AT_ONCE:
+                end = whole.rfind(feed, start, start + _AT_ONCE) + 1 or whole.find(feed, start) + 1 or end
+            text = self._decoded(start, end) if is_utf_8 else whole[start:end]
+            lines = text.removesuffix("\n").split("\n")
             yield number, lines
             number += len(lines)
-
-    def _texts(self) -> Iterator[str]:
-        # In another encoding a line end may be other bytes.
-        whole: bytes | str = self.data if self.encoding == UTF_8 else self.text
-        start = 0
-        while start < len(whole):
-            end = _end_of_lines(whole, start)
-            yield self._decoded(start, end) if isinstance(whole, bytes) else whole[start:end]
             start = end
 
     def _decoded(self, start: int, end: int) -> str:
@@ -228,14 +226,6 @@ def _first_offence(
     first = int(np.argmax((low == low[row]) & (high == high[row])))
     where = "is there more than once" if line_of is None else f"is already in line {line_of(first)}"
     return source.error(f"edge {u} {'->' if directed else '-'} {v} {where}; {EDGES_ONCE}", line)
-
-
-def _end_of_lines(whole: bytes | str, start: int) -> int:
-    """Return the end of a piece of whole lines that begins at `start`."""
-    if len(whole) - start <= _AT_ONCE:
-        return len(whole)
-    feed: Any = b"\n" if isinstance(whole, bytes) else "\n"
-    return whole.rfind(feed, start, start + _AT_ONCE) + 1 or whole.find(feed, start) + 1 or len(whole)
 
 
 def label_names(labels: Sequence[str | None], ids: Sequence[str]) -> tuple[str, ...]:
