@@ -66,11 +66,9 @@ class Terminal:
         self._shown = b""
 
     def __enter__(self) -> Terminal:
-        """Use it."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the program."""
         self._process.send_signal(signal.SIGTERM)
         deadline = time.monotonic() + _SECONDS_TO_LEAVE
         # What it still draws must be read, or it would wait for that.

@@ -33,15 +33,13 @@ class CycleEncoder:
 
     def __init__(self, names: Sequence[Hashable], line_format: LineFormat, *, shortest: int = _TRIANGLE) -> None:
         self._shortest = shortest
+        encode_name: Callable[[Hashable], bytes]
         if line_format == "jsonl":
-            encoded = [_json_name(name) for name in names]
-            opening, separator, closing = b"[", b",", b"]\n"
+            encode_name, opening, separator, closing = _json_name, b"[", b",", b"]\n"
         else:
-            encoded = [_text_name(name) for name in names]
-            opening, closing = b"", b"\n"
-            separator = separator_of(names).encode()
-        self._names, self._separator = names, separator
-        self._encode_name: Callable[[Hashable], bytes] = _json_name if line_format == "jsonl" else _text_name
+            encode_name, opening, separator, closing = _text_name, b"", separator_of(names).encode(), b"\n"
+        encoded = [encode_name(name) for name in names]
+        self._encoded, self._separator = encoded, separator
         first = [opening + name + separator for name in encoded]
         middle = [name + separator for name in encoded]
         last = [name + closing for name in encoded]
@@ -88,8 +86,7 @@ class CycleEncoder:
                 return False
         else:
             named = line[:-1].split(self._separator)
-        known = {self._encode_name(name) for name in self._names}
-        return len(named) >= self._shortest and len(set(named)) == len(named) and known.issuperset(named)
+        return len(named) >= self._shortest and len(set(named)) == len(named) and {*self._encoded}.issuperset(named)
 
     def _lines(self, offsets: npt.NDArray[np.int64], vertices: npt.NDArray[np.integer]) -> bytes:
         begin, end = offsets[0], offsets[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import io
 import os
 import select
 import stat
@@ -13,6 +14,7 @@ import termios
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,7 +88,7 @@ def check_listing(command: RunCommand, graph: Graph, position: Mapping[str, int]
         return
     if command.output_format == "text" or command.output_format == "jsonl":
         encoder = CycleEncoder(graph.names, command.output_format, shortest=_shortest(command))
-        LineOutput.check_own(command.output, encoder, position)
+        os.close(LineOutput.own_file(command.output, encoder, position))
     elif command.output_format == "npy" and not begins_like_rows(command.output, graph.n):
         raise not_own(command.output)
 
@@ -184,19 +186,14 @@ class LineOutput(CycleOutput):
                 access = os.O_RDWR if os.path.isfile(path) or not os.path.exists(path) else os.O_WRONLY
                 descriptor = open_alone(path, access | os.O_CREAT | os.O_TRUNC)
             return cls(descriptor, path, encoder, limit=limit)
-        descriptor = cls._own(path, encoder, position)
+        descriptor = cls.own_file(path, encoder, position)
         os.ftruncate(descriptor, position["bytes"])
         os.lseek(descriptor, 0, os.SEEK_END)
         return cls(descriptor, path, encoder, limit=limit, listed=position["listed"])
 
-    @classmethod
-    def check_own(cls, path: str, encoder: CycleEncoder, position: Mapping[str, int]) -> None:
-        """Raise EngineError or CheckpointError if the lines up to a position are not in the file any more."""
-        os.close(cls._own(path, encoder, position))
-
     @staticmethod
-    def _own(path: str, encoder: CycleEncoder, position: Mapping[str, int]) -> int:
-        """Open the file that the run wrote, as far as a position; return the descriptor."""
+    def own_file(path: str, encoder: CycleEncoder, position: Mapping[str, int]) -> int:
+        """Open the file that the run wrote; a CheckpointError if the lines up to a position are not in it any more."""
         again = "put the run's file back in its place, or begin the run again"
         try:
             descriptor = open_alone(path, os.O_RDWR)
@@ -224,7 +221,7 @@ class LineOutput(CycleOutput):
                 return False
             if self._limit is not None and self.listed + lines > self._limit:
                 left = self._limit - self.listed
-                self._put(_first_lines(data, left), left, give_up)
+                self._put(b"".join(islice(io.BytesIO(data), left)), left, give_up)
                 return False
             if not self._put(data, lines, give_up):
                 return False
@@ -315,10 +312,3 @@ def _first_line(descriptor: int) -> bytes:
     with open(descriptor, "rb", closefd=False) as stream:
         stream.seek(0)
         return stream.readline(_LONGEST_FIRST_LINE)
-
-
-def _first_lines(data: bytes, lines: int) -> bytes:
-    end = 0
-    for _ in range(lines):
-        end = data.index(b"\n", end) + 1
-    return data[:end]

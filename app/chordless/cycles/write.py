@@ -224,7 +224,12 @@ class RowOutput(CycleOutput):
                 if self._file.rows >= self._part_rows:
                     self._next_part()
                 stop = min(stop, start + self._part_rows - self._file.rows)
-            self._append(found[start:stop])
+            before = self._file.rows
+            with self._failures():
+                try:
+                    self._file.append(found[start:stop])
+                finally:
+                    self._listed += self._file.rows - before
             start = stop
         return wanted == len(found)
 
@@ -250,14 +255,6 @@ class RowOutput(CycleOutput):
             self._file.close()
             if self._folder is not None:
                 os.close(self._folder)
-
-    def _append(self, rows: Rows) -> None:
-        before = self._file.rows
-        with self._failures():
-            try:
-                self._file.append(rows)
-            finally:
-                self._listed += self._file.rows - before
 
     def _next_part(self) -> None:
         with self._failures():

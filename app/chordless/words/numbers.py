@@ -81,10 +81,13 @@ def large_number(value: float) -> str:
 def range_text(low: float, high: float) -> str:
     """Return both ends of an estimate, `` (430 million to 2.2 billion)``, or "" if they agree."""
     first, last = large_number(low), large_number(high)
-    if first == last:
-        return ""
+    return "" if first == last else f" ({_from_to(first, last)})"
+
+
+def _from_to(first: str, last: str) -> str:
+    """Return both ends of a range, the first without its unit if the last has the same."""
     number, _, unit = first.partition(" ")
-    return f" ({number if unit and last.endswith(f' {unit}') else first} to {last})"
+    return f"{number if unit and last.endswith(f' {unit}') else first} to {last}"
 
 
 def share_text(share: float) -> str:
@@ -159,10 +162,7 @@ def time_left_text(low: float, high: float) -> str:
     if low <= 0:
         return f"at most {duration_text(max(high, 0.0))} left"
     shortest, longest = duration_text(low), duration_text(high)
-    if shortest == longest:
-        return f"about {longest} left"
-    number, _, unit = shortest.partition(" ")
-    return f"{number if longest.endswith(f' {unit}') else shortest} to {longest} left"
+    return f"about {longest} left" if shortest == longest else f"{_from_to(shortest, longest)} left"
 
 
 def does_not_fit_text(least: float) -> str:

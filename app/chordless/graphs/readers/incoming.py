@@ -58,11 +58,6 @@ class Limits:
     patience: float = 60.0
 
     @property
-    def largest_file(self) -> int:
-        """Largest size in bytes of a file, decompressed."""
-        return self.most_bytes // _MEMORY_PER_BYTE
-
-    @property
     def most_vertices(self) -> int:
         """Largest number of vertices that a file may declare."""
         return self.most_bytes // MEMORY_PER_VERTEX
@@ -87,7 +82,7 @@ def open_input(path: str, limits: Limits) -> IO[bytes]:
 def read_bytes(path: str, limits: Limits | None = None) -> bytes:
     """Read all of a file, or of standard input, decompressed. A GraphError says why not, or which limit it exceeds."""
     limits = limits or Limits()
-    largest = limits.largest_file
+    largest = limits.most_bytes // _MEMORY_PER_BYTE  # of the content, decompressed
     name = shown_name(path)
     # Unlike pieces that are joined, the bytes are not twice in memory at the end.
     whole = io.BytesIO()
