@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 from benches import REFERENCE, TIMES, probed_once, report, run
-from chordless.bench import listing, process, table1, warm
+from chordless.bench import listing, process, table1
 from chordless.bench.graphs import BenchGraph
 from chordless.bench.measure import Column, Outcome, figures, markdown_table, text_table
-from chordless.bench.process import Ended
+from chordless.bench.process import Ended, WarmProcess
 from chordless.bench.table1 import PaperFigures, PaperRow
-from chordless.bench.warm import WarmProcess
 from chordless.graphs.load import load_graph
 from known import NUMBERS
 from test_layers import loaded_by
@@ -241,7 +240,7 @@ def test_a_wrong_command_line(capsys, argv, words):
 
 
 def test_an_engine_that_fails_leaves_the_others(monkeypatch, capsys):
-    monkeypatch.setattr(warm, "in_child", lambda _: "raise SystemExit('no luck')")
+    monkeypatch.setattr(process, "in_child", lambda _: "raise SystemExit('no luck')")
     exit_code, result, _ = report(capsys, "table1", *REFERENCE, "--rows", "K_8_8")
     (row,) = result["rows"]
     assert (exit_code, row["agree"], row["here"]["speedup"]) == (1, True, None)

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from chordless.bench.measure import NOTHING, Column, Outcome, Series, cpu_for_auto, figures, machine, series_columns
+from chordless.bench.process import WarmProcess
 from chordless.bench.report import Prepared, Row, known_ways
-from chordless.bench.warm import WarmProcess
 from kernels_ti import ChordlessError
 
 LEGEND = (

@@ -1,4 +1,4 @@
-"""Calls of the library, and the work inside them alone, in a process that keeps its kernels; see `warm.WarmProcess`."""
+"""Calls of the library, and the work inside them alone, in a process that keeps its kernels (`WarmProcess`)."""
 
 from __future__ import annotations
 

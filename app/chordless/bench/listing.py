@@ -15,9 +15,8 @@ from typing import Any
 
 from chordless.bench.graphs import BenchGraph, graphs_of
 from chordless.bench.measure import NOTHING, Column, Outcome, Series, cpu_for_auto, figures, machine, series_columns
-from chordless.bench.process import checked, program_command, run_chordless, run_process
+from chordless.bench.process import WarmProcess, checked, program_command, run_chordless, run_process
 from chordless.bench.report import Prepared, Row, known_ways
-from chordless.bench.warm import WarmProcess
 from chordless.cycles.read import CycleStore, read_rows, row_words
 
 DEFAULT_GRAPHS = ("grid:7x10", "grid:8x10")

@@ -13,9 +13,9 @@ from typing import Any
 
 from chordless.bench.graphs import BenchGraph, new_folder
 from chordless.bench.measure import NOTHING, Column, Series, count_once, figures, in_words, machine
+from chordless.bench.process import WarmProcess
 from chordless.bench.programs import Program, given
 from chordless.bench.report import Prepared, Report, Row, yes_or_no
-from chordless.bench.warm import WarmProcess
 from chordless.graphs.load import load_graph
 from chordless.graphs.overlap import niche_overlap
 from kernels_ti import Graph, OptionError

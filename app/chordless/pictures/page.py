@@ -174,12 +174,8 @@ def _longest_words(run: RecordedRun) -> str:
     if run.shortfall():
         return "length of the longest found so far"
     if parity is not None:
-        return (
-            f"length of the longest {parity} one"
-            if most is None
-            else f"length of the longest {parity} one, up to {most:,}"
-        )
-    return "length of the longest" if most is None else f"length of the longest, up to the bound of {most:,}"
+        return f"length of the longest {parity} one{'' if most is None else f', up to {most:,}'}"
+    return f"length of the longest{'' if most is None else f', up to the bound of {most:,}'}"
 
 
 def _asked(run: RecordedRun) -> list[tuple[str, str]]:
