@@ -24,22 +24,16 @@ _DIGITS = 8  # of the longest edge, where a unit may be long; the others have as
 
 
 def weights_asked_for(
-    loaded: LoadedGraph, path: str, weight: str, *, file_format: str | None = None, encoding: str | None = None
-) -> tuple[bytes, list[str]]:
-    """Return the lines of a file of weights, or those that `attribute_weights` makes where there is no such file."""
-    if os.path.lexists(weight):
-        return read_bytes(weight), []
-    return attribute_weights(loaded, path, weight, file_format=file_format, encoding=encoding)
-
-
-def attribute_weights(
     loaded: LoadedGraph, path: str, name: str, *, file_format: str | None = None, encoding: str | None = None
 ) -> tuple[bytes, list[str]]:
-    """Return lines `u v weight`, or `v weight`, made of an attribute of the file of a graph, and notes for the user.
+    """Return the lines of a file of weights, or where there is none those made of an attribute of the file of a graph.
 
-    An attribute that edges have is of edges. Of parallel edges, and of opposite ones without directions, the smallest
-    weight counts. An OptionError says that there is no such attribute or file, or that a value is no number.
+    These are `u v weight`, or `v weight`; an attribute that edges have is of edges. Of parallel edges, and of opposite
+    ones without directions, the smallest weight counts. There are notes for the user, too. An OptionError says that
+    there is no such attribute or file, or that a value is no number.
     """
+    if os.path.lexists(name):
+        return read_bytes(name), []
     read = None
     if loaded.title == path and os.path.isfile(path):
         source = Source(shown_name(path), read_bytes(path), checked_encoding(encoding))
