@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from benches import REFERENCE, TIMES, probed_once, report, run
 from chordless.bench import listing, process, table1
-from chordless.bench.graphs import BenchGraph
 from chordless.bench.measure import Column, Outcome, figures, markdown_table, text_table
 from chordless.bench.process import Ended, WarmProcess
+from chordless.bench.programs import BenchGraph
 from chordless.bench.table1 import PaperFigures, PaperRow
 from chordless.graphs.load import load_graph
 from known import NUMBERS

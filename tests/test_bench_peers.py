@@ -12,8 +12,8 @@ import pytest
 from benches import REFERENCE, TIMES, no_nauty, probed_once, python, report, run, script
 from chordless import generate
 from chordless.bench import peers, programs
-from chordless.bench.graphs import BenchGraph
 from chordless.bench.measure import Outcome, Series, count_once, take_turns
+from chordless.bench.programs import BenchGraph
 from patience import PATIENCE
 
 from kernels_ti import DeviceError, GraphError

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from chordless.batch.client import BatchClient
-from chordless.bench.graphs import new_folder
 from chordless.bench.measure import NOTHING, Column, Outcome, Series, cpu_for_auto, first_event, machine, series_columns
 from chordless.bench.process import checked, run_process
-from chordless.bench.programs import installed, read_nauty, run_counter
+from chordless.bench.programs import installed, new_folder, read_nauty, run_counter
 from chordless.bench.report import Prepared, Row, yes_or_no
 from chordless.graphs.molecules import read_molecules
 from chordless.graphs.writers import graph6_line

@@ -20,9 +20,9 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from chordless.bench.graphs import new_folder
 from chordless.bench.measure import NOTHING, Column, Outcome, Series, figures, machine, series_columns
 from chordless.bench.process import program_command
+from chordless.bench.programs import new_folder
 from chordless.bench.report import Prepared, Row
 from kernels_ti import EngineError
 

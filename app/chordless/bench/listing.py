@@ -13,9 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from chordless.bench.graphs import BenchGraph, graphs_of
 from chordless.bench.measure import NOTHING, Column, Outcome, Series, cpu_for_auto, figures, machine, series_columns
 from chordless.bench.process import WarmProcess, checked, program_command, run_chordless, run_process
+from chordless.bench.programs import BenchGraph, graphs_of
 from chordless.bench.report import Prepared, Row, known_ways
 from chordless.cycles.read import CycleStore, read_rows, row_words
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from chordless.bench.graphs import BenchGraph, graphs_of
 from chordless.bench.measure import NOTHING, Column, Series, count_once, figures, machine, series_columns
-from chordless.bench.programs import Program, given, nauty, networkx
+from chordless.bench.programs import BenchGraph, Program, given, graphs_of, nauty, networkx
 from chordless.bench.report import Prepared, Row, yes_or_no
 from chordless.protocol.orders import Method
 from kernels_ti import OptionError

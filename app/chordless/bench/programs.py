@@ -1,4 +1,4 @@
-"""Programs to compare with: their command lines, and how count and time are read from their output."""
+"""Graphs to measure on, in every file format, and programs to compare with: command lines, and how output is read."""
 
 from __future__ import annotations
 
@@ -6,24 +6,76 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from chordless.bench.graphs import BenchGraph
 from chordless.bench.measure import Count, Outcome
 from chordless.bench.process import checked, in_child, run_process
-from kernels_ti import EngineError, OptionError, child
+from chordless.graphs.load import load_graph
+from chordless.graphs.writers import write_edge_list, write_graph_file
+from kernels_ti import EngineError, Graph, OptionError, child
 
-PLACEHOLDERS: dict[str, Callable[[BenchGraph], str]] = {
-    "{el}": lambda graph: graph.plain_edge_list,
-    "{g6}": lambda graph: graph.graph6,
-    "{file}": lambda graph: graph.file,
-}
 _NUMBER = r"[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"
 _OWN_SECONDS = re.compile(rf"\bsec(?:onds?)?\b[ \t=:]*({_NUMBER})")
 _LABELLED = {"c3": re.compile(r"\bc3\b[ \t=:]*([0-9]+)"), "clc": re.compile(r"\bclc\b[ \t=:]*([0-9]+)")}
 _WHOLE_NUMBER = re.compile(r"(?<![\w.,+-])[0-9]+(?![\w,]|\.[0-9])")
 _NAUTY_LINE = re.compile(r"^\s*([0-9]+) graphs : induced cycles=([0-9]+)\s*$", re.MULTILINE)
 _LARGEST_OF_NAUTY = 64
+
+
+@dataclass(frozen=True, eq=False)
+class BenchGraph:
+    """A graph with its name, and its files, which number the vertices in the same way; each is written when used."""
+
+    title: str
+    graph: Graph
+    folder: Path
+
+    @cached_property
+    def file(self) -> str:
+        """Path of an edge list in the format of ``chordless generate``. Vertices are numbered from 1."""
+        path = self.folder / "graph.txt"
+        # Numbers, not names: a search does not need names, and some names cannot be written.
+        with path.open("w", encoding="utf-8") as stream:
+            write_edge_list(Graph(self.graph.row_ptr, self.graph.col_idx), stream)
+        return str(path)
+
+    @cached_property
+    def plain_edge_list(self) -> str:
+        """Path of a file with a line ``n m`` and a line ``u v`` for each edge. Vertices are numbered from 0."""
+        path = self.folder / "graph.el"
+        with path.open("w", encoding="ascii") as stream:
+            stream.write(f"{self.graph.n} {self.graph.m}\n")
+            stream.writelines(f"{u} {v}\n" for u, v in self.graph.edges().tolist())
+        return str(path)
+
+    @cached_property
+    def graph6(self) -> str:
+        """Path of a graph6 file."""
+        path = self.folder / "graph.g6"
+        with path.open("wb") as stream:
+            write_graph_file(self.graph, str(path), stream)
+        return str(path)
+
+
+def new_folder(stack: ExitStack) -> Path:
+    """Make an empty folder that is there until the stack is left."""
+    return Path(stack.enter_context(TemporaryDirectory(prefix="chordless-bench-")))
+
+
+def graphs_of(names: Sequence[str], stack: ExitStack, *, simplify: bool = False) -> list[BenchGraph]:
+    """Load graphs by their files or specs, each with a folder of its own."""
+    return [BenchGraph(name, load_graph(name, simplify=simplify).graph, new_folder(stack)) for name in names]
+
+
+PLACEHOLDERS: dict[str, Callable[[BenchGraph], str]] = {
+    "{el}": lambda graph: graph.plain_edge_list,
+    "{g6}": lambda graph: graph.graph6,
+    "{file}": lambda graph: graph.file,
+}
 
 
 @dataclass(frozen=True)

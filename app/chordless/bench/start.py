@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from chordless.bench.graphs import new_folder
 from chordless.bench.measure import NOTHING, Column, Outcome, Series, cpu_for_auto, figures, machine, series_columns
 from chordless.bench.process import checked, in_child, run_chordless, run_process
+from chordless.bench.programs import new_folder
 from chordless.bench.report import Prepared, Row
 from kernels_ti import EngineError, child
 

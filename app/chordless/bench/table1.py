@@ -11,10 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from chordless.bench.graphs import BenchGraph, new_folder
 from chordless.bench.measure import NOTHING, Column, Series, count_once, figures, in_words, machine
 from chordless.bench.process import WarmProcess
-from chordless.bench.programs import Program, given
+from chordless.bench.programs import BenchGraph, Program, given, new_folder
 from chordless.bench.report import Prepared, Report, Row, yes_or_no
 from chordless.graphs.load import load_graph
 from chordless.graphs.overlap import niche_overlap
