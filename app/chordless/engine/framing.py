@@ -23,13 +23,13 @@ _NOT_OPTIONS = ("graph", "program_start")
 
 def search_space(command: RunCommand, graph: Graph, *, rows: bool = False) -> SearchSpace:
     """Return the graph with the bounds and the restriction of the command; with `rows` cycles are kept as bit rows."""
-    from chordless.graphs.vertex_names import edges_named, restriction_named
+    from chordless.graphs.vertex_names import edge_named, restriction_named
     from kernels_ti import Options
     from kernels_ti.blocks.restriction import vertices_called
     from kernels_ti.symmetry.space import space_of
 
     through, avoid = restriction_named(graph, command.through, command.through_edges, command.avoid)
-    avoid_edges = edges_named(graph, command.avoid_edges)
+    avoid_edges = tuple(edge_named(graph, text) for text in command.avoid_edges)
     options = Options(
         min_length=command.min_length,
         max_length=command.max_length,

@@ -205,10 +205,6 @@ def _parts(graph: Graph, chosen: IntArray) -> Labels:
                 component |= new
                 reached |= new
             left &= ~component
-            found[row, _are_in(component, n)[chosen]] = part
+            whole = np.frombuffer(component.to_bytes(n // 8 + 1, "little"), np.uint8)
+            found[row, np.unpackbits(whole, bitorder="little")[chosen] == 1] = part
     return found
-
-
-def _are_in(bits: int, n: int) -> NDArray[np.bool_]:
-    whole = np.frombuffer(bits.to_bytes(n // 8 + 1, "little"), np.uint8)
-    return np.unpackbits(whole, bitorder="little")[:n].astype(bool)

@@ -19,11 +19,6 @@ def restriction_named(
     return tuple(dict.fromkeys([*vertices_named(graph, through), *ends])), vertices_named(graph, avoid)
 
 
-def edges_named(graph: Graph, texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
-    """Find several edges; see `edge_named`."""
-    return tuple(edge_named(graph, text) for text in texts)
-
-
 def vertices_named(graph: Graph, names: Iterable[str]) -> tuple[int, ...]:
     """Find vertices by name; a text may hold several, with commas. An OptionError names an unknown one."""
     names = tuple(names)
