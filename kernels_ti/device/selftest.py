@@ -52,16 +52,9 @@ array = ti.types.ndarray
 
 @kernel
 def exercise(
-    word: ti.template(),
-    items: ti.i32,
-    rounds: ti.i32,
-    patterns: array(ndim=1),
-    control: array(ti.u32, 1),
-    owner: array(ti.i32, 1),
-    counted: array(ti.i32, 1),
-    folded: array(ndim=1),
-    looped: array(ti.u32, 1),
-):
+    word: ti.template(), items: ti.i32, rounds: ti.i32, patterns: array(ndim=1), control: array(ti.u32, 1),
+    owner: array(ti.i32, 1), counted: array(ti.i32, 1), folded: array(ndim=1), looped: array(ti.u32, 1),
+):  # fmt: skip
     """Exercise placement, words, a loop bound read on the device, and a long loop.
 
     Work item i of the first loop reserves ``i % 5`` places and writes its number there. The second loop

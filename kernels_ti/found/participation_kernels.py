@@ -12,17 +12,9 @@ array = ti.types.ndarray
 
 @kernel
 def turn(
-    bits: ti.template(),
-    words: ti.i32,
-    cycles: array(ndim=1),
-    cycle_stride: ti.i32,
-    word_stride: ti.i32,
-    slots: array(ti.i32, 1),
-    first_bundle: ti.i32,
-    bundles: ti.i32,
-    stride: ti.i32,
-    turned: array(ndim=1),
-):
+    bits: ti.template(), words: ti.i32, cycles: array(ndim=1), cycle_stride: ti.i32, word_stride: ti.i32,
+    slots: array(ti.i32, 1), first_bundle: ti.i32, bundles: ti.i32, stride: ti.i32, turned: array(ndim=1),
+):  # fmt: skip
     """Transpose some bundles; one work item takes one word of the cycles of one bundle.
 
     The bits of a square of words are exchanged across its diagonal: first halves, then quarters, down to single bits
@@ -55,16 +47,9 @@ def turn(
 
 @kernel
 def tally(
-    bits: ti.template(),
-    turned: array(ndim=1),
-    stride: ti.i32,
-    items: ti.i32,
-    begins: array(ti.i32, 1),
-    ends: array(ti.i32, 1),
-    labels: array(ti.i32, 1),
-    others: array(ti.i32, 1),
-    counts: array(ti.i32, 1),
-):
+    bits: ti.template(), turned: array(ndim=1), stride: ti.i32, items: ti.i32, begins: array(ti.i32, 1),
+    ends: array(ti.i32, 1), labels: array(ti.i32, 1), others: array(ti.i32, 1), counts: array(ti.i32, 1),
+):  # fmt: skip
     """Count the cycles through both of two labels, which are equal for a vertex; one work item takes a few bundles.
 
     Each has its first bundle of those that `turn` made, one past its last, and its two labels.

@@ -8,16 +8,9 @@ array = ti.types.ndarray
 
 @kernel
 def measure(
-    bits: ti.template(),
-    words: ti.i32,
-    cycles: array(ndim=1),
-    cycle_stride: ti.i32,
-    word_stride: ti.i32,
-    first_cycle: ti.i32,
-    count: ti.i32,
-    lengths: array(ti.i32, 1),
-    first_rows: array(ti.i32, 1),
-):
+    bits: ti.template(), words: ti.i32, cycles: array(ndim=1), cycle_stride: ti.i32, word_stride: ti.i32,
+    first_cycle: ti.i32, count: ti.i32, lengths: array(ti.i32, 1), first_rows: array(ti.i32, 1),
+):  # fmt: skip
     """Write the number of vertices of each cycle and the first row of its block; one work item takes one cycle.
 
     For the place of a cycle in its buffer see `kernels_ti.found.stored.StoredCycles`, here and below.
@@ -33,20 +26,10 @@ def measure(
 
 @kernel
 def trace(
-    bits: ti.template(),
-    words: ti.i32,
-    cycles: array(ndim=1),
-    cycle_stride: ti.i32,
-    word_stride: ti.i32,
-    first_cycle: ti.i32,
-    count: ti.i32,
-    rows: array(ndim=1),
-    row_ptr: array(ti.i32, 1),
-    neighbour: array(ti.i32, 1),
-    vertex_of_row: array(ti.i32, 1),
-    offsets: array(ti.i32, 1),
-    vertices: array(ti.i32, 1),
-):
+    bits: ti.template(), words: ti.i32, cycles: array(ndim=1), cycle_stride: ti.i32, word_stride: ti.i32,
+    first_cycle: ti.i32, count: ti.i32, rows: array(ndim=1), row_ptr: array(ti.i32, 1), neighbour: array(ti.i32, 1),
+    vertex_of_row: array(ti.i32, 1), offsets: array(ti.i32, 1), vertices: array(ti.i32, 1),
+):  # fmt: skip
     """Write the vertices of each cycle in cycle order, from its place in `offsets` on; one work item takes one cycle.
 
     It starts at the smallest vertex of the input graph and goes to its smaller neighbour first. Each vertex of an
@@ -98,17 +81,9 @@ def trace(
 
 @kernel
 def relabel(
-    bits: ti.template(),
-    words: ti.i32,
-    cycles: array(ndim=1),
-    cycle_stride: ti.i32,
-    word_stride: ti.i32,
-    first_cycle: ti.i32,
-    count: ti.i32,
-    vertex_of_row: array(ti.i32, 1),
-    row_words: ti.i32,
-    members: array(ndim=1),
-):
+    bits: ti.template(), words: ti.i32, cycles: array(ndim=1), cycle_stride: ti.i32, word_stride: ti.i32,
+    first_cycle: ti.i32, count: ti.i32, vertex_of_row: array(ti.i32, 1), row_words: ti.i32, members: array(ndim=1),
+):  # fmt: skip
     """Turn the labels of each cycle's block into vertices of the graph; one work item takes one cycle.
 
     Bit ``v % bits`` of word ``v // bits`` of row i of `members`, of `row_words` words, is set when vertex v lies on the

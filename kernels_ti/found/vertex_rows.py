@@ -12,18 +12,10 @@ array = ti.types.ndarray
 
 @kernel
 def relabel_by_tables(
-    row: ti.template(),
-    words: ti.i32,
-    cycles: array(ndim=1),
-    cycle_stride: ti.i32,
-    word_stride: ti.i32,
-    first_cycle: ti.i32,
-    count: ti.i32,
-    first_table: array(ti.i32, 1),
-    label_bytes: ti.i32,
-    tables: array(ndim=1),
+    row: ti.template(), words: ti.i32, cycles: array(ndim=1), cycle_stride: ti.i32, word_stride: ti.i32,
+    first_cycle: ti.i32, count: ti.i32, first_table: array(ti.i32, 1), label_bytes: ti.i32, tables: array(ndim=1),
     members: array(ndim=1),
-):
+):  # fmt: skip
     """Do what `kernels_ti.found.trace.relabel` does, a byte of the labels at a time; one work item takes one cycle.
 
     `row` is the vector type of a bit row over all vertices of the graph; for the tables see
@@ -80,16 +72,9 @@ def vertex_of(v, in_bytes: ti.template()):
 
 @kernel
 def trace_rows(
-    row: ti.template(),
-    in_bytes: ti.template(),
-    together: ti.template(),
-    count: ti.i32,
-    members: array(ndim=1),
-    adjacency: array(ndim=1),
-    offsets: array(ndim=1),
-    vertices: array(ndim=1),
-    wrong: array(ti.i32, 1),
-):
+    row: ti.template(), in_bytes: ti.template(), together: ti.template(), count: ti.i32, members: array(ndim=1),
+    adjacency: array(ndim=1), offsets: array(ndim=1), vertices: array(ndim=1), wrong: array(ti.i32, 1),
+):  # fmt: skip
     """Write the vertices of each cycle in cycle order; one work item takes one cycle.
 
     It starts at the smallest vertex and goes both ways round at once: the smaller neighbour comes second, the other one

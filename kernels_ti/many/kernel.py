@@ -116,13 +116,9 @@ def kept(words: ti.template(), on_cpu: ti.template(), stack: ti.template(), slot
 
 @kernel
 def lay_rows(
-    words: ti.template(),
-    graphs: ti.i32,
-    first_vertex: array(ti.i32, 1),
-    first_edge: array(ti.i32, 1),
-    edges: array(ti.i32, 1),
-    rows: array(ndim=1),
-):
+    words: ti.template(), graphs: ti.i32, first_vertex: array(ti.i32, 1), first_edge: array(ti.i32, 1),
+    edges: array(ti.i32, 1), rows: array(ndim=1),
+):  # fmt: skip
     """Make the adjacency bit rows of many graphs; one work item makes those of one graph.
 
     `edges` has both ends of each edge, numbered within the graph. Row v of graph g begins at word
@@ -147,23 +143,11 @@ def lay_rows(
 
 @kernel
 def sweep_many(
-    words: ti.template(),
-    on_cpu: ti.template(),
-    rows: array(ndim=1),
-    first_vertex: array(ti.i32, 1),
-    graphs: ti.i32,
-    queue: array(ti.i32, 1),
-    slots: ti.i32,
-    cells: array(ti.i32, 1),
-    stack: array(ndim=1),
-    size: ti.i32,
-    budget: ti.i32,
-    patience: ti.i32,
-    most_steps: ti.i32,
-    max_length: ti.i32,
-    cycles_by_length: array(ti.u32, 1),
+    words: ti.template(), on_cpu: ti.template(), rows: array(ndim=1), first_vertex: array(ti.i32, 1), graphs: ti.i32,
+    queue: array(ti.i32, 1), slots: ti.i32, cells: array(ti.i32, 1), stack: array(ndim=1), size: ti.i32, budget: ti.i32,
+    patience: ti.i32, most_steps: ti.i32, max_length: ti.i32, cycles_by_length: array(ti.u32, 1),
     outcome: array(ti.i32, 1),
-):
+):  # fmt: skip
     """Search many graphs for one slice: every slot makes at most `budget` steps.
 
     On a CPU one work item in 512 has a slot, and takes graphs from the `queue` until its steps are used up. Elsewhere

@@ -23,28 +23,12 @@ def triplets_kernel(bits: int, collect: bool, chorded: bool) -> Any:
 
     @kernel
     def triplets(
-        words: ti.i32,
-        rows: array(ndim=1),
-        first_row: array(ti.i32, 1),
-        neighbour: array(ti.i32, 1),
-        seed_entry: array(ti.i32, 1),
-        seed_root: array(ti.i32, 1),
-        first_seed: ti.i32,
-        last_seed: ti.i32,
-        surveyed: ti.i32,
-        max_length: ti.i32,
-        control: array(ti.u32, 1),
-        allowed: array(ndim=1),
-        ends: array(ti.i32, 1),
-        members: array(ndim=1),
-        capacity: ti.i32,
-        start: ti.i32,
-        direction: ti.i32,
-        room: ti.i32,
-        cycles: array(ndim=1),
-        cycle_capacity: ti.i32,
-        cycle_start: ti.i32,
-    ):
+        words: ti.i32, rows: array(ndim=1), first_row: array(ti.i32, 1), neighbour: array(ti.i32, 1),
+        seed_entry: array(ti.i32, 1), seed_root: array(ti.i32, 1), first_seed: ti.i32, last_seed: ti.i32,
+        surveyed: ti.i32, max_length: ti.i32, control: array(ti.u32, 1), allowed: array(ndim=1), ends: array(ti.i32, 1),
+        members: array(ndim=1), capacity: ti.i32, start: ti.i32, direction: ti.i32, room: ti.i32, cycles: array(ndim=1),
+        cycle_capacity: ti.i32, cycle_start: ti.i32,
+    ):  # fmt: skip
         """Stage 1: count or emit the triangles and place the initial triplets of some seeds, as far as they fit.
 
         One work item takes a seed, an edge from root u to x with l(u) < l(x), and handles all its pairs

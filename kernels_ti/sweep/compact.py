@@ -71,17 +71,9 @@ def compact_row(words, source: ti.template(), at, stack: ti.template(), place):
 
 @ti.func
 def make_compact(
-    words,
-    member_words: ti.template(),
-    over_graph: ti.template(),
-    rows: ti.template(),
-    vertex_bits: ti.template(),
-    first,
-    stack: ti.template(),
-    at,
-    place,
-    compact: ti.template(),
-):
+    words, member_words: ti.template(), over_graph: ti.template(), rows: ti.template(), vertex_bits: ti.template(),
+    first, stack: ti.template(), at, place, compact: ti.template(),
+):  # fmt: skip
     """Write the compact row of each vertex that the frame at word `at` of the stack can still use.
 
     With members, also the bit row that holds this vertex alone.

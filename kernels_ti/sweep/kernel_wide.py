@@ -55,37 +55,14 @@ def emit_wide(
 
 @Tiered
 def sweep_wide(
-    words: ti.i32,
-    collect: ti.template(),
-    required: ti.template(),
-    chorded: ti.template(),
-    rows: array(ti.u64, 1),
-    first_row: array(ti.i32, 1),
-    row_ptr: array(ti.i32, 1),
-    neighbour: array(ti.i32, 1),
-    seed_entry: array(ti.i32, 1),
-    seed_root: array(ti.i32, 1),
-    seed_weight: array(ti.f64, 1),
-    first_seed: ti.i32,
-    pool: array(ti.u64, 1),
-    pooled: ti.i32,
-    last_item: ti.i32,
-    queue: array(ti.i32, 1),
-    stack: array(ti.u64, 1),
-    stack_words: ti.i32,
-    fifo: array(ti.i32, 1),
-    depth_of: array(ti.i32, 1),
-    budget: ti.i32,
-    patience: ti.i32,
-    max_length: ti.i32,
-    most_closers: ti.i32,
-    longest_block: ti.i32,
-    paths_by_length: array(ti.i64, 1),
-    cycles_by_length: array(ti.i64, 1),
-    cycles: array(ti.u64, 1),
-    cycles_per_chunk: ti.i32,
-    cycle_count: array(ti.i32, 1),
-):
+    words: ti.i32, collect: ti.template(), required: ti.template(), chorded: ti.template(), rows: array(ti.u64, 1),
+    first_row: array(ti.i32, 1), row_ptr: array(ti.i32, 1), neighbour: array(ti.i32, 1), seed_entry: array(ti.i32, 1),
+    seed_root: array(ti.i32, 1), seed_weight: array(ti.f64, 1), first_seed: ti.i32, pool: array(ti.u64, 1),
+    pooled: ti.i32, last_item: ti.i32, queue: array(ti.i32, 1), stack: array(ti.u64, 1), stack_words: ti.i32,
+    fifo: array(ti.i32, 1), depth_of: array(ti.i32, 1), budget: ti.i32, patience: ti.i32, max_length: ti.i32,
+    most_closers: ti.i32, longest_block: ti.i32, paths_by_length: array(ti.i64, 1), cycles_by_length: array(ti.i64, 1),
+    cycles: array(ti.u64, 1), cycles_per_chunk: ti.i32, cycle_count: array(ti.i32, 1),
+):  # fmt: skip
     """Drain seeds depth first for one slice of the search; one work item in 512 is a worker.
 
     A worker does what a worker of `kernels_ti.sweep.kernel.sweep` does, with all frames on its stack. The parameters

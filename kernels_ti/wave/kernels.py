@@ -41,30 +41,12 @@ def expand_kernel(
 
     @kernel
     def expand(
-        launch: ti.i32,
-        meeting: ti.i32,
-        levels: ti.i32,
-        two_ended: ti.i32,
-        rows: array(ndim=1),
-        first_row: array(ti.i32, 1),
-        parents: ti.i32,
-        length: ti.i32,
-        max_length: ti.i32,
-        least_length: ti.i32,
-        most_vertices: ti.i32,
-        control: array(ti.u32, 1),
-        allowed: array(ndim=1),
-        ends: array(ti.i32, 1),
-        members: array(ndim=1),
-        capacity: ti.i32,
-        from_start: ti.i32,
-        direction: ti.i32,
-        to_start: ti.i32,
-        free: ti.i32,
-        cycles: array(ndim=1),
-        cycle_capacity: ti.i32,
-        cycle_start: ti.i32,
-    ):
+        launch: ti.i32, meeting: ti.i32, levels: ti.i32, two_ended: ti.i32, rows: array(ndim=1),
+        first_row: array(ti.i32, 1), parents: ti.i32, length: ti.i32, max_length: ti.i32, least_length: ti.i32,
+        most_vertices: ti.i32, control: array(ti.u32, 1), allowed: array(ndim=1), ends: array(ti.i32, 1),
+        members: array(ndim=1), capacity: ti.i32, from_start: ti.i32, direction: ti.i32, to_start: ti.i32, free: ti.i32,
+        cycles: array(ndim=1), cycle_capacity: ti.i32, cycle_start: ti.i32,
+    ):  # fmt: skip
         """Stage 2: expand a level of a queue, level 0 from a slice of the frontier; on CUDA, all levels of it.
 
         One work item takes one record, on CUDA a warp takes a batch of them: it counts or emits the cycles that

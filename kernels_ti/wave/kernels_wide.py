@@ -64,35 +64,13 @@ def store_children_wide(
 
 @kernel
 def expand_wide(
-    bits: ti.template(),
-    words: ti.i32,
-    collect: ti.template(),
-    required: ti.template(),
-    chorded: ti.template(),
-    two_ended: ti.i32,
-    rows: array(ndim=1),
-    first_row: array(ti.i32, 1),
-    row_ptr: array(ti.i32, 1),
-    neighbour: array(ti.i32, 1),
-    parents: ti.i32,
-    length: ti.i32,
-    max_length: ti.i32,
-    control: array(ti.u32, 1),
-    allowed: array(ndim=1),
-    ends: array(ti.i32, 1),
-    members: array(ndim=1),
-    capacity: ti.i32,
-    from_start: ti.i32,
-    direction: ti.i32,
-    to_start: ti.i32,
-    free: ti.i32,
-    cycles: array(ndim=1),
-    cycle_capacity: ti.i32,
-    cycle_start: ti.i32,
-    sets: array(ndim=1),
-    slots: ti.i32,
-    fifo: array(ti.i32, 1),
-):
+    bits: ti.template(), words: ti.i32, collect: ti.template(), required: ti.template(), chorded: ti.template(),
+    two_ended: ti.i32, rows: array(ndim=1), first_row: array(ti.i32, 1), row_ptr: array(ti.i32, 1),
+    neighbour: array(ti.i32, 1), parents: ti.i32, length: ti.i32, max_length: ti.i32, control: array(ti.u32, 1),
+    allowed: array(ndim=1), ends: array(ti.i32, 1), members: array(ndim=1), capacity: ti.i32, from_start: ti.i32,
+    direction: ti.i32, to_start: ti.i32, free: ti.i32, cycles: array(ndim=1), cycle_capacity: ti.i32,
+    cycle_start: ti.i32, sets: array(ndim=1), slots: ti.i32, fifo: array(ti.i32, 1),
+):  # fmt: skip
     """Stage 2 for bit rows in memory: expand at most `slots` paths of one level.
 
     One work item takes one record. It reads the record and the adjacency of its ends. It writes its slot of scratch

@@ -16,19 +16,10 @@ def copy(out: ti.template(), arena: ti.template(), here, buffer: ti.template(), 
 
 @kernel
 def transfer(
-    words: ti.i32,
-    collect: ti.template(),
-    out: ti.template(),
-    allowed: array(ndim=1),
-    ends: array(ti.i32, 1),
-    members: array(ndim=1),
-    capacity: ti.i32,
-    start: ti.i32,
-    direction: ti.i32,
-    count: ti.i32,
-    rows: array(ndim=1),
+    words: ti.i32, collect: ti.template(), out: ti.template(), allowed: array(ndim=1), ends: array(ti.i32, 1),
+    members: array(ndim=1), capacity: ti.i32, start: ti.i32, direction: ti.i32, count: ti.i32, rows: array(ndim=1),
     pairs: array(ti.i32, 1),
-):
+):  # fmt: skip
     """Copy records `out` of the arena to a buffer, or back; one work item copies one record.
 
     Record i lies at place ``start + direction * i``. In `rows` are the words of `allowed`, then with `collect` those of
@@ -47,19 +38,10 @@ def transfer(
 
 @kernel
 def transplant(
-    words: ti.i32,
-    collect: ti.template(),
-    allowed: array(ndim=1),
-    ends: array(ti.i32, 1),
-    members: array(ndim=1),
-    capacity: ti.i32,
-    left: ti.i32,
-    right: ti.i32,
-    new_allowed: array(ndim=1),
-    new_ends: array(ti.i32, 1),
-    new_members: array(ndim=1),
-    new_capacity: ti.i32,
-):
+    words: ti.i32, collect: ti.template(), allowed: array(ndim=1), ends: array(ti.i32, 1), members: array(ndim=1),
+    capacity: ti.i32, left: ti.i32, right: ti.i32, new_allowed: array(ndim=1), new_ends: array(ti.i32, 1),
+    new_members: array(ndim=1), new_capacity: ti.i32,
+):  # fmt: skip
     """Copy the records of an arena to a larger one; one work item copies one record.
 
     The first `left` places keep their numbers, the last `right` places stay the last.
