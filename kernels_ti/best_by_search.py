@@ -79,14 +79,7 @@ def _some_cycle(space: SearchSpace, device: Device, shortest: int) -> list[int]:
 
 
 def best_of_all(
-    space: SearchSpace,
-    k: int,
-    weights: Weights | None,
-    *,
-    least: bool,
-    arch: str,
-    watch: Watch,
-    threads: int | None,
+    space: SearchSpace, k: int, weights: Weights | None, *, least: bool, arch: str, watch: Watch, threads: int | None
 ) -> BestCycle:
     """Search all cycles, and keep the k with the greatest, or least, number of vertices or weight.
 

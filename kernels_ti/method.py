@@ -96,11 +96,7 @@ def choose_method(
     return MethodChoice(method, search.seconds, plan, boundary, fits, search.seconds)
 
 
-def may_search(
-    method: Method,
-    order: Sequence[int] | None,
-    tell_order: Callable[[list[int]], None] | None,
-) -> bool:
+def may_search(method: Method, order: Sequence[int] | None, tell_order: Callable[[list[int]], None] | None) -> bool:
     """Whether cycles may be picked by a search. An OptionError says that what is asked for is for the other method."""
     if method not in METHODS:
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")

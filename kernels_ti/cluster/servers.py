@@ -52,13 +52,7 @@ def local_scheduler(security: Security) -> Iterator[str]:
         workers={},
         scheduler={
             "cls": LocalScheduler,
-            "options": {
-                "host": THIS_MACHINE,
-                "port": 0,
-                "protocol": "tls",
-                "dashboard": False,
-                "security": security,
-            },
+            "options": {"host": THIS_MACHINE, "port": 0, "protocol": "tls", "dashboard": False, "security": security},
         },
         security=security,
         silence_logs=logging.CRITICAL,

@@ -347,10 +347,7 @@ class SweepSearch:
         if self._wide:
             group = blocks.group
             self._tier_of(sweep_wide)(
-                **arguments,
-                row_ptr=blocks.row_ptr,
-                fifo=self._fifo,
-                longest_block=group.longest_block,
+                **arguments, row_ptr=blocks.row_ptr, fifo=self._fifo, longest_block=group.longest_block
             )
         else:
             over_graph = self._found.over_graph

@@ -220,11 +220,7 @@ class Arena:
         return narrow, np.stack([other, last], axis=1), frames.weight[frame]
 
     def _upload(
-        self,
-        length: int,
-        rows: npt.NDArray[Any],
-        pairs: npt.NDArray[np.int32],
-        weight: npt.NDArray[np.float64],
+        self, length: int, rows: npt.NDArray[Any], pairs: npt.NDArray[np.int32], weight: npt.NDArray[np.float64]
     ) -> None:
         for first in range(0, len(pairs), self._piece):
             count = min(self._piece, len(pairs) - first)
