@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -197,19 +198,15 @@ def _two_apart(graph: Graph, visited_at: IntArray, among: set[int]) -> tuple[int
 
 def _shortest_path(graph: Graph, start: int, end: int, inside: bytearray) -> list[int]:
     """Return a shortest path through marked vertices; being shortest, it has no chord."""
-    before = {start: -1}
-    level = [start]
-    while level:
-        following = []
-        for v in level:
-            for u in graph.neighbours(v).tolist():
-                if u == end:
-                    path = [end, v]
-                    while before[path[-1]] >= 0:
-                        path.append(before[path[-1]])
-                    return path
-                if inside[u] and u not in before:
-                    before[u] = v
-                    following.append(u)
-        level = following
-    raise AssertionError("the two vertices touch one component")
+    before, waiting = {start: start}, deque([start])
+    while end not in before:
+        assert waiting, "the two vertices touch one component"
+        v = waiting.popleft()
+        for u in graph.neighbours(v).tolist():
+            if u not in before and (inside[u] or u == end):
+                before[u] = v
+                waiting.append(u)
+    path = [end]
+    while path[-1] != start:
+        path.append(before[path[-1]])
+    return path

@@ -23,7 +23,7 @@ from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import OptionError, TimeIsUpError, parameter, require_flags, time_is_up, worded
 from kernels_ti.method import may_search, seconds_of_faster_search
 from kernels_ti.options import is_whole, require_arch
-from kernels_ti.reference.long_cycle import long_cycle
+from kernels_ti.reference.at_once import long_cycle
 from kernels_ti.watch import ProgressOption, Watch
 
 SHORTEST_HOLE = 4

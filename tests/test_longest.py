@@ -48,7 +48,7 @@ from kernels_ti.boundary.way_back.blocks import Means, planned_blocks
 from kernels_ti.boundary.way_back.device_ways import DeviceOptimum
 from kernels_ti.cycles import Cycles
 from kernels_ti.longest import longest_possible
-from kernels_ti.reference.long_cycle import long_cycle
+from kernels_ti.reference.at_once import long_cycle
 from kernels_ti.watch import Watch
 
 

@@ -1,13 +1,13 @@
 """The search of a tiny graph in plain Python, which is done before a device has been asked: Taichi is not loaded.
 
-It is the two-ended expansion of `kernels_ti.step`, without a certificate.
+It is the two-ended expansion of `kernels_ti.step`, without a certificate. `long_cycle` breaks it off.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from kernels_ti.adjacency import bits_of
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cycles import Cycles, canonical
 from kernels_ti.options import CycleCounts, Lengths
-from kernels_ti.reference.algorithm import expansions
+from kernels_ti.reference.algorithm import MOST_VERTICES, expansions, labelled
 from kernels_ti.short_cycles import short_cycles
 
 MOST_PAIRS = 256
@@ -90,3 +90,26 @@ def found_at_once(space: SearchSpace, *, collect: bool) -> FoundAtOnce | None:
         lengths,
         [canonical(cycle, directed=graph.directed) for cycle in found if len(cycle) in lengths] if collect else [],
     )
+
+
+def long_cycle(space: SearchSpace, enough: Callable[[], bool]) -> tuple[list[int], int]:
+    """Search until `enough` returns True, and return the longest wanted cycle that was met, and how many are as long.
+
+    The cycle is empty if none was met, or the graph is too large for bit rows in Python.
+    """
+    best: list[int] = []
+    ways = 0
+    lengths = space.options.lengths
+    for case in space.cases if space.graph.n <= MOST_VERTICES else ():
+        by_label, original, order = labelled(case.graph)
+        for path, closers in expansions(by_label, order, space.longest, two_ended=True):
+            length = len(path) + 1
+            if closers and length in lengths and length >= len(best):
+                for closer in bits_of(closers):
+                    cycle = [original[v] for v in (*path, closer)]
+                    if set(case.through) <= set(cycle):
+                        ways = ways + 1 if length == len(best) else 1
+                        best = cycle
+            if enough():
+                return best, ways
+    return best, ways

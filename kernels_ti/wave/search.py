@@ -28,8 +28,7 @@ from kernels_ti.step.stage_1 import triplets_kernel
 from kernels_ti.wave.arena import Arena, Segment
 from kernels_ti.wave.found_cycles import FoundCycles
 from kernels_ti.wave.queue import launcher
-from kernels_ti.wave.stage_narrow import NarrowStage
-from kernels_ti.wave.stage_wide import WideStage
+from kernels_ti.wave.stages import NarrowStage, WideStage
 
 FIRST_QUEUE = {"cpu": 1, "vulkan": 64, "cuda": 64}
 """Levels that are queued at first, at the most, before the host looks; later queues are fitted to the time."""
