@@ -15,8 +15,7 @@ from kernels_ti.errors import GraphError, quantity, vertices_text
 
 IntArray = npt.NDArray[np.int64]
 
-MOST_VERTICES = (1 << 31) - 1
-"""Pairs of vertices are numbered in 63 bits."""
+MOST_VERTICES = (1 << 31) - 1  # Pairs of vertices are numbered in 63 bits
 
 
 def reverse_entries(row_ptr: IntArray, col_idx: IntArray) -> IntArray:

@@ -14,8 +14,7 @@ from kernels_ti.graph import Graph, IntArray
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-LARGEST_OFFSET = (1 << 31) - 1
-"""Largest offset of an Arrow list array with 32-bit offsets."""
+LARGEST_OFFSET = (1 << 31) - 1  # Largest offset of an Arrow list array with 32-bit offsets
 
 
 def require_pyarrow(purpose: str = "an Arrow table") -> Any:

@@ -25,8 +25,7 @@ from kernels_ti.watched import begun, watched_slices
 
 Values = npt.NDArray[np.int64]
 
-_MOST_BESIDE = 1 << 16
-"""Cycles that are held beside the best ones, before they are compared."""
+_MOST_BESIDE = 1 << 16  # Cycles that are held beside the best ones, before they are compared
 
 
 def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int | None) -> BestCycle:

@@ -9,8 +9,7 @@ from typing import Any
 
 from kernels_ti.taichi_door import settings, ti
 
-LARGEST_UNROLLED = 8
-"""Bit rows of up to this many words are held in registers; above, loops run over memory."""
+LARGEST_UNROLLED = 8  # Bit rows of up to this many words are held in registers; above, loops run over memory
 
 
 @lru_cache

@@ -47,8 +47,7 @@ Cost = Callable[[int, int], int]
 
 Path = tuple[int, ...]
 
-Arcs = list[list[tuple[int, int]]]
-"""For each vertex others, each with the cost of the arc between them."""
+Arcs = list[list[tuple[int, int]]]  # For each vertex others, each with the cost of the arc between them
 
 
 @dataclass

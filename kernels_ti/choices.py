@@ -11,11 +11,8 @@ Method = Literal["search", "boundary", "auto"]
 """How cycles are counted: the search visits each one, the boundary method counts without listing, and ``auto`` takes
 what is estimated to be faster."""
 
-Expansion = Literal["two-ended", "paper"]
-"""How a path grows, see `Options`."""
-
-Parity = Literal["odd", "even"]
-"""Whether cycles have an odd or an even number of vertices."""
+Expansion = Literal["two-ended", "paper"]  # How a path grows, see `Options`
+Parity = Literal["odd", "even"]  # Whether cycles have an odd or an even number of vertices
 
 ARCHES: tuple[Arch, ...] = get_args(Arch)
 EXPANSIONS: tuple[Expansion, ...] = get_args(Expansion)
@@ -23,14 +20,9 @@ METHODS: tuple[Method, ...] = get_args(Method)
 PARITIES: tuple[Parity, ...] = get_args(Parity)
 PARTICIPATIONS = ("none", "vertices", "edges")
 
-SHORT_SEARCH = 10.0
-"""Seconds of a search that is made without asking for the other method."""
-
-TIMES_FASTER = 10.0
-"""How much faster than a search the boundary method must be, to be chosen."""
-
-LONGEST_COUNT = 86400.0
-"""Seconds of the longest count along a boundary that is chosen."""
+SHORT_SEARCH = 10.0  # Seconds of a search that is made without asking for the other method
+TIMES_FASTER = 10.0  # How much faster than a search the boundary method must be, to be chosen
+LONGEST_COUNT = 86400.0  # Seconds of the longest count along a boundary that is chosen
 
 COST_OF_LENGTHS = 4
 """How much longer a count by length takes than the total alone, which is what a plan estimates."""

@@ -51,8 +51,7 @@ SIMPLIFY = worded("simplify=True", "--simplify")
 MULTIGRAPH = worded("multigraph=True", "--multigraph")
 """How a message names the option that keeps self-loops and repeated edges."""
 
-DIRECTED = worded("directed=True", "--directed")
-"""How a message names the option that takes edges as arcs."""
+DIRECTED = worded("directed=True", "--directed")  # How a message names the option that takes edges as arcs
 
 
 @contextmanager

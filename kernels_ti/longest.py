@@ -28,8 +28,7 @@ from kernels_ti.watch import ProgressOption, Watch
 
 SHORTEST_HOLE = 4
 
-_SECONDS_OF_SEARCH = 10.0
-"""The search by shortest paths goes on so long before the boundary method is tried."""
+_SECONDS_OF_SEARCH = 10.0  # The search by shortest paths goes on so long before the boundary method is tried
 
 _SHARE_OF_PATHS = 1 / 3
 """The most of all paths that branch and bound looks at, on grids and random graphs; often it is a tenth and less."""

@@ -8,8 +8,7 @@ from typing import Any
 
 from kernels_ti.errors import quantity
 
-SHOWN = 5
-"""Rows of a table of many cycles."""
+SHOWN = 5  # Rows of a table of many cycles
 
 
 def html_table(title: str, heading: Sequence[str], rows: Iterable[Sequence[Any]], foot: str = "") -> str:

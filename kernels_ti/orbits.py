@@ -34,17 +34,10 @@ from kernels_ti.symmetry.automorphisms import Automorphisms
 from kernels_ti.symmetry.representatives import frames_of, representatives
 from kernels_ti.watch import ProgressOption, Watch
 
-PATHS_AT_ONCE = 1 << 15
-"""Paths that are extended together."""
-
-MOST_CYCLES = 3_000_000
-"""Cycles that are met at the most: more take minutes, and gigabytes."""
-
-MOST_VERTICES = 4000
-"""Vertices of the largest graph: the distances between all of them are kept."""
-
-_ROUNDS = 2
-"""Rounds in which the hash of a vertex takes in those of its two neighbours on the cycle."""
+PATHS_AT_ONCE = 1 << 15  # Paths that are extended together
+MOST_CYCLES = 3_000_000  # Cycles that are met at the most: more take minutes, and gigabytes
+MOST_VERTICES = 4000  # Vertices of the largest graph: the distances between all of them are kept
+_ROUNDS = 2  # Rounds in which the hash of a vertex takes in those of its two neighbours on the cycle
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 

@@ -27,15 +27,13 @@ from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
 from kernels_ti.options import require_lengths, require_parity
 
-FEWEST = 2
-"""Vertices of the shortest path."""
+FEWEST = 2  # Vertices of the shortest path
 
 
 EXTRA_BETWEEN, EXTRA_OF_ALL = 1, 3
 """New vertices on a cycle that stands for a path: between two ends, and of all paths."""
 
-_UNBOUNDED = 3
-"""The minimum length of a search of all cycles."""
+_UNBOUNDED = 3  # The minimum length of a search of all cycles
 
 
 class End(Enum):

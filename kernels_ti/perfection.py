@@ -12,8 +12,7 @@ from kernels_ti.graph import Graph
 from kernels_ti.options import Options
 from kernels_ti.reference.at_once import found_at_once
 
-_LEAST_DEGREE_IN_ANTIHOLE = 4
-"""That of each vertex in the complement of a hole of seven vertices."""
+_LEAST_DEGREE_IN_ANTIHOLE = 4  # That of each vertex in the complement of a hole of seven vertices
 
 
 def is_perfect(graph: Any, *, simplify: bool = False) -> bool:

@@ -15,8 +15,7 @@ import numpy as np
 from kernels_ti.cycles import Cycles
 from kernels_ti.state import Rows
 
-PROOFS = 1 << 256
-"""The number of possible proofs, the modulus of their sums."""
+PROOFS = 1 << 256  # The number of possible proofs, the modulus of their sums
 
 _HASHED_AT_ONCE = 1 << 14
 _BITS_AT_ONCE = 1 << 26

@@ -14,8 +14,7 @@ from kernels_ti.errors import DeviceError, SizeError, parameter
 from kernels_ti.found.stored import block_bytes
 from kernels_ti.state import GroupState, Totals, by_length_of
 
-NEARLY_DONE = 1 - 2**-20
-"""Largest share that is reported while a search is not finished."""
+NEARLY_DONE = 1 - 2**-20  # Largest share that is reported while a search is not finished
 
 Weights = list[npt.NDArray[np.float64]]
 """For each group of blocks, the estimated share of the search below each of its seeds."""

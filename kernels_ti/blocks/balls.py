@@ -17,21 +17,15 @@ import numpy.typing as npt
 from kernels_ti.adjacency import distinct, for_entries, row_pieces, spans
 from kernels_ti.graph import Graph, IntArray
 
-LARGEST_WHOLE = 512
-"""A block of at most this many vertices, 8 words of 64 bits, is searched whole."""
-
-WORTHWHILE = 4
-"""Balls are searched where they need this many times fewer words than their block."""
+LARGEST_WHOLE = 512  # A block of at most this many vertices, 8 words of 64 bits, is searched whole
+WORTHWHILE = 4  # Balls are searched where they need this many times fewer words than their block
 
 MOST_BIT_ROWS, FREE_BIT_ROWS = 8, 1 << 30
 """Limits on the bit rows of all balls of a block: a multiple of the block's own, and bytes that are always allowed. The
 balls are never all in memory at once, but making them takes time."""
 
-BATCH_BYTES = 32 << 20
-"""Memory that the balls of one batch are expected to take."""
-
-ENTRIES_AT_ONCE = 1 << 20
-"""Neighbours of pairs that are processed in one piece."""
+BATCH_BYTES = 32 << 20  # Memory that the balls of one batch are expected to take
+ENTRIES_AT_ONCE = 1 << 20  # Neighbours of pairs that are processed in one piece
 
 _ROOTS_AT_ONCE = 1 << 13
 _SAMPLE, _LEAST_SAMPLE = 256, 16  # roots sampled in all, and at least in each block

@@ -15,8 +15,7 @@ import numpy.typing as npt
 from kernels_ti.adjacency import distinct, for_entries, row_pieces
 from kernels_ti.graph import Graph, IntArray
 
-Numbers = npt.NDArray[Any]
-"""An array of int32 or int64."""
+Numbers = npt.NDArray[Any]  # An array of int32 or int64
 
 LARGE = 200_000
 """Edges of a graph from which this is worthwhile. Another number gives other labels, which states saved before do not
@@ -25,8 +24,7 @@ fit."""
 VERTICES_PER_ROUND = 50
 """Vertices for each round of a loop over sets; a graph that needs more rounds is faster in another way."""
 
-FIRST_SHARE = 20
-"""The first rounds may have fewer: all vertices divided by this would make up for them."""
+FIRST_SHARE = 20  # The first rounds may have fewer: all vertices divided by this would make up for them
 
 
 @dataclass(frozen=True, eq=False)

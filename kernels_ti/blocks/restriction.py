@@ -22,8 +22,7 @@ from kernels_ti.graph import Graph, IntArray
 MOST_ROUNDS = 8
 """Rounds of reduction by blocks and distances. Vertices that more rounds would remove only cost words."""
 
-MOST_CASES = 1024
-"""Largest number of searches that edges to avoid may make; see `restricted_cases`."""
+MOST_CASES = 1024  # Largest number of searches that edges to avoid may make; see `restricted_cases`
 
 
 @dataclass(frozen=True, eq=False)

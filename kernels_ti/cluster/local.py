@@ -23,17 +23,13 @@ from kernels_ti.cluster.gpus import chosen_gpus
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import EngineError
 
-CORES_PER_WORKER = 16
-"""Most cores of one local worker, unless the number of workers is given."""
+CORES_PER_WORKER = 16  # Most cores of one local worker, unless the number of workers is given
 
 SECONDS_TO_END = 10.0
 """Seconds that the processes have to keep their compiled kernels once the driver lets them go."""
 
-MOST_EARLY_DEATHS = 5
-"""How many times in a row a process may be killed before a worker reaches the scheduler."""
-
-JOINED = "joined"
-"""File that a worker makes in its folder once it has reached the scheduler."""
+MOST_EARLY_DEATHS = 5  # How many times in a row a process may be killed before a worker reaches the scheduler
+JOINED = "joined"  # File that a worker makes in its folder once it has reached the scheduler
 
 DRIVERS_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 """Signals that may reach a whole group of processes; the workers leave them to their driver."""

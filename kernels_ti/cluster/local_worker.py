@@ -17,8 +17,7 @@ from kernels_ti.cluster.local import JOINED, Plan
 from kernels_ti.cluster.servers import invited_worker
 from kernels_ti.errors import DeviceError
 
-SECONDS_TO_END = 8.0
-"""Seconds after which a worker whose driver has gone ends in the middle of its lease."""
+SECONDS_TO_END = 8.0  # Seconds after which a worker whose driver has gone ends in the middle of its lease
 
 _LIKELY_VICTIM = "500"
 """Where memory runs out, Linux kills the process with the highest number: a worker can be replaced, its driver not."""

@@ -22,8 +22,7 @@ from pathlib import Path
 from kernels_ti.child import Lifeline, when_orphaned
 from kernels_ti.cluster.local import DRIVERS_SIGNALS, JOINED, MOST_EARLY_DEATHS, Plan, last_words
 
-SECONDS_TO_END = 9.0
-"""Seconds that the workers have to end before they are killed."""
+SECONDS_TO_END = 9.0  # Seconds that the workers have to end before they are killed
 
 _SECONDS_BETWEEN_LOOKS = 0.05
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000  # as in the engine: Python's own 700 slow the loading of modules down

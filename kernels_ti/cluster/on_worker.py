@@ -29,20 +29,17 @@ from kernels_ti.resident_batch import BatchCache
 from kernels_ti.state import Layout, Rows, RunState, Totals
 from kernels_ti.symmetry.space import space_of
 
-SEARCHES_KEPT = 2
-"""Searches whose graph and device stay in the process of a worker."""
+SEARCHES_KEPT = 2  # Searches whose graph and device stay in the process of a worker
 
 MOST_CYCLE_BYTES = 64 << 20
 """A lease ends early, after its portion, once the cycles that it found take this much."""
 
-TOO_MANY_CYCLE_BYTES = 8 * MOST_CYCLE_BYTES
-"""Then it ends in the middle of its portion, whatever is left."""
+TOO_MANY_CYCLE_BYTES = 8 * MOST_CYCLE_BYTES  # Then it ends in the middle of its portion, whatever is left
 
 MOST_FRAME_BYTES = 4 << 20
 """Frames that an answer brings back. A lease that has more left goes on, because they soon become fewer."""
 
-LONGEST_OVERRUN = 10.0
-"""Seconds that a lease goes on, at the most, because too many frames are left."""
+LONGEST_OVERRUN = 10.0  # Seconds that a lease goes on, at the most, because too many frames are left
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,13 @@ import numpy as np
 from kernels_ti.cluster.work import Chunk, joined
 from kernels_ti.state import Frames, RunState
 
-PORTION_SECONDS = 0.5
-"""How long the search of a portion should take."""
+PORTION_SECONDS = 0.5  # How long the search of a portion should take
 
 FIRST_PORTIONS, FIRST_PORTIONS_OF_LISTING = 12, 1 << 12
 """Number of portions of a lease before the speed is known. A GPU may find gigabytes of cycles in a second."""
 
-PORTION_BYTES = 32 << 20
-"""How many bytes of cycles a portion should find."""
-
-GROWTH = 8.0
-"""How many times larger a portion may be than the one before."""
+PORTION_BYTES = 32 << 20  # How many bytes of cycles a portion should find
+GROWTH = 8.0  # How many times larger a portion may be than the one before
 
 
 class Portions:

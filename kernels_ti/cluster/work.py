@@ -13,11 +13,8 @@ import numpy as np
 from kernels_ti.estimate.host_step import labels_of
 from kernels_ti.state import Frames, GroupState, by_length_of, populations, singles
 
-FRAMES_PER_CHUNK = 64
-"""Most frames of a chunk."""
-
-FEWEST_CHUNKS = 32
-"""Chunks into which a small answer is divided, so that several workers can go on with it."""
+FRAMES_PER_CHUNK = 64  # Most frames of a chunk
+FEWEST_CHUNKS = 32  # Chunks into which a small answer is divided, so that several workers can go on with it
 
 
 @dataclass(frozen=True, eq=False)

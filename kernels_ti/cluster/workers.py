@@ -21,8 +21,7 @@ from typing import Any
 from kernels_ti.cluster.on_worker import Job, lease, prepare, recall
 from kernels_ti.state import RunState
 
-POLL_SECONDS = 0.5
-"""Seconds between two looks at who the workers are."""
+POLL_SECONDS = 0.5  # Seconds between two looks at who the workers are
 
 QUICK_POLL_SECONDS, SECONDS_OF_QUICK_POLLS = 0.05, 10.0
 """The same in the first seconds, in which the workers of a new cluster come."""

@@ -13,8 +13,7 @@ import numpy as np
 from kernels_ti import taichi_door
 from kernels_ti.device import owner
 
-LARGEST_BUFFER = (1 << 31) - 1
-"""Largest number of elements in a buffer: kernels count them in 32 bits."""
+LARGEST_BUFFER = (1 << 31) - 1  # Largest number of elements in a buffer: kernels count them in 32 bits
 
 
 def new(size: int, dtype: np.dtype[Any]) -> Any:

@@ -15,8 +15,7 @@ from kernels_ti import taichi_door
 from kernels_ti.device import cuda
 from kernels_ti.device.pinned import SLOT_BYTES, PinnedCopies
 
-Start = Callable[[Any, np.ndarray], None]
-"""Begins to fill a contiguous array from the beginning of a buffer."""
+Start = Callable[[Any, np.ndarray], None]  # Begins to fill a contiguous array from the beginning of a buffer
 
 _pinned: PinnedCopies | None = None
 

@@ -24,8 +24,7 @@ from kernels_ti.folders import take_lock
 _CHOSEN = "OFFLINE_CACHE_FILE_PATH"
 """Taichi's own variable for the folder. Such a folder is the user's and is not checked: others may write there."""
 
-_USED = "OFFLINE_CACHE"
-"""Taichi's own variable that turns its cache off with 0."""
+_USED = "OFFLINE_CACHE"  # Taichi's own variable that turns its cache off with 0
 
 STALE_LOCK = 60.0
 """Seconds after which Taichi's lock on its cache counts as abandoned: it is normally held for milliseconds."""

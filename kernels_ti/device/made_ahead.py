@@ -13,8 +13,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 _MOST_WORKERS = 8
-_PIECES_AHEAD = 2
-"""Pieces for each worker that may be done before they are taken, which bounds the memory."""
+_PIECES_AHEAD = 2  # Pieces for each worker that may be done before they are taken, which bounds the memory
 
 
 def made_ahead(make: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:

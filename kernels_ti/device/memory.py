@@ -14,17 +14,10 @@ from typing import Protocol
 
 from kernels_ti.errors import OptionError, bytes_text, parameter
 
-SHARE_OF_FREE = 2
-"""Without a budget, a search may use the free memory divided by this."""
-
-LEAST = 16 << 20
-"""Bytes that a search needs at least to begin."""
-
-SPARE = 24 << 20
-"""Bytes on the CPU for temporary objects: pieces of output, frames of a checkpoint."""
-
-UNKNOWN_DEVICE_MEMORY = 2 << 30
-"""Free bytes that are assumed for a device whose driver does not tell."""
+SHARE_OF_FREE = 2  # Without a budget, a search may use the free memory divided by this
+LEAST = 16 << 20  # Bytes that a search needs at least to begin
+SPARE = 24 << 20  # Bytes on the CPU for temporary objects: pieces of output, frames of a checkpoint
+UNKNOWN_DEVICE_MEMORY = 2 << 30  # Free bytes that are assumed for a device whose driver does not tell
 
 
 class HasMemory(Protocol):

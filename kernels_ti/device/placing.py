@@ -11,11 +11,8 @@ Counters are pairs of 32-bit cells, low and high: not every device has 64-bit in
 from kernels_ti.bits import population
 from kernels_ti.taichi_door import ti
 
-CELLS_PER_LEVEL = 8
-"""Cells that each level of a launch queue has in `control`."""
-
-MOST_LEVELS = 64
-"""Levels of the search that may be queued before the host reads the counters."""
+CELLS_PER_LEVEL = 8  # Cells that each level of a launch queue has in `control`
+MOST_LEVELS = 64  # Levels of the search that may be queued before the host reads the counters
 
 MEETINGS = CELLS_PER_LEVEL * MOST_LEVELS
 """First cell after those of the levels: for each level, the number of thread blocks that are done with it."""
@@ -24,14 +21,9 @@ GATES, SECTOR = 16, 8
 FIRST_GATE = MEETINGS + MOST_LEVELS
 """Cells after those, each in its own memory sector: the number of levels that all blocks are done with."""
 
-CELLS = FIRST_GATE + GATES * SECTOR
-"""Cells of `control`."""
-
-HERE, MOST_HERE = MEETINGS, MEETINGS + 1
-"""Cells by which thread blocks are counted, see `attend`."""
-
-CHILDREN, CYCLES = 0, 2
-"""First cells of the two counters: records placed for the next level, cycles found."""
+CELLS = FIRST_GATE + GATES * SECTOR  # Cells of `control`
+HERE, MOST_HERE = MEETINGS, MEETINGS + 1  # Cells by which thread blocks are counted, see `attend`
+CHILDREN, CYCLES = 0, 2  # First cells of the two counters: records placed for the next level, cycles found
 
 GROUP_SIDE = 16
 GROUP = GROUP_SIDE * GROUP_SIDE

@@ -18,8 +18,7 @@ LARGE = 1 << 20
 """Bytes from which on a buffer may be up to a quarter larger than asked for. Before such a buffer is made, the others
 that nobody holds are given back: their memory may be needed."""
 
-MOST_SMALL = 256
-"""Small buffers that are kept at the most."""
+MOST_SMALL = 256  # Small buffers that are kept at the most
 
 _HELD_BY_US = 2  # the references to a buffer that nobody else holds: this list, and the argument of `getrefcount`
 

@@ -33,17 +33,10 @@ from kernels_ti.device.placing import (
 )
 from kernels_ti.taichi_door import kernel, settings, ti
 
-ITEMS = 3000
-"""Work items; not a multiple of any group size, so that incomplete groups are tested."""
-
-LONG_LOOP = 1 << 20
-"""Rounds, in nested loops, of the longest loop that is tested."""
-
-LEAST_LOOP = 60_000
-"""Rounds that every device must be able to make."""
-
-LARGE = 1 << 24
-"""Factor that takes a counter beyond 32 bits."""
+ITEMS = 3000  # Work items; not a multiple of any group size, so that incomplete groups are tested
+LONG_LOOP = 1 << 20  # Rounds, in nested loops, of the longest loop that is tested
+LEAST_LOOP = 60_000  # Rounds that every device must be able to make
+LARGE = 1 << 24  # Factor that takes a counter beyond 32 bits
 
 _MULTIPLIER, _INCREMENT = 1664525, 1013904223  # of a linear congruential generator: its rounds can't be skipped
 

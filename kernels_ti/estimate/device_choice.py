@@ -16,8 +16,7 @@ from kernels_ti.options import require_arch
 SMALL_GRAPH = 40
 """Graphs of up to this many vertices go to the CPU without an estimate, which would take longer than the search."""
 
-CUDA_START_SECONDS = 1.2
-"""Seconds that CUDA takes longer to start than the CPU."""
+CUDA_START_SECONDS = 1.2  # Seconds that CUDA takes longer to start than the CPU
 
 WALK_PATHS, PROBING_SECONDS = 64, 0.3
 """Paths of a level that the one random walk of the estimate keeps, and seconds after which the walk is given up."""

@@ -24,29 +24,22 @@ from kernels_ti.graph import Graph
 from kernels_ti.short_cycles import short_cycles
 from kernels_ti.state import Frames, by_length
 
-WALKS = 6
-"""Random walks that should fit into the given time, so that their spread is known."""
+WALKS = 6  # Random walks that should fit into the given time, so that their spread is known
 # Walks of one size differ in how deep they go.
 _LONGER_THAN_THE_LAST = 2.0
 MOST_SAMPLES = 64
 """Largest number of separate samples, an even number; when it is reached, they are merged in pairs."""
-FIRST_SIZE, SMALLEST_SIZE, LARGEST_SIZE = 64, 64, 1 << 15
-"""Paths of a level that a random walk keeps."""
-LARGEST_ROWS = 1 << 30
-"""Largest number of bytes of bit rows on the host for an estimate."""
-
-WEIGHT_PATHS = 256
-"""Paths of a level that `seed_weights` keeps."""
+FIRST_SIZE, SMALLEST_SIZE, LARGEST_SIZE = 64, 64, 1 << 15  # Paths of a level that a random walk keeps
+LARGEST_ROWS = 1 << 30  # Largest number of bytes of bit rows on the host for an estimate
+WEIGHT_PATHS = 256  # Paths of a level that `seed_weights` keeps
 WEIGHT_OPERATIONS = 6_000_000
 """Operations on words after which `seed_weights` goes no deeper, so that it takes at most about 20 ms."""
-LARGEST_WEIGHED = 1 << 28
-"""Largest number of bytes of a group's bit rows that `seed_weights` makes."""
+LARGEST_WEIGHED = 1 << 28  # Largest number of bytes of a group's bit rows that `seed_weights` makes
 
 FEW_BATCHES, FEW_SEED_WORDS = 64, 1_000_000
 """Batches of blocks, and words of the bit rows of all their seeds, that may be walked through together."""
 
-FEW_PAIRS = 24
-"""Up to this many pairs the search is so short that all pairs get the same weight."""
+FEW_PAIRS = 24  # Up to this many pairs the search is so short that all pairs get the same weight
 
 GROWTH = 1.16
 """Assumed growth factor of a search for each additional vertex of its blocks, if nothing better is known."""

@@ -10,8 +10,7 @@ from kernels_ti.adjacency import bits_of
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.reference.algorithm import rows_in_bits
 
-_CLOSE = 0.1
-"""Probability of closing a path that could also grow: a small one gives long cycles."""
+_CLOSE = 0.1  # Probability of closing a path that could also grow: a small one gives long cycles
 
 
 class CycleSampler:

@@ -34,8 +34,7 @@ GROWTH = 1.16
 """Factor by which each vertex that may still join multiplies the expected work below a path, before anything is learned
 of its length. Only the spread depends on it."""
 
-SHARE_OF_STRATA = 0.2
-"""Part of the drawn paths that is dealt out to all strata alike."""
+SHARE_OF_STRATA = 0.2  # Part of the drawn paths that is dealt out to all strata alike
 
 _VERTICES_PER_STEP, _LARGEST_DIFFERENCE = 4, 400  # of vertices that may join; so no probability is too close to 0
 
@@ -44,8 +43,7 @@ _OPERATIONS_OF_LEVEL = 100_000  # the cost of a level with few paths
 TRIPLET_WORDS = 1 << 21
 """Largest number of words in the bit rows of all triplets of a walk; with more, the walk draws some of the seeds."""
 
-SMALLEST_SEEDS = 16
-"""Least number of seeds that a walk draws."""
+SMALLEST_SEEDS = 16  # Least number of seeds that a walk draws
 
 
 @dataclass

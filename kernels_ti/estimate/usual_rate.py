@@ -9,8 +9,7 @@ from kernels_ti.blocks.search_space import SearchSpace
 CPU_PATHS_PER_SECOND = 50e6
 """Paths that one CPU thread expands in a second with bit rows of one word, counted after the certificate."""
 
-CUDA_PATHS_PER_SECOND = 5e9
-"""The same of a whole GPU."""
+CUDA_PATHS_PER_SECOND = 5e9  # The same of a whole GPU
 
 SLOWER_WITH_WORDS = 1.25
 """Power of the words of a bit row by which this rate falls.

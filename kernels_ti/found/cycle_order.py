@@ -21,11 +21,8 @@ WORDS_OF_TABLE = 8
 """Words of the longest rows from which a table of cycles is made. Longer rows take more memory than short cycles of a
 large graph, and no registers hold them."""
 
-LEAST_FOR_KERNEL = 1 << 14
-"""Fewer cycles are put in order in numpy, before a kernel would be loaded."""
-
-PIECES_AT_ONCE = 16
-"""Launches between two times that other threads may use the device."""
+LEAST_FOR_KERNEL = 1 << 14  # Fewer cycles are put in order in numpy, before a kernel would be loaded
+PIECES_AT_ONCE = 16  # Launches between two times that other threads may use the device
 
 TOGETHER = {"cpu": 1, "vulkan": 1, "cuda": 32}
 """Cycles of which a kernel gets the place of the first one: CUDA adds up the others faster than they are copied."""

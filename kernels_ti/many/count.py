@@ -15,14 +15,12 @@ from kernels_ti.graph import IntArray
 from kernels_ti.many.graphs import ManyGraphs
 from kernels_ti.options import Options
 
-MOST_VERTICES = 128
-"""A larger graph is left to the search of one graph."""
+MOST_VERTICES = 128  # A larger graph is left to the search of one graph
 
 MOST_GRAPHS, MOST_EDGES = 1 << 16, 1 << 23
 """Edges that are laid out on the device at a time; each graph alone has fewer edges."""
 
-WIDTHS = (1, 2, 4)
-"""Words to a bit row that kernels are compiled for, up to the largest that is needed."""
+WIDTHS = (1, 2, 4)  # Words to a bit row that kernels are compiled for, up to the largest that is needed
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,7 @@ for the graph, steps since the last cycle, and the range of graphs that a CPU wo
 
 SLOT_CELLS = 8
 
-GRAPHS_AT_ONCE = 32
-"""Graphs that a worker of a CPU takes from the queue at a time."""
+GRAPHS_AT_ONCE = 32  # Graphs that a worker of a CPU takes from the queue at a time
 
 UNFINISHED, FINISHED, GIVEN_UP = 0, 1, 2
 

@@ -29,11 +29,8 @@ MOST_STEPS = {"cpu": 1 << 24, "vulkan": 1 << 20, "cuda": 1 << 20}
 A step counts no more cycles than a bit row has bits, so counters of 32 bits hold those of all steps.
 """
 
-SLOW_MOST_STEPS = 1 << 14
-"""The same where loops are limited, so that a launch ends after some hundred steps."""
-
-PATIENCE = 32
-"""Steps without a cycle after which the certificate is asked for."""
+SLOW_MOST_STEPS = 1 << 14  # The same where loops are limited, so that a launch ends after some hundred steps
+PATIENCE = 32  # Steps without a cycle after which the certificate is asked for
 
 SLICE_SECONDS = 0.1
 

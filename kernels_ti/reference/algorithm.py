@@ -17,8 +17,7 @@ from kernels_ti.errors import SizeError, parameter, vertices_text
 from kernels_ti.graph import Graph
 from kernels_ti.state import Totals
 
-MOST_VERTICES = 1 << 16
-"""Vertices of the largest graph whose bit rows are made: they take up to a GiB then."""
+MOST_VERTICES = 1 << 16  # Vertices of the largest graph whose bit rows are made: they take up to a GiB then
 
 
 def expansions(

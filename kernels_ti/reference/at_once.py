@@ -19,11 +19,8 @@ from kernels_ti.options import CycleCounts, Lengths
 from kernels_ti.reference.algorithm import MOST_VERTICES, expansions, labelled
 from kernels_ti.short_cycles import short_cycles
 
-MOST_PAIRS = 256
-"""Pairs of adjacent vertices in the largest graph that is tried."""
-
-MOST_PATHS = 2000
-"""Paths and cycles after which the search is given up: about a millisecond."""
+MOST_PAIRS = 256  # Pairs of adjacent vertices in the largest graph that is tried
+MOST_PATHS = 2000  # Paths and cycles after which the search is given up: about a millisecond
 
 
 # Most of the work is at the first edges: many paths there mean that a search takes long, and it is given up sooner.

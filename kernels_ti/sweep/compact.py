@@ -16,8 +16,7 @@ MOST_FRAMES = WORD
 """More frames than a search in compact rows can have at a time, so that none has to move to the stack: each frame has
 at least two extensions that no other frame has, so there are at most half as many frames as labels."""
 
-WAITING_END = WORD
-"""The compact label of the end that waits as the search begins; it needs no bit."""
+WAITING_END = WORD  # The compact label of the end that waits as the search begins; it needs no bit
 
 COST = 2
 """Paths that must be expanded for each compact row, on average, to save the time that it took to make the row."""
@@ -26,8 +25,7 @@ MOST_CREDIT = 1 << 14
 """The most paths beyond `COST` that a worker may save up in a slice: one large search pays for many small ones after
 it, but not for any number of them."""
 
-PAUSE = 1024
-"""Paths that a worker looks at in the rows of the block once its credit is used up."""
+PAUSE = 1024  # Paths that a worker looks at in the rows of the block once its credit is used up
 
 
 def compact_words(words: int) -> int:

@@ -13,8 +13,7 @@ from kernels_ti.step.required import completing
 from kernels_ti.sweep.frames import LENGTH_SHIFT, frame_words
 from kernels_ti.taichi_door import ti
 
-WORD = 64
-"""Bits to a word of the CPU."""
+WORD = 64  # Bits to a word of the CPU
 
 
 @ti.func

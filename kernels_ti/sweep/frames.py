@@ -17,11 +17,8 @@ from kernels_ti.blocks.block_group import BlockGroup
 from kernels_ti.graph import IntArray
 from kernels_ti.state import STATE_WORD_BITS, Frames, Rows, lengths_counted, populations
 
-LENGTH_SHIFT = 32
-"""Bits of the last word that hold the end; the length lies above."""
-
-_INDIVISIBLE = -1.0
-"""In place of the share below a stack with too few frames to give one away."""
+LENGTH_SHIFT = 32  # Bits of the last word that hold the end; the length lies above
+_INDIVISIBLE = -1.0  # In place of the share below a stack with too few frames to give one away
 
 
 def frame_words(words: int, member_words: int) -> int:

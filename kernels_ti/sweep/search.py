@@ -27,8 +27,7 @@ from kernels_ti.sweep.kernel_wide import sweep_wide
 FIRST_BUDGET, WIDE_FIRST_BUDGET = 500_000, 500
 """Steps of each worker in the first slice; later ones are fitted to the time asked for."""
 
-PATIENCE = 32
-"""Paths without a cycle after which the certificate is asked for."""
+PATIENCE = 32  # Paths without a cycle after which the certificate is asked for
 
 ROW_BYTES_PER_WORKER = 1 << 25
 """Bytes of the host that the cycles of a worker may take on their way out: bit rows over a large graph are long."""
@@ -37,15 +36,13 @@ CYCLE_BYTES_PER_WORKER = 1 << 23
 """Small, so that a slice of a listing is short. Large enough for the arrays that the caller gets to lie in large pages,
 which the system clears faster than small ones."""
 
-FRAMES_AT_ONCE = 1 << 18
-"""Frames of an earlier search that are laid out for the workers at a time, at most."""
+FRAMES_AT_ONCE = 1 << 18  # Frames of an earlier search that are laid out for the workers at a time, at most
 
 THOROUGH_SECONDS, THOROUGH_GAIN = 6.0, 0.05
 """Seconds that it takes to compile the kernel thoroughly, once for a kind of graph, and the share of its time that a
 search saves from then on. A search waits for it only where it is expected to save more than that."""
 
-FORESIGHT_SECONDS = 5.0
-"""Seconds of search before what is left is foreseen from what was done."""
+FORESIGHT_SECONDS = 5.0  # Seconds of search before what is left is foreseen from what was done
 
 LARGEST_WITH_CHORDS = 1
 """Bit rows of directed graphs and multigraphs are held in registers up to this many words. Most of the search is in

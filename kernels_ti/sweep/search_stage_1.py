@@ -17,8 +17,7 @@ from kernels_ti.found.to_host import cycles_of, rows_of
 from kernels_ti.state import Rows, Totals, populations, singles
 from kernels_ti.step.stage_1 import triplets_kernel
 
-SEEDS_AT_ONCE = 1 << 18
-"""Seeds of one launch."""
+SEEDS_AT_ONCE = 1 << 18  # Seeds of one launch
 
 CYCLE_BYTES = 4 << 20
 

@@ -24,8 +24,7 @@ from kernels_ti.symmetry.representatives import frames_of, representatives
 
 _MOST = 1 << 1000  # the size of a group that a float still holds
 
-LEAST_GAIN = 2.0
-"""How many times fewer paths a count has to search up to symmetry, to be chosen by itself."""
+LEAST_GAIN = 2.0  # How many times fewer paths a count has to search up to symmetry, to be chosen by itself
 
 
 @dataclass(frozen=True, eq=False)

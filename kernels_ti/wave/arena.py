@@ -16,14 +16,9 @@ from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.state import STATE_WORD_BITS, Frames, narrow_words, singles, wide_words
 from kernels_ti.wave.transfer import transfer, transplant
 
-PIECE_BYTES = 2 << 20
-"""Bytes of the buffer through which records go to the host and back."""
-
-SMALLEST = 2
-"""Places of an arena that is still worth a try when memory is short."""
-
-GROWTH = 8
-"""How many times larger an arena becomes when it is full."""
+PIECE_BYTES = 2 << 20  # Bytes of the buffer through which records go to the host and back
+SMALLEST = 2  # Places of an arena that is still worth a try when memory is short
+GROWTH = 8  # How many times larger an arena becomes when it is full
 
 
 def sibling_order(

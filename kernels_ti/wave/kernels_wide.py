@@ -12,8 +12,7 @@ from kernels_ti.step.required import keep_completing, lacked, passing, required_
 from kernels_ti.taichi_door import kernel, ti
 from kernels_ti.wave.kernels import array
 
-SCRATCH_ROWS = 5
-"""Bit rows of scratch to a slot: allowed, waiting, extensions, kept and seen."""
+SCRATCH_ROWS = 5  # Bit rows of scratch to a slot: allowed, waiting, extensions, kept and seen
 
 
 @ti.func

@@ -18,8 +18,7 @@ from kernels_ti.device.device import Device
 from kernels_ti.device.placing import MOST_HERE
 from kernels_ti.taichi_door import ti
 
-LAUNCHES = {"vulkan": 8, "cuda": 1}
-"""Launches of a graph; a queue of more levels starts it several times."""
+LAUNCHES = {"vulkan": 8, "cuda": 1}  # Launches of a graph; a queue of more levels starts it several times
 
 
 def made_graph(kernel: Any, word: Any, launches: Sequence[str] = ()) -> Any:

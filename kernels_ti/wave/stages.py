@@ -22,14 +22,9 @@ SCRATCH_BYTES = {"cpu": 16 << 20, "vulkan": 64 << 20, "cuda": 1 << 30}
 WIDE_FRONTIER = 1 << 22
 """Records with which the search goes depth first: they keep a GPU busy, and long cycles come soon."""
 
-SMALLEST_SLICE = 1 << 14
-"""Records that are worth a launch."""
-
-QUEUE_PART = 16
-"""Share of the places left that a queue of levels may take."""
-
-LEAST_GROWTH, MOST_GROWTH = 4, 256
-"""How much a slice may grow in a queue: fitted to how they do."""
+SMALLEST_SLICE = 1 << 14  # Records that are worth a launch
+QUEUE_PART = 16  # Share of the places left that a queue of levels may take
+LEAST_GROWTH, MOST_GROWTH = 4, 256  # How much a slice may grow in a queue: fitted to how they do
 
 
 class NarrowStage:
