@@ -48,16 +48,16 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
         return graph.underlying() if simplify else graph
     if isinstance(graph, type):
         raise GraphError(f"the class {graph.__name__} is not a graph: give an instance of it")
-    if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
-        return Graph.from_networkx(graph, simplify=simplify)
-    if hasattr(graph, "is_directed") and hasattr(graph, "get_edgelist"):
-        return Graph.from_igraph(graph, simplify=simplify)
-    if hasattr(graph, "edge_list") and hasattr(graph, "node_indices"):
-        return Graph.from_rustworkx(graph, simplify=simplify)
+    for methods, of_library in (
+        (("is_directed", "edges"), Graph.from_networkx),
+        (("is_directed", "get_edgelist"), Graph.from_igraph),
+        (("edge_list", "node_indices"), Graph.from_rustworkx),
+        (("tocoo",), Graph.from_scipy),
+    ):
+        if all(hasattr(graph, name) for name in methods):
+            return of_library(graph, simplify=simplify)
     if hasattr(graph, "GetNumAtoms") and hasattr(graph, "GetBonds"):
         return Graph.from_rdkit(graph)
-    if hasattr(graph, "tocoo"):
-        return Graph.from_scipy(graph, simplify=simplify)
     if is_frame(graph):
         return Graph.from_pandas(graph, simplify=simplify)
     if isinstance(graph, np.ndarray):

@@ -140,13 +140,9 @@ class LibraryGraphs:
         values = require_numbers(np.asarray(entries.data))
         places = np.asarray(entries.row).astype(np.int64) * size + np.asarray(entries.col)
         keys = np.unique(places)
-        if len(keys) < len(places):
-            sums = np.zeros(len(keys), values.dtype)
-            np.add.at(sums, np.searchsorted(keys, places), values)
-            keys = keys[sums != 0]
-        else:
-            keys = np.sort(places[values != 0])
-        return _from_entries(cls, size, keys, names, simplify, directed)
+        sums = np.zeros(len(keys), values.dtype)
+        np.add.at(sums, np.searchsorted(keys, places), values)
+        return _from_entries(cls, size, keys[sums != 0], names, simplify, directed)
 
     @classmethod
     def from_numpy(

@@ -67,9 +67,6 @@ def _labelling_of_dense(graph: Graph) -> IntArray:
 
 
 def relabelled(graph: Graph, labels: IntArray) -> tuple[Graph, IntArray]:
-    """Rename the vertices to their labels, a permutation.
-
-    Return the graph, without names, and the vertex of each label.
-    """
+    """Return a graph, without names, whose vertices have their labels, a permutation; and the vertex of each label."""
     vertex_of = np.argsort(labels)
     return graph.permuted(labels), vertex_of

@@ -12,10 +12,7 @@ _LIBRARY = "libnvidia-ml.so.1"
 
 
 def chosen_gpus(wanted: Sequence[int] | None) -> tuple[int, ...]:
-    """Return the GPUs to use; all that NVIDIA's driver lists, unless some are wanted.
-
-    A DeviceError is raised if a wanted GPU is not there.
-    """
+    """Return the GPUs to use; all that NVIDIA's driver lists, unless some are wanted. They must be there."""
     there = listed_gpus()
     if wanted is None:
         return there

@@ -124,10 +124,7 @@ def versions() -> dict[str, str]:
 
 
 def prepare(job: Job, threads: int) -> Readiness:
-    """Get ready: compare versions; for the leases of a search open the device and compile.
-
-    Dask gave this worker `threads` threads.
-    """
+    """Get ready: compare versions; for leases of a search open the device, with the threads from Dask, and compile."""
     from kernels_ti.estimate.device_choice import device_for
 
     own = versions()

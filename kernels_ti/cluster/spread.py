@@ -69,10 +69,7 @@ class Spread:
         self._waiting.append(number)
 
     def outcomes(self, seconds: float) -> list[Outcome]:
-        """Wait for ends of calls, at most for `seconds`.
-
-        An EngineError is raised if the scheduler is gone, or no worker can be used.
-        """
+        """Wait for ends of calls, at most for `seconds`; an EngineError if no scheduler or no worker can be used."""
         ended: list[Outcome] = []
         for address in self._watch.look(self._requests.values()):
             self._lost(address, ended)

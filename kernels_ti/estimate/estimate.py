@@ -219,7 +219,9 @@ class Estimator:
         """
         deadline, has_walked = time.perf_counter() + seconds, False
         while not self.exact and (began := time.perf_counter()) < deadline:
-            size = self._size_that_fits(deadline - began)
+            size = self._size
+            if self._seconds_to_a_path:  # smaller than planned where the last one says that it would take longer
+                size = int(min(size, (deadline - began) / (_LONGER_THAN_THE_LAST * self._seconds_to_a_path)))
             if size < min(self._size, self._smallest):
                 break
             complete = self.add_walk(size, deadline=math.inf if self._samples else deadline, look=look)
@@ -234,12 +236,6 @@ class Estimator:
             else:
                 self._size = max(size // 4, 1)
         return has_walked or self.exact
-
-    def _size_that_fits(self, seconds: float) -> int:
-        """Return the size of the next walk: smaller than planned where the last one says that it would take longer."""
-        if not self._seconds_to_a_path:  # nothing was timed yet
-            return self._size
-        return int(min(self._size, seconds / (_LONGER_THAN_THE_LAST * self._seconds_to_a_path)))
 
     def add_walk(self, size: int, *, deadline: float = math.inf, look: Callable[[], None] = nothing) -> bool:
         """Make one random walk through a batch of blocks; return whether it reached its end.
@@ -288,10 +284,7 @@ class Estimator:
         return True
 
     def estimate(self) -> Estimate:
-        """Return the estimate from the probes so far.
-
-        Raise EngineError if nothing has been probed.
-        """
+        """Return the estimate from the probes so far; an EngineError without any."""
         samples = self._samples[-1:] if self.exact else self._samples
         if not samples:
             if self._broken_off is None:

@@ -265,10 +265,7 @@ class ResidentBlocks(Scratch):
         require_cycles(self.device, self._wrong)
 
     def measured(self, stored: StoredCycles) -> tuple[Any, Any]:
-        """Return two buffers: the number of vertices of each cycle, and the first row of its block.
-
-        Not for cycles with `over_graph`.
-        """
+        """Return buffers with the vertices of each cycle, and the first row of its block; not with `over_graph`."""
         from kernels_ti.found.trace import measure
 
         size = max(stored.count, 1)

@@ -21,10 +21,7 @@ Found = Iterable[tuple[ResidentBlocks, StoredCycles]]
 
 
 def rows_of(found: Found, row_words: int) -> Rows:
-    """Return cycles as bit rows over the graph, shape (k, row_words).
-
-    Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
-    """
+    """Return cycles as bit rows over the graph, shape (k, row_words)."""
     places = list(found)
     if not places:
         return np.empty((0, row_words), np.uint64)

@@ -62,7 +62,9 @@ class ManySearch:
         longest = int(graphs.vertices.max())
         self._max_length = min(longest, max_length or longest)
         self._size = slot_words(words, self._max_length)
-        self._slots = self._how_many_slots()
+        room = (SOFTWARE_SLOT_BYTES if device.software else SLOT_BYTES) // (self._size * device.word_bits // 8)
+        workers = min(room, len(graphs), device.items_at_once)
+        self._slots = device.threads or 1 if device.arch == "cpu" else workers
         limited = device.loop_rounds < UNLIMITED_ROUNDS
         self._most_steps = SLOW_MOST_STEPS if limited else MOST_STEPS[device.arch]
         self._most_per_launch = device.loop_rounds // rounds_per_step(longest)
@@ -81,13 +83,6 @@ class ManySearch:
         # Kept until the results are fetched: some drivers never free what is dropped while they still work with it.
         self._edges = device.buffer(graphs.first_edge.astype(np.int32)), device.buffer(graphs.edges.reshape(-1))
         lay_rows(self._words, len(graphs), self._first_vertex, *self._edges, self._rows)
-
-    def _how_many_slots(self) -> int:
-        device = self._device
-        if device.arch == "cpu":
-            return device.threads or 1
-        room = SOFTWARE_SLOT_BYTES if device.software else SLOT_BYTES
-        return min(room // (self._size * device.word_bits // 8), len(self._graphs), device.items_at_once)
 
     def _refill(self, cells: npt.NDArray[np.int32]) -> None:
         """Put graphs that have not begun into idle slots; on a CPU workers take graphs themselves."""

@@ -84,10 +84,7 @@ _runtime: Any = None  # the runtime that `start` has started
 
 @cache
 def library() -> Library:
-    """Return the library below; it is not imported.
-
-    Raise DeviceError if it is not installed.
-    """
+    """Return the library below; it is not imported. A DeviceError says that it is not installed."""
     chosen = os.environ.get(CHOICE, "")
     packages = [each.package for each in LIBRARIES]
     if chosen and chosen not in packages:
