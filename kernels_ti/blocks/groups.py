@@ -8,7 +8,7 @@ graph, or of many, share a launch. A large block may be replaced by balls, see `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
 
@@ -22,6 +22,8 @@ from kernels_ti.blocks.labelled import Blocks, Layer
 from kernels_ti.blocks.passable import entries_by_role, ways_of, with_edges_of
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.state import Layout
+
+_Makers = list[Callable[[], list[BlockGroup]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +120,10 @@ class LabelledBlocks:
         blocks = self._blocks
         if self._root is not None:
             return self._one_batch(Layer.of(blocks, grain, rooted=True), word_bits)
-        inside, balls = np.zeros(len(blocks.sizes), np.bool_), _Balls()
+        inside, makers, seed_words = np.zeros(len(blocks.sizes), np.bool_), _Makers(), 0
         if layout.radius is not None:
-            inside, balls = _ball_batches(blocks, layout.radius, grain, word_bits)
+            inside, makers, seed_words = _ball_batches(blocks, layout.radius, grain, word_bits)
         edges = blocks.edge_counts
-        makers, seed_words = balls.makers, balls.seed_words
         shares = np.full(len(makers), edges[inside].sum() / max(len(makers), 1))
         if not makers or not inside.all():
             layer = Layer.of(blocks.selected(~inside), grain, nested=layout.nested)
@@ -146,16 +147,13 @@ def _nested_groups(layer: Layer, layout: Layout, word_bits: int) -> list[BlockGr
     return _groups(layers, layout.grain, word_bits)
 
 
-@dataclass
-class _Balls:
-    """Functions that make the balls of some blocks, and the words of the seeds in their largest batch."""
+def _ball_batches(
+    blocks: Blocks, radius: int, grain: int, word_bits: int
+) -> tuple[npt.NDArray[np.bool_], _Makers, int]:
+    """Choose the blocks for which balls are worthwhile, shape (blocks,).
 
-    makers: list[Callable[[], list[BlockGroup]]] = field(default_factory=list)
-    seed_words: int = 0
-
-
-def _ball_batches(blocks: Blocks, radius: int, grain: int, word_bits: int) -> tuple[npt.NDArray[np.bool_], _Balls]:
-    """Choose the blocks for which balls are worthwhile, shape (blocks,); return them and the makers of their balls."""
+    Return them, the makers of their balls, and the words of the seeds in the largest batch.
+    """
     chosen = blocks.edge_counts > LARGEST_WHOLE
     large = blocks.selected(chosen)
     sample = sample_balls(large.rows, large.sizes, radius)
@@ -165,15 +163,13 @@ def _ball_batches(blocks: Blocks, radius: int, grain: int, word_bits: int) -> tu
     later = later_degrees(large.rows)
     roots = np.flatnonzero(rows & (later > 1))
     if not len(roots):
-        return chosen, _Balls()
+        return chosen, [], 0
     inside = Sample(sample.roots[rows[sample.roots]], sample.sizes[rows[sample.roots]])
     cuts = [0, *batch_ends(roots, inside).tolist()]
     words = later[roots] * -(-inside.sizes_like(roots) // word_bits)
     layer = Layer.of(large, grain)
-    return chosen, _Balls(
-        [partial(_balls, layer, roots[a:b], radius, grain, word_bits) for a, b in pairwise(cuts)],
-        int(np.add.reduceat(words, cuts[:-1]).max()),
-    )
+    makers: _Makers = [partial(_balls, layer, roots[a:b], radius, grain, word_bits) for a, b in pairwise(cuts)]
+    return chosen, makers, int(np.add.reduceat(words, cuts[:-1]).max())
 
 
 def _balls(layer: Layer, roots: IntArray, radius: int, grain: int, word_bits: int) -> list[BlockGroup]:

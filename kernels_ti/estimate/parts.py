@@ -164,10 +164,7 @@ def seed_frames(group: BlockGroup, seeds: IntArray, collect: bool, weight: Float
     The frame of the seed (u, x) is the path <x, u>: it grows at u, and x waits. Frames that cannot lead to a cycle are
     left out. `weight` is the share of the search below each seed.
     """
-    return _seed_frames(HostBlocks(group), seeds, collect, weight)
-
-
-def _seed_frames(blocks: HostBlocks, seeds: IntArray, collect: bool, weight: Floats) -> Frames:
+    blocks = HostBlocks(group)
     frames = blocks.seed_frames(seeds, members=collect, weight=weight)
     return _shared_out(frames[blocks.alive(frames)])
 
@@ -255,7 +252,7 @@ def _first_level(groups: list[BlockGroup], weights: list[Floats], max_length: in
     paths = []
     for each, weight in zip(blocks, weights, strict=True):
         seeds = np.arange(len(weight) if max_length > 3 else 0)
-        _, triplets = each.singled(_seed_frames(each, seeds, collect, weight[: len(seeds)]))
+        _, triplets = each.singled(seed_frames(each.group, seeds, collect, weight[: len(seeds)]))
         paths.append(triplets)
     return _Level(blocks, paths, {}, {}, ())
 
