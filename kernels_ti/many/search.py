@@ -138,20 +138,8 @@ class ManySearch:
 
     def _launch(self, budget: int) -> None:
         sweep_many(
-            words=self._words,
-            on_cpu=self._device.arch == "cpu",
-            rows=self._rows,
-            first_vertex=self._first_vertex,
-            graphs=len(self._graphs),
-            queue=self._queue,
-            slots=self._slots,
-            cells=self._cells,
-            stack=self._stack,
-            size=self._size,
-            budget=budget,
-            patience=PATIENCE,
-            most_steps=self._most_steps,
-            max_length=self._max_length,
-            cycles_by_length=self._cycles,
-            outcome=self._device_outcome,
-        )
+            words=self._words, on_cpu=self._device.arch == "cpu", rows=self._rows, first_vertex=self._first_vertex,
+            graphs=len(self._graphs), queue=self._queue, slots=self._slots, cells=self._cells, stack=self._stack,
+            size=self._size, budget=budget, patience=PATIENCE, most_steps=self._most_steps,
+            max_length=self._max_length, cycles_by_length=self._cycles, outcome=self._device_outcome,
+        )  # fmt: skip
