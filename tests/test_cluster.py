@@ -18,10 +18,10 @@ from kernels_ti import Device, EngineError, Graph, OptionError, Options, Run, co
 from kernels_ti.cluster import on_worker
 from kernels_ti.cluster.address import check_cluster
 from kernels_ti.cluster.driver import ClusterRun
+from kernels_ti.cluster.leases import FEWEST_CHUNKS, Chunk, chunks_of, groups_of
 from kernels_ti.cluster.on_worker import SearchJob
 from kernels_ti.cluster.pool import Pool
 from kernels_ti.cluster.portions import PORTION_BYTES, Portions, frame_bytes, untouched
-from kernels_ti.cluster.work import FEWEST_CHUNKS, Chunk, chunks_of, groups_of
 from kernels_ti.resident_batch import ResidentBatch
 from kernels_ti.state import RunState
 

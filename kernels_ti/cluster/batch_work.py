@@ -9,7 +9,7 @@ from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.resumed import resumed_groups
 from kernels_ti.blocks.search_space import Begun, SearchSpace
 from kernels_ti.choices import EXPANSIONS
-from kernels_ti.cluster.work import Chunk, chunks_of, groups_of
+from kernels_ti.cluster.leases import Chunk, chunks_of, groups_of
 from kernels_ti.errors import OptionError, parameter
 from kernels_ti.estimate.estimate import seed_weights
 from kernels_ti.estimate.parts import begun_on_host, seed_frames

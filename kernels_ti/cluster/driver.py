@@ -16,14 +16,13 @@ from typing import Any
 
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cluster.batch_work import BatchWork, require_fit
-from kernels_ti.cluster.leases import Lease, Pace, Work
+from kernels_ti.cluster.leases import Lease, Pace, Work, chunks_of
 from kernels_ti.cluster.local import be_quiet
 from kernels_ti.cluster.on_worker import Answer, NotPrepared, SearchJob, versions
 from kernels_ti.cluster.pool import Pool
 from kernels_ti.cluster.portions import frame_bytes, untouched
 from kernels_ti.cluster.roster import Roster, WorkerView
 from kernels_ti.cluster.watch import Watch
-from kernels_ti.cluster.work import chunks_of
 from kernels_ti.cluster.workers import DaskWorkers, Reply
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles

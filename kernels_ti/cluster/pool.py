@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kernels_ti.cluster.leases import Work
-from kernels_ti.cluster.work import Chunk
+from kernels_ti.cluster.leases import Chunk, Work
 
 _MOST_FRAMES = 1 << 13
 _PART_TAKEN = 0.6  # of a fair share: the rest evens out what the shares estimate badly

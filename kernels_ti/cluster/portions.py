@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernels_ti.cluster.work import Chunk, joined
+from kernels_ti.cluster.leases import Chunk, joined
 from kernels_ti.state import Frames, RunState
 
 PORTION_SECONDS = 0.5  # How long the search of a portion should take
