@@ -21,9 +21,9 @@ from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import Device, require_running
 from kernels_ti.errors import EngineError, OptionError
-from kernels_ti.found.kept import Kept
 from kernels_ti.found.participation import Counter as CycleCounter
 from kernels_ti.found.participation import Participation
+from kernels_ti.found.row_store import Kept
 from kernels_ti.found.to_host import rows_into
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.resident_batch import BatchCache, ResidentBatch
@@ -129,15 +129,16 @@ class Run:
         if state is None and (self.options.part or (1, 1))[0] == 1:  # of the parts only the first has short cycles
             found = short_cycles(self.graph, self.options)
             self._totals.add({}, Counter(map(len, found)))
-            self._take_lists(found)
+            self._take_found(Cycles.of_lists(found))
         self._searches = self._plan(state) if self._longest >= 3 else iter(())
         self._current: Search | None = device.call(next, self._searches, None)
 
-    def _take_lists(self, found: list[list[int]]) -> None:
+    def _take_found(self, found: Cycles) -> None:
+        """Take cycles that the host has found."""
         if self.options.collect:
-            self._kept.add(Cycles.of_lists(found))
+            self._kept.add(found)
         elif self._counter is not None:
-            self._counter.add_cycles(Cycles.of_lists(found))
+            self._counter.add_cycles(found)
 
     def _plan(self, state: RunState | None) -> Iterator[Search]:
         if self.device.arch == "reference":
@@ -189,7 +190,7 @@ class Run:
         self._states = [GroupState() for _ in groups] if begun is None else list(begun.groups)
         if begun is not None:
             self._totals.add(begun.paths_by_length, begun.cycles_by_length)
-            self._take_lists(begun.found)
+            self._take_found(Cycles.of_lists(begun.found))
 
     def _searches_in(self, batch: ResidentBatch) -> Iterator[Search]:
         """Search group by group, so that one arena or set of stacks is held at a time; the sweep after stage 1 of all.
@@ -268,16 +269,17 @@ class Run:
         self._broken = False
 
     def _take(self, search: Search) -> None:
+        if self.device.arch == "reference":
+            self._take_found(search.take_cycles())
+            return
+        search = cast("DeviceSearch", search)
         if self.options.collect:
-            if self._kept.store is not None and self.device.arch != "reference":
-                rows_into(cast("DeviceSearch", search).take_found(), self._kept.store)
+            if self._kept.store is not None:
+                rows_into(search.take_found(), self._kept.store)
             else:
                 self._kept.add(search.take_rows() if self.options.rows else search.take_cycles())
-        elif self.device.arch == "reference":
-            if self._counter is not None:
-                self._counter.add_cycles(search.take_cycles())
         elif self.options.members:
-            for blocks, stored in cast("DeviceSearch", search).take_found():
+            for blocks, stored in search.take_found():  # each is valid until the next one is asked for
                 if self._counter is not None:
                     self._counter.add_found(blocks, stored)
 

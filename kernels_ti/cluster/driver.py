@@ -27,7 +27,7 @@ from kernels_ti.cluster.workers import DaskWorkers, Reply
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import ChordlessError, EngineError
-from kernels_ti.found.kept import Kept
+from kernels_ti.found.row_store import Kept
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options, Snapshot, require_arch, require_threads
 from kernels_ti.search import NEARLY_DONE

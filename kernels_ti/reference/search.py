@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kernels_ti.cycles import Cycles
 from kernels_ti.graph import Graph
 from kernels_ti.reference.algorithm import search
-from kernels_ti.state import Rows, Totals
+from kernels_ti.state import Totals
 
 
 class ReferenceSearch:
@@ -22,7 +22,6 @@ class ReferenceSearch:
         met = Totals()
         self._events = search(graph, met, max_length=max_length)
         self._collect = collect
-        self._vertices = graph.n
         self._found: list[list[int]] = []
         self._through = frozenset(through)
         self.totals = Totals(met.paths, {} if through else met.cycles)
@@ -61,7 +60,3 @@ class ReferenceSearch:
         """Return the cycles found since the last call."""
         found, self._found = self._found, []
         return Cycles.of_lists(found)
-
-    def take_rows(self) -> Rows:
-        """Return the cycles found since the last call as bit rows, shape (k, ceil(n / 64))."""
-        return self.take_cycles().rows(self._vertices)
