@@ -11,8 +11,7 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.found.order import CycleWalker
-from kernels_ti.found.row_tables import RowTables
-from kernels_ti.found.stored import ResidentBlocks
+from kernels_ti.found.stored import ResidentBlocks, RowTables
 from kernels_ti.reference.algorithm import chordless_cycles
 
 

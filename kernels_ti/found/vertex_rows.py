@@ -19,7 +19,7 @@ def relabel_by_tables(
     """Do what `kernels_ti.found.trace.relabel` does, a byte of the labels at a time; one work item takes one cycle.
 
     `row` is the vector type of a bit row over all vertices of the graph; for the tables see
-    `kernels_ti.found.row_tables.RowTables`. `first_table` has at the first row of each block the number of its first
+    `kernels_ti.found.stored.RowTables`. `first_table` has at the first row of each block the number of its first
     table, and `label_bytes` are the bytes of the labels of the largest block: those above are zero.
     """
     bits = ti.static(bits_of(row))
