@@ -364,8 +364,10 @@ class Run:
         if self._survey is not None:
             groups = [replace(state, surveyed=done) for state, done in zip(groups, self._survey.surveyed, strict=True)]
         elif self._current is not None:
-            search = cast("GroupSearch", self._current)
-            groups[self._group] = GroupState(search.surveyed, search.next_seed, self._frames_of(search))
+            search, seconds = cast("GroupSearch", self._current), self._seconds
+            waiting = search.frames()
+            frames = FramesOfSearch(lambda: self.device.call(next, waiting, None), lambda: self._seconds != seconds)
+            groups[self._group] = GroupState(search.surveyed, search.next_seed, frames)
         return RunState(
             layout=self._layout,
             batch=self._batch,
@@ -376,10 +378,6 @@ class Run:
             share=self._share_done(),
             batches=self._covered,
         )
-
-    def _frames_of(self, search: GroupSearch) -> FramesOfSearch:
-        frames, seconds = search.frames(), self._seconds
-        return FramesOfSearch(lambda: self.device.call(next, frames, None), lambda: self._seconds != seconds)
 
     def take_cycles(self) -> Cycles:
         """Take the cycles found since the last call.

@@ -282,20 +282,16 @@ class WaveSearch:
             if self._arena.grow():
                 return self._seed()
             raise self._no_room(int(pairs[first + 1] - pairs[first]))
-        if last < len(self._share_after) - 1:
-            self._weigh_better(first)
+        if last < len(self._share_after) - 1 and self._weigh is not None:
+            # The seeds from the first one here on are weighed anew; their sum stays.
+            better, self._weigh = _from_each_on(self._weigh()), None
+            self._share_after[first:] = better[first:] * (self._share_after[first] / better[first])
         self._launch_triplets(first, last, self._max_length)
         [(children, closed)] = self._counted(1)
         self._count(3, 0 if first < self.surveyed else children, closed)
         self.next_seed, self.surveyed = last, max(last, self.surveyed)
         self._arena.add(3, children, float(self._share_after[first] - self._share_after[last]))
         return last - first
-
-    def _weigh_better(self, first: int) -> None:
-        """Weigh the seeds from `first` on anew; their sum stays."""
-        if self._weigh is not None:
-            better, self._weigh = _from_each_on(self._weigh()), None
-            self._share_after[first:] = better[first:] * (self._share_after[first] / better[first])
 
     def _no_room(self, needed: int) -> EngineError:
         return EngineError(
