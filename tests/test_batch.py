@@ -13,10 +13,9 @@ from pathlib import Path
 import networkx as nx
 import pytest
 from batches import ATLAS, batch_in_process, expected, graph6, lines_in
-from chordless.batch.entries import Entry
+from chordless.batch.entries import Entry, TogetherLines
 from chordless.batch.inputs import Chunk, read_job
 from chordless.batch.output import FIELDS, read_lines
-from chordless.batch.rows import TogetherLines
 from chordless.cli import main
 from chordless.commands.terminal import BatchDisplay
 from chordless.graphs.load import load_graph

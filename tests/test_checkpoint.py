@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from chordless.runs import checkpoint as checkpoint_module
 from chordless.runs.checkpoint import CHECKPOINT_FORMAT, Checkpoint, open_checkpoint, write_checkpoint
-from chordless.runs.sessions import Sessions
+from chordless.runs.saved import Sessions
 from laid_out import block_batches
 from oracles import grid
 

@@ -15,7 +15,7 @@ import networkx as nx
 import pytest
 from chordless.batch.tables import write_csv_rows
 from chordless.cli import main
-from chordless.commands.overlap_table import COLUMNS
+from chordless.commands.overlap import COLUMNS
 from chordless.graphs.interval import asteroidal_triple
 from chordless.graphs.overlap import read_food_web
 from chordless.graphs.overlap_report import report_without_holes

@@ -1,4 +1,4 @@
 """Batches: many graphs in one engine. Manifest, inputs, output lines, tables.
 
-`client` is for the command and the dashboard. `runner` and `alone` run in the engine.
+`client` is for the command and the dashboard. `runner` and `counting` run in the engine.
 """

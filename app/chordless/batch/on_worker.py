@@ -7,12 +7,10 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chordless.batch.alone import message_of
-from chordless.batch.counting import Counting, Result
+from chordless.batch.counting import Counting, Result, message_of
 from chordless.batch.cycle_files import CycleFile, written
-from chordless.batch.entries import Entry
+from chordless.batch.entries import Entry, error_line
 from chordless.batch.output import encoded
-from chordless.batch.rows import error_line
 from chordless.engine.channel import CallChannel
 from chordless.protocol.orders import BatchCommand
 from kernels_ti import EngineError

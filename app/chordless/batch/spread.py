@@ -11,17 +11,15 @@ from itertools import groupby
 
 import numpy as np
 
-from chordless.batch.alone import message_of
-from chordless.batch.counting import Result
+from chordless.batch.counting import Result, message_of
 from chordless.batch.cycle_files import PartFolders
-from chordless.batch.entries import Entry
+from chordless.batch.entries import Entry, error_line
 from chordless.batch.inputs import Chunk
 from chordless.batch.on_worker import count_entries
 from chordless.batch.output import BatchFile, encoded
-from chordless.batch.rows import error_line
 from chordless.batch.runner import Batch
 from chordless.engine.channel import Channel
-from chordless.engine.on_cluster import tell
+from chordless.engine.search_run import tell
 from chordless.protocol.orders import BatchCommand
 from kernels_ti import EngineError
 from kernels_ti.cluster.connect import connected, started

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from chordless.batch.jobs import checked, jobs_of
-from chordless.batch.manifest import read_manifest
 from chordless.batch.properties import NAMES, Property
 from chordless.commands import options as shared
 from chordless.commands.batch_output import (
@@ -282,6 +281,8 @@ def act(options: argparse.Namespace) -> int:
     if options.keep is not None:
         Property(options.keep)  # it is read before anything is done
     if options.manifest is not None:
+        from chordless.batch.manifest import read_manifest
+
         jobs = read_manifest(options.manifest, template)
     else:
         jobs = checked(jobs_of(options.graphs, template))

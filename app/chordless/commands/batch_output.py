@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
-from chordless.batch import tables
 from chordless.batch.jobs import first_number
 from chordless.batch.output import DONE, EARLIER, read_lines
 from chordless.batch.properties import Property
@@ -106,6 +105,7 @@ def write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFi
     """Turn the lines of a batch that has ended into a CSV or Parquet file."""
     if options.output_format == "jsonl":
         return
+    from chordless.batch import tables
     from chordless.batch.derived import write_rows
     from chordless.batch.kept_input import find_kept
 

@@ -8,16 +8,19 @@ import json
 import os
 import sys
 import tempfile
-from pathlib import PurePath
-from typing import Any, cast
+from collections.abc import Iterable
+from pathlib import Path, PurePath
+from typing import IO, Any, cast
 
-from chordless.batch.jobs import expand
-from chordless.batch.tables import TableFormat, write_rows
+from chordless.batch.jobs import checked, expand, jobs_of
+from chordless.batch.output import read_lines
+from chordless.batch.tables import TableFormat, write_csv_rows, write_rows
 from chordless.commands import options as shared
-from chordless.commands.overlap_table import print_table
+from chordless.commands.batch_session import run_batch, warn_of_missing_types
 from chordless.commands.session import print_notes, run_engine
 from chordless.commands.writing import require_other_files, require_writable, write_graph
 from chordless.cycles.columns import require_columns
+from chordless.files import text_of, whole_file
 from chordless.graphs.overlap import FoodWeb, read_food_web, warning_of_missing_types
 from chordless.graphs.overlap_report import (
     SHORTEST_HOLE,
@@ -29,11 +32,12 @@ from chordless.graphs.overlap_report import (
 )
 from chordless.graphs.readers.incoming import comes_through_a_pipe
 from chordless.protocol.events import Finished
-from chordless.protocol.orders import RunCommand
+from chordless.protocol.orders import BatchCommand, BatchJob, RunCommand
 from chordless.values import ALL_LIVING, output_file
-from chordless.words.shown import on_terminal
-from kernels_ti import is_chordal
+from chordless.words.shown import lines_on_terminal, on_terminal
+from kernels_ti import GraphError, is_chordal
 from kernels_ti.choices import ARCHES
+from kernels_ti.options import require_threads
 
 STANDARD_OUTPUT = "-"
 TABLES = (".csv", ".jsonl")
@@ -222,3 +226,79 @@ def _count_holes(path: str, web: FoodWeb, options: argparse.Namespace) -> tuple[
         copy = os.path.join(folder, "overlap.g6")
         write_graph(web.overlap, copy, ())
         return run_engine(shared.order_of(RunCommand, options, graph=copy, types=None, encoding=None, **about), options)
+
+
+COLUMNS = {
+    **dict.fromkeys(("web", "types"), "text"),
+    **dict.fromkeys(("n", "living", "links", "sharing_prey", "m"), "whole"),
+    "interval": "flag",
+    **dict.fromkeys(("triangles", "holes", "total", "longest"), "whole"),
+    **dict.fromkeys(("status", "error"), "text"),
+}
+"""The columns and the kinds of their values; named as in the JSON of a report, and in a batch."""
+
+
+def print_table(webs: list[str], options: argparse.Namespace) -> int:
+    """Count the cycles of all food webs in one engine, write the table, return the exit code."""
+    require_threads(options.threads)
+    template = shared.order_of(BatchJob, options, graph="", overlap=True)
+    jobs = checked(jobs_of(webs, template))
+    if not options.quiet:
+        warn_of_missing_types(jobs)
+    with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
+        lines = str(Path(folder, "lines.jsonl"))
+        command = shared.order_of(BatchCommand, options, jobs=jobs, output=lines)
+        outcome = run_batch(command, options)
+        rows = [_row(line, options.types, options.encoding) for line in read_lines(lines)]
+    if options.output in (None, "-"):
+        _write(rows, lines_on_terminal(sys.stdout), as_json=options.json)
+    else:
+        with whole_file(options.output) as file, text_of(file) as stream:
+            _write(rows, stream, as_json=PurePath(options.output).suffix.lower() == ".jsonl")
+    failures = [row["error"] for row in rows if row["error"] is not None]
+    if failures and not options.quiet:
+        line = f"{len(failures):,} of {len(rows):,} webs failed, first: {failures[0]}"
+        sys.stderr.write(f"{on_terminal(line, sys.stderr)}\n")
+    return outcome.exit_code
+
+
+def _row(line: dict[str, Any], types: str | None, encoding: str | None) -> dict[str, Any]:
+    row = {**dict.fromkeys(COLUMNS), "web": line["graph"], "status": line["status"], "error": line["error"]}
+    if line["status"] == "error":
+        return row
+    try:
+        web = read_food_web(line["graph"], types, encoding)
+    except GraphError as error:
+        # It was there when the engine read it.
+        return {**row, "status": "error", "error": str(error)}
+    return {**row, **_facts_of_web(web), **_facts_of_cycles(line)}
+
+
+def _facts_of_web(web: FoodWeb) -> dict[str, Any]:
+    sharing = {v for edge in web.overlap.edges().tolist() for v in edge}
+    return {
+        "types": web.types_path,
+        "n": web.overlap.n,
+        "living": sum(web.living),
+        "links": web.links,
+        "sharing_prey": len(sharing),
+        "m": web.overlap.m,
+    }
+
+
+def _facts_of_cycles(line: dict[str, Any]) -> dict[str, Any]:
+    lengths = [int(length) for length, count in line["by_length"].items() if count]
+    return {
+        "interval": line["interval"],
+        "triangles": line["triangles"],
+        "holes": line["chordless_cycles"],
+        "total": line["total"],
+        "longest": max(lengths, default=None),
+    }
+
+
+def _write(rows: Iterable[dict[str, Any]], stream: IO[str], *, as_json: bool) -> None:
+    if as_json:
+        stream.writelines(f"{json.dumps(row)}\n" for row in rows)
+        return
+    write_csv_rows(rows, COLUMNS, stream)

@@ -14,7 +14,7 @@ from kernels_ti import taichi_door
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
-    from chordless.runs.sessions import Sessions
+    from chordless.runs.saved import Sessions
     from kernels_ti import Graph, Snapshot
     from kernels_ti.blocks.search_space import SearchSpace
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chordless.protocol.events import Checkpointed
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
-from chordless.runs.sessions import Sessions
+from chordless.runs.saved import Sessions
 from kernels_ti import Device, DeviceError, EngineError, SizeError, Snapshot
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.machine import cpu_name

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chordless.engine.boundary import NOTHING_YET
+from chordless.engine.boundary import NOTHING_YET, StepReports
 from chordless.engine.boundary import Watch as Orders
 from chordless.engine.channel import Channel
 from chordless.engine.keeper import Keeper, totals_of
-from chordless.engine.steps import StepReports
 from chordless.protocol.events import Reason
 from chordless.protocol.orders import RunCommand
 from kernels_ti import Snapshot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -13,7 +14,6 @@ from chordless.engine.forecast import Forecast
 from chordless.engine.framing import finished_event, search_space, started_event
 from chordless.engine.keeper import Keeper, Place, Session
 from chordless.engine.loop import Search
-from chordless.engine.on_cluster import started_cluster, tell
 from chordless.graphs.load import LoadedGraph, load_as
 from chordless.graphs.paths import new_on_a_cycle, searched_graph
 from chordless.graphs.readers.incoming import Limits
@@ -292,3 +292,18 @@ def _symmetry_used(space: SearchSpace) -> dict[str, int] | None:
     if not isinstance(space, SymmetricSpace):
         return None
     return dict(zip(SYMMETRY, (space.automorphisms, space.representatives), strict=True))
+
+
+def started_cluster(command: RunCommand) -> contextlib.AbstractContextManager[LocalWorkers | str | None]:
+    """Start the workers of a command's local cluster; see `kernels_ti.cluster.connect.started`."""
+    if command.cluster is None:
+        return contextlib.nullcontext()
+    from kernels_ti.cluster.connect import started
+
+    return started(command.cluster, command.gpus, arch=command.arch, threads=command.threads, tell=tell)
+
+
+def tell(line: str) -> None:
+    """Let the client show a line to the user, see `chordless.protocol.events.Log`."""
+    sys.stderr.write(f"chordless: {line}\n")
+    sys.stderr.flush()

@@ -8,12 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Totals over the sessions of a run, and the device of the last one."""
+
+    arch: str
+    device: str
+    # `setup_seconds` and `total_seconds`: sums over the sessions.
+    setup_seconds: float
+    total_seconds: float
+    peak_memory_bytes: int  # Largest resident size of an engine in any session
+    # Sum over the sessions of the time for the output and for checkpoints; 0 in checkpoints of version 0.4.0.
+    write_seconds: float = 0.0
+
 
 Arrays = dict[str, npt.NDArray[Any]]
 
