@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
 from pathlib import PurePath
 
 from chordless.batch.jobs import checked, jobs_of
@@ -32,6 +31,10 @@ from kernels_ti import OptionError
 from kernels_ti.options import require_threads
 
 FORMATS = ("jsonl", "csv", "parquet")
+_NOT_OF_RINGS = (
+    *("manifest", "cycles", "resume", "dry_run", "fail_fast", "limit", "timeout", "overlap", "directed", "cluster"),
+    *("arch", "method", "events"),
+)
 
 DESCRIPTION = """\
 Count the chordless cycles of many graphs, in one engine: small graphs side by
@@ -211,17 +214,13 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 def _check_derived(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Settle the output of --keep and --bfile; end with a usage error for options that they exclude."""
     name = "--keep" if options.keep is not None else "--bfile"
-    others = {
-        "--manifest": options.manifest is not None,
-        "--cycles": options.cycles is not None,
-        "--limit": options.limit is not None,
-        "--max-length": options.max_length is not None,
-        "--min-length": options.min_length != SHORTEST_CYCLE,
-        "--directed and --multigraph": options.bfile is not None and (options.directed or options.multigraph),
-        f"--format {options.output_format}": options.output_format is not None,
-    }
+    others = shared.given(parser, options, "manifest", "cycles", "limit", "max_length")
+    others += ["--min-length"] * (options.min_length != SHORTEST_CYCLE)
+    others += ["--directed and --multigraph"] * (options.keep is None and (options.directed or options.multigraph))
+    others += [f"--format {options.output_format}"] * (options.output_format is not None)
     of = "" if options.keep is not None else "simple graphs and "
-    _refuse(parser, others, f"{name} is for {of}cycles of all lengths")
+    for option in others:
+        parser.error(f"{name} is for {of}cycles of all lengths: leave {option} out")
     expression = options.bfile if options.keep is None else options.keep
     if options.parity is not None and not Property(expression).knows_only(options.parity):
         instead = "write odd and even in the expression" if name == "--keep" else "write --bfile odd or --bfile even"
@@ -236,31 +235,13 @@ def _check_derived(parser: argparse.ArgumentParser, options: argparse.Namespace)
 
 def _check_rings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Settle the output of --rings; end with a usage error for options that it excludes."""
-    others = {
-        "--manifest": options.manifest is not None,
-        "--cycles": options.cycles is not None,
-        "--resume": options.resume,
-        "--dry-run": options.dry_run,
-        "--fail-fast": options.fail_fast,
-        "--limit": options.limit is not None,
-        "--timeout": options.timeout is not None,
-        "--overlap": options.overlap,
-        "--directed": options.directed,
-        "--cluster": options.cluster is not None,
-        "--arch": options.arch != "auto",
-        "--method": options.method != "auto",
-        "--events": options.events is not None,
-        "--format jsonl": options.output_format == "jsonl" or PurePath(options.output).suffix.lower() == ".jsonl",
-    }
-    _refuse(parser, others, "--rings makes one table of molecules in CSV or Parquet")
+    others = shared.given(parser, options, *_NOT_OF_RINGS)
+    if options.output_format == "jsonl" or PurePath(options.output).suffix.lower() == ".jsonl":
+        others.append("--format jsonl")
+    for option in others:
+        parser.error(f"--rings makes one table of molecules in CSV or Parquet: leave {option} out")
     if options.output == STANDARD_OUTPUT and options.output_format is None:
         options.output_format = "csv"
-
-
-def _refuse(parser: argparse.ArgumentParser, others: Mapping[str, bool], why: str) -> None:
-    for option, is_given in others.items():
-        if is_given:
-            parser.error(f"{why}: leave {option} out")
 
 
 def act(options: argparse.Namespace) -> int:

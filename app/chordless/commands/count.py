@@ -21,7 +21,6 @@ from chordless.protocol.results import result_object
 from chordless.words.numbers import lengths_text
 from chordless.words.shown import on_terminal
 from kernels_ti import ChordlessError
-from kernels_ti.choices import EXPANSIONS
 
 # Whoever sends SIGTERM wants the program to end, not advice.
 _SIGTERM_EXIT_CODE = 143
@@ -91,35 +90,21 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Settle ``auto`` where other options do; end with a usage error for options of the other method."""
-    meant_for_search = {
-        "--part": options.part is not None,
-        "--cluster": options.cluster is not None,
-        "--limit": options.limit is not None,
-        "--expansion": options.expansion != EXPANSIONS[0],
-        "--symmetry": options.symmetry,
-        "--proof": options.proof,
-        f"--arch {options.arch}": options.arch == "reference",
-    }
-    meant_for_boundary = {
-        "--total-only": options.total_only,
-        "--order": options.order is not None,
-        "--write-order": options.write_order is not None,
-    }
+    meant_for_search = shared.given(parser, options, "part", "cluster", "limit", "expansion", "symmetry", "proof")
+    meant_for_search += ["--arch reference"] * (options.arch == "reference")
+    meant_for_boundary = shared.given(parser, options, "total_only", "order", "write_order")
     reason = "--method boundary"
     if options.method == "auto":
-        if any(meant_for_boundary.values()):
-            options.method = "boundary"
-            reason = next(option for option, is_given in meant_for_boundary.items() if is_given)
-        elif any(meant_for_search.values()) or options.arch == "vulkan" or options.threads is not None:
+        if meant_for_boundary:
+            options.method, reason = "boundary", meant_for_boundary[0]
+        elif meant_for_search or options.arch == "vulkan" or options.threads is not None:
             options.method = "search"
-    unfit = meant_for_search if options.method == "boundary" else meant_for_boundary
-    for option, is_given in unfit.items():
-        if is_given and options.method == "boundary":
-            parser.error(f"{option} is for --method search: leave it out, or {reason}")
-        if is_given:
-            parser.error(f"{option} needs --method boundary: leave it out, or --method search")
     if options.method != "boundary":
+        for option in meant_for_boundary:
+            parser.error(f"{option} needs --method boundary: leave it out, or --method search")
         return
+    for option in meant_for_search:
+        parser.error(f"{option} is for --method search: leave it out, or {reason}")
     if options.arch == "vulkan":
         parser.error(shared.NOT_ON_VULKAN)
     if options.threads is not None and not options.total_only:

@@ -71,12 +71,12 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     shared.settle_lengths(parser, options, SHORTEST_HOLE)
     shared.check_cluster(parser, options)
     shared.check_symmetry(parser, options)
-    for name in ("events", "cluster", "symmetry"):
-        if getattr(options, name) and _asks_for_any_hole(options):
-            parser.error(
-                f"--{name} needs other lengths, such as --length 8: some cycle of {SHORTEST_HOLE} or more vertices is "
-                "found without a search"
-            )
+    others = shared.given(parser, options, "events", "cluster", "symmetry")
+    if others and _asks_for_any_hole(options):
+        parser.error(
+            f"{others[0]} needs other lengths, such as --length 8: some cycle of {SHORTEST_HOLE} or more vertices is "
+            "found without a search"
+        )
     if options.certificate and not _asks_for_any_hole(options):
         parser.error(f"--certificate proves that no cycle has {SHORTEST_HOLE} or more vertices: leave out the lengths")
 

@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from chordless import values
+from chordless.runs.command_words import option_of
 from chordless.values import (
     SHORTEST_CYCLE,
     any_cycle_length,
@@ -54,6 +55,11 @@ def order_of(kind: type[_Order], options: argparse.Namespace, **more: Any) -> _O
         if name in names and value is not None
     }
     return kind(**{**given, **more})
+
+
+def given(parser: argparse.ArgumentParser, options: argparse.Namespace, *names: str) -> list[str]:
+    """Return those of some options that do not have their defaults, as a user writes them."""
+    return [option_of(name) for name in names if getattr(options, name, None) != parser.get_default(name)]
 
 
 def add_kind(group: Any) -> None:
@@ -138,33 +144,17 @@ def settle_lengths(
 
 def add_restriction(group: Any, things: str = "cycles") -> None:
     """Add which vertices and edges a cycle, or a path, must contain or must not contain; both shorten the search."""
-    group.add_argument(
-        "--through",
-        action="append",
-        default=[],
-        metavar="V[,V..]",
-        help=f"only {things} through all of these vertices, named as `chordless list` names them",
-    )
-    group.add_argument(
-        "--through-edge",
-        dest="through_edges",
-        action="append",
-        default=[],
-        metavar="U-V",
-        help=f"only {things} with this edge, or arc from U to V; may be given several times",
-    )
-    group.add_argument(
-        "--avoid", action="append", default=[], metavar="V[,V..]", help=f"only {things} through none of these vertices"
-    )
-    group.add_argument(
-        "--avoid-edge",
-        dest="avoid_edges",
-        action="append",
-        default=[],
-        metavar="U-V",
-        help=f"only {things} without this edge, or arc from U to V; it stays a chord of others; may be given several "
-        "times",
-    )
+    for field, metavar, text in (
+        ("through", "V[,V..]", "through all of these vertices, named as `chordless list` names them"),
+        ("through_edges", "U-V", "with this edge, or arc from U to V; may be given several times"),
+        ("avoid", "V[,V..]", "through none of these vertices"),
+        (
+            *("avoid_edges", "U-V"),
+            "without this edge, or arc from U to V; it stays a chord of others; may be given several times",
+        ),
+    ):
+        how: dict[str, Any] = {"action": "append", "default": [], "metavar": metavar}
+        group.add_argument(option_of(field), dest=field, help=f"only {things} {text}", **how)
 
 
 def add_stops(group: Any, limit_help: str) -> None:
@@ -214,9 +204,8 @@ def check_symmetry(parser: argparse.ArgumentParser, options: argparse.Namespace)
     """End with a usage error for options that cannot be combined with symmetry, if that is asked for."""
     if not options.symmetry:
         return
-    for option in ("per_vertex", "per_edge", "proof", "directed", "multigraph"):
-        if getattr(options, option, None):
-            parser.error(f"--symmetry counts simple graphs by length: leave --{option.replace('_', '-')} out")
+    for option in given(parser, options, "per_vertex", "per_edge", "proof", "directed", "multigraph"):
+        parser.error(f"--symmetry counts simple graphs by length: leave {option} out")
     if options.arch == "reference":
         parser.error("--symmetry is for a device: leave --arch reference out")
 

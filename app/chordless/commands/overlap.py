@@ -36,7 +36,6 @@ from chordless.protocol.orders import BatchCommand, BatchJob, RunCommand
 from chordless.values import ALL_LIVING, output_file
 from chordless.words.shown import lines_on_terminal, on_terminal
 from kernels_ti import GraphError, is_chordal
-from kernels_ti.choices import ARCHES
 from kernels_ti.options import require_threads
 
 STANDARD_OUTPUT = "-"
@@ -125,11 +124,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         if options.output == STANDARD_OUTPUT:
             parser.error("-o -: standard output has the report; write the graph to a file")
         return
-    for name in ("limit", "timeout", "threads", "memory", "events"):
-        if getattr(options, name) is not None:
-            parser.error(f"--{name} is for the holes of a report; add --report")
-    if options.arch != ARCHES[0]:
-        parser.error("--arch is for the holes of a report; add --report")
+    for option in shared.given(parser, options, "limit", "timeout", "threads", "memory", "events", "arch"):
+        parser.error(f"{option} is for the holes of a report; add --report")
 
 
 def _check_many(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

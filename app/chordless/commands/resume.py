@@ -85,11 +85,9 @@ def _changed(command: RunCommand, options: argparse.Namespace) -> RunCommand:
 
 
 def _check_pick(command: RunCommand, options: argparse.Namespace) -> None:
-    unfit = [f"--{name}" for name in ("limit", "threads", "cluster", "gpus") if getattr(options, name)]
-    if command.pick == "sample" and options.json:
-        unfit.append("--json")
-    if unfit:
-        raise OptionError(f"{unfit[0]} is not for a run of chordless {command.pick}: leave it out")
+    names = ("limit", "threads", "cluster", "gpus", *["json"] * (command.pick == "sample"))
+    for option in shared.given(options.parser, options, *names):
+        raise OptionError(f"{option} is not for a run of chordless {command.pick}: leave it out")
 
 
 def _end_in_read_only(directory: RunDirectory) -> Finished | None:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from chordless.commands.options import given
 from chordless.commands.session import graph_asked_for
 from chordless.commands.writing import THE_GRAPH, require_other_files, write_lines
-from chordless.runs.command_words import option_of
 from chordless.values import output_file
 from chordless.words.numbers import seconds_text
 from chordless.words.shown import on_terminal, separator_of
@@ -40,10 +40,8 @@ def add(group: Any, what: str) -> None:
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for options that cannot be combined with it; the lengths are settled."""
-    for name in _WITH_OTHER_SEARCHES:
-        if getattr(options, name, None) != parser.get_default(name):
-            given = option_of(name)
-            parser.error(f"--up-to-symmetry finds all orbits of a simple graph in one piece: leave {given} out")
+    for option in given(parser, options, *_WITH_OTHER_SEARCHES):
+        parser.error(f"--up-to-symmetry finds all orbits of a simple graph in one piece: leave {option} out")
     output = getattr(options, "output", "-")
     try:
         output_file(output)
