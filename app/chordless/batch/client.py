@@ -14,6 +14,7 @@ The lines can be read while the batch runs.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,7 +27,7 @@ from chordless.protocol.events import BatchFinished, BatchSearching, Event, Fail
 from chordless.protocol.orders import BatchCommand
 
 
-class BatchClient:
+class BatchClient(contextlib.AbstractContextManager["BatchClient"]):
     """A running batch; it takes what `chordless.engine.process.EngineProcess` takes.
 
     Use it as a context manager. Its end leaves no child process, even after an exception. `engines` says how many
@@ -92,9 +93,6 @@ class BatchClient:
     def close(self) -> None:
         """Let the engine end if it has sent its last event. Otherwise kill it."""
         self._engine.close()
-
-    def __enter__(self) -> BatchClient:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

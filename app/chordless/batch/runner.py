@@ -116,8 +116,6 @@ class Batch:
             if self._reason is not None:
                 return
 
-    # Groups of graphs
-
     def _launches(self) -> Iterator[list[Entry]]:
         """Yield the graphs in order, in groups that can be counted together."""
         waiting: list[Entry] = []
@@ -212,8 +210,6 @@ class Batch:
         lines, self._lines = self._lines, []
         if lines:
             self.output.write(b"".join(line if isinstance(line, bytes) else line.encode() for line in lines))
-
-    # Commands and progress
 
     def _attend(self, *, report: bool = False, ahead: int | None = None, cycles: int = 0) -> None:
         """Obey commands. Report progress, ten times a second or at once with `report`."""

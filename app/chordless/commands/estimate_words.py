@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS, bars_for
+from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS, bars_for, grouped
 from chordless.protocol.events import Finished
 from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import duration_text, round_number, seconds_text, short_number
@@ -144,21 +144,15 @@ def _range_of(middle: float, low: float, high: float, estimate: Estimate) -> Cyc
 
 def _length_lines(by_length: dict[int, float], things: str, *, exact: bool) -> Iterator[str]:
     """Yield a bar for each length, or for a few lengths together if there are many."""
-    first, last = min(by_length), max(by_length)
-    span = -(-(last - first + 1) // _ROWS)
-    sums: dict[int, float] = {}
-    for length, count in by_length.items():
-        start = length - (length - first) % span
-        sums[start] = sums.get(start, 0) + count
-    labels = {start: str(start) if span == 1 else f"{start}-{start + span - 1}" for start in sums}
-    width = max(len("length"), *map(len, labels.values()))
-    counts = {start: f"{round(count):,}" if exact else round_number(count) for start, count in sums.items()}
-    count_width = max(len(things), *map(len, counts.values()))
-    largest = max(sums.values())
+    groups = grouped(by_length, _ROWS)
+    width = max(len("length"), *(len(label) for label, _ in groups))
+    counts = [f"{round(count):,}" if exact else round_number(count) for _, count in groups]
+    count_width = max(len(things), *map(len, counts))
+    largest = max(count for _, count in groups)
     bar = bars_for(sys.stdout)
     yield f"  {'length':>{width}}  {things:>{count_width}}"
-    for start, count in sorted(sums.items()):
+    for (label, count), text in zip(groups, counts, strict=True):
         share = count / largest if math.isfinite(largest) and largest else 0.0
-        yield f"  {labels[start]:>{width}}  {counts[start]:>{count_width}}  {bar(share, 40) if share else ''}".rstrip()
-    if span > 1:
+        yield f"  {label:>{width}}  {text:>{count_width}}  {bar(share, 40) if share else ''}".rstrip()
+    if len(groups) < len(by_length):
         yield f"  {ONE_ROW_FOR_SEVERAL_LENGTHS}"

@@ -29,11 +29,6 @@ def quick_plan(space: SearchSpace, *, seconds: float = _SECONDS_FOR_ORDERS) -> B
     return plan_of(space, enough=no_longer_than(seconds))
 
 
-def is_worth_it(plan: BoundaryPlan) -> bool:
-    """Return whether a count along a boundary is possible and takes at most a day."""
-    return plan.is_possible and plan.seconds <= LONGEST_COUNT
-
-
 def other_method(command: RunCommand, finished: Finished) -> str | None:
     """Return the line that names the command by which the boundary method would finish a count sooner; else None."""
     counts_what_it_cannot = command.part is not None or command.per_vertex or command.per_edge
@@ -47,7 +42,7 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     graph = load_as(command).graph
     plan = quick_plan(search_space(replace(command, symmetry=False), graph))
     seconds = max(COST_OF_LENGTHS * plan.seconds, 1.0)
-    if not is_worth_it(plan) or seconds > _seconds_left(finished):
+    if not plan.is_possible or plan.seconds > LONGEST_COUNT or seconds > _seconds_left(finished):
         return None
     again = replace(
         command, method="boundary", arch="auto", threads=None, limit=None, timeout=None, expansion="two-ended"

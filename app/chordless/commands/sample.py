@@ -78,7 +78,12 @@ def check_draws(
         parser.error("-o: the name of the output is empty")
     output_format = list_.format_of(options.output)
     if output_format == "parts":
-        _check_folder(parser, options)
+        if options.checkpoint is not None:
+            parser.error(f"-o {options.output} is a folder, which keeps a checkpoint anyway: leave --checkpoint out")
+        if options.method == "search":
+            parser.error(
+                f"-o {options.output} keeps a checkpoint, which is for the method boundary: leave one of them out"
+            )
     else:
         along_boundary.check(parser, options)
     if k > _MOST:
@@ -86,13 +91,6 @@ def check_draws(
     shared.check_json_lines(parser, options, output_format)
     if output_format not in _FORMATS:
         parser.error(f"-o {options.output}: {things} are written as .txt, .jsonl or .npy, or to a folder DIR/")
-
-
-def _check_folder(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    if options.checkpoint is not None:
-        parser.error(f"-o {options.output} is a folder, which keeps a checkpoint anyway: leave --checkpoint out")
-    if options.method == "search":
-        parser.error(f"-o {options.output} keeps a checkpoint, which is for the method boundary: leave one of them out")
 
 
 def act(options: argparse.Namespace) -> int:

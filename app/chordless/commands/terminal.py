@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, TextIO
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TextIO, TypeVar
 
 from chordless.commands.writing import silence
 from chordless.protocol.events import BatchProgress, Event, Finished, Log, Progress
@@ -34,6 +34,7 @@ _LENGTHS_IN_ONE_COLUMN = 16
 _ROWS_IN_TWO_COLUMNS = 30
 _SHORTEST_HOLE = 4
 _BAR_OF_BATCH = 16
+_Count = TypeVar("_Count", int, float)
 
 ONE_ROW_FOR_SEVERAL_LENGTHS = "a row adds up several lengths; --json has each length"
 """Stands below a table whose rows are ranges of lengths."""
@@ -111,7 +112,7 @@ def _styled(text: str, style: str, colour: bool) -> str:
 
 
 def _histogram(by_length: dict[int, int], stream: TextIO, colour: bool) -> Iterator[str]:
-    groups = _grouped(by_length)
+    groups = grouped(by_length, 2 * _ROWS_IN_TWO_COLUMNS)
     columns = 1 if len(groups) <= _LENGTHS_IN_ONE_COLUMN else 2
     label_width = max(len("length"), *(len(label) for label, _ in groups))
     count_width = max(len("cycles"), *(len(f"{count:,}") for _, count in groups))
@@ -133,17 +134,16 @@ def _histogram(by_length: dict[int, int], stream: TextIO, colour: bool) -> Itera
         yield _styled(f"  {ONE_ROW_FOR_SEVERAL_LENGTHS}", _DIM, colour)
 
 
-def _grouped(by_length: dict[int, int]) -> list[tuple[str, int]]:
-    """Return labelled counts, adding up several lengths to a row if two columns of rows cannot hold all."""
+def grouped(by_length: Mapping[int, _Count], rows: int) -> list[tuple[str, _Count]]:
+    """Return labelled counts, adding up several lengths to a row if so many rows cannot hold all."""
     lengths = sorted(by_length)
-    rows = 2 * _ROWS_IN_TWO_COLUMNS
     if len(lengths) <= rows:
         return [(str(length), by_length[length]) for length in lengths]
     span = -(-(lengths[-1] - lengths[0] + 1) // rows)
-    groups: dict[int, int] = {}
+    groups: dict[int, _Count] = {}
     for length in lengths:
         first = length - (length - lengths[0]) % span
-        groups[first] = groups.get(first, 0) + by_length[length]
+        groups[first] = groups[first] + by_length[length] if first in groups else by_length[length]
     return [(f"{first}-{first + span - 1}", count) for first, count in groups.items()]
 
 

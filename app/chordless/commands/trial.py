@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import time
 from dataclasses import replace
@@ -27,7 +28,7 @@ _SHORTEST_RATE = 0.02
 _SECONDS_TO_START = 10.0  # at most, for an arch that was asked for: whether it is there must be known
 
 
-class Trial:
+class Trial(contextlib.AbstractContextManager["Trial"]):
     """A short run in an engine of its own, beside this process; a graph that came through a pipe is handed over."""
 
     def __init__(self, options: argparse.Namespace, folder: str, loaded: LoadedGraph | None = None) -> None:
@@ -43,9 +44,6 @@ class Trial:
         self._first: tuple[float, int, int] | None = None
         self._last: tuple[float, int, int] | None = None
         self._finished: Finished | None = None
-
-    def __enter__(self) -> Trial:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._engine.close()

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from chordless.cycles.base import CycleOutput
 from chordless.cycles.output import open_output, require_listing
@@ -32,12 +31,10 @@ from chordless.values import takes_all_lengths
 from kernels_ti import Graph, Snapshot
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.values.saved import SavedCount
+from kernels_ti.boundary.values.weights import Weights
 from kernels_ti.device.device import held_open_device
 from kernels_ti.errors import StatesError
 from kernels_ti.paths import best_told_in_paths
-
-if TYPE_CHECKING:
-    from kernels_ti.boundary.values.weights import Weights
 
 
 def go_along_boundary(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from chordless.cycles.base import CycleOutput
 from chordless.engine.boundary import NOTHING_YET, StepReports
 from chordless.engine.boundary import Watch as Orders
 from chordless.engine.channel import Channel
 from chordless.engine.keeper import Keeper, totals_of
 from chordless.protocol.events import Reason
 from chordless.protocol.orders import RunCommand
+from chordless.runs.checkpoint import Checkpoint
 from kernels_ti import Snapshot
 from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step
@@ -19,10 +20,6 @@ from kernels_ti.boundary.values.saved import SavedPick
 from kernels_ti.boundary.way_back.blocks import Keeping
 from kernels_ti.device.memory import resident_bytes
 from kernels_ti.watch import Watch
-
-if TYPE_CHECKING:
-    from chordless.cycles.base import CycleOutput
-    from chordless.runs.checkpoint import Checkpoint
 
 # A way forward that took less is gone again, rather than kept before the way back.
 _FEWEST_SECONDS = 1.0

@@ -7,31 +7,28 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from chordless.cycles.base import CycleOutput
 from chordless.engine.channel import Channel
 from chordless.engine.keeper import Keeper, totals_of
 from chordless.engine.pick_clock import PickCheckpoints, PickClock
 from chordless.graphs.vertex_names import json_name
 from chordless.protocol.events import Reason
 from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
+from chordless.runs.checkpoint import Checkpoint
 from chordless.words.numbers import decimals
-from kernels_ti import Snapshot, TimeIsUpError
+from kernels_ti import BestCycle, CycleShares, Method, Snapshot, TimeIsUpError
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.in_one_call import in_time
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.spec.block import GivenUp
 from kernels_ti.boundary.values.saved import SavedCount, SavedPick, SavedResult
+from kernels_ti.boundary.values.weights import Weights
 from kernels_ti.boundary.way_back.blocks import Means, PlannedBlocks
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import host_budget
 from kernels_ti.state import Rows, populations
-
-if TYPE_CHECKING:
-    from chordless.cycles.base import CycleOutput
-    from chordless.runs.checkpoint import Checkpoint
-    from kernels_ti import BestCycle, CycleShares, Method
-    from kernels_ti.boundary.values.weights import Weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ _SECONDS_TO_STOP = 1.0
 _LONGEST_WAIT = 0.5
 
 
-class EngineProcess:
+class EngineProcess(contextlib.AbstractContextManager["EngineProcess"]):
     """A running engine process; a context manager: however its block ends, no child process stays behind.
 
     `recording` gets every event as a line of JSON, with the wall-clock ``time`` added; a run with a directory records
@@ -211,9 +211,6 @@ class EngineProcess:
         os.close(self._events)
         if self._in_directory is not None:
             self._in_directory.close()
-
-    def __enter__(self) -> EngineProcess:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

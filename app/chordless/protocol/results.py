@@ -47,13 +47,8 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
     """Return the object that ``--json`` prints; ``triangles`` is None where only other cycles were searched for."""
     triangles = triangle_count(command.min_length, command.parity, finished.cycles_by_length)
     return {
-        "graph": finished.graph,
-        "n": finished.n,
-        "m": finished.m,
-        "max_degree": finished.max_degree,
-        "min_length": command.min_length,
-        "max_length": command.max_length,
-        "part": command.part,
+        **{name: getattr(finished, name) for name in ("graph", "n", "m", "max_degree")},
+        **{name: getattr(command, name) for name in ("min_length", "max_length", "part")},
         **({"parity": command.parity} if command.parity else {}),
         **{name: names for name in _RESTRICTIONS if (names := list(getattr(command, name)))},
         "triangles": triangles,
@@ -67,10 +62,7 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
         "paths": finished.paths,
         "method": "search" if finished.boundary is None else "boundary",
         "boundary": finished.boundary,
-        "complete": finished.complete,
-        "share": finished.share,
-        "arch": finished.arch,
-        "device": finished.device,
+        **{name: getattr(finished, name) for name in ("complete", "share", "arch", "device")},
         "seconds": seconds_object(finished),
         "peak_memory_bytes": finished.peak_memory_bytes,
         "checkpoint": finished.checkpoint,
@@ -96,12 +88,9 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
     command = RunCommand(
         graph=str(values["graph"]),
         program_start=0.0,
-        min_length=values["min_length"],
-        max_length=values["max_length"],
+        **{name: values[name] for name in ("min_length", "max_length", "expansion", "method")},
         parity=values.get("parity"),
-        expansion=values["expansion"],
         part=None if part is None else (_count(part[0]), _count(part[1])),
-        method=values["method"],
         total_only=values["by_length"] is None,
         per_vertex="vertices" in values,
         per_edge="edges" in values,
@@ -109,26 +98,19 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
         symmetry=SYMMETRY[0] in values,
         proof="proof" in values,
     )
+    plain: dict[str, Any] = {name: str(values[name]) for name in ("graph", "arch", "device")}
+    plain |= {name: _count(values[name]) for name in ("n", "m", "max_degree", "paths", "peak_memory_bytes")}
+    plain |= {f"{name}_seconds": float(seconds[name]) for name in ("setup", "enumerate", "write", "total")}
     finished = Finished(
         reason="complete" if values["complete"] else "interrupted",
-        graph=str(values["graph"]),
-        n=_count(values["n"]),
-        m=_count(values["m"]),
-        max_degree=_count(values["max_degree"]),
+        **plain,
         cycles=_count(values["total"]),
         cycles_by_length=_counts(values["by_length"] or {}),
-        paths=_count(values["paths"]),
         frontier=0,
         frontier_by_length=_counts(values["frontier"]["by_length"]),
         listed=0,
         device_bytes=0,
-        arch=str(values["arch"]),
-        device=str(values["device"]),
-        setup_seconds=float(seconds["setup"]),
-        enumerate_seconds=float(seconds["enumerate"]),
-        total_seconds=float(seconds["total"]),
         share=float(values["share"]),
-        peak_memory_bytes=_count(values["peak_memory_bytes"]),
         participation={
             kind: [
                 {"name": entry["name"], "cycles": _count(entry["cycles"]), "by_length": _counts(entry["by_length"])}
@@ -139,7 +121,6 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
         }
         or None,
         boundary=values["boundary"],
-        write_seconds=float(seconds["write"]),
         graph_hash=values["graph_hash"],
         program=values["program"],
         workers=values.get("workers", []),

@@ -28,6 +28,7 @@ _SAME_ASKED = (
     *("expansion", "min_length", "max_length", "parity", "through", "through_edges", "avoid", "avoid_edges"),
     *("per_vertex", "per_edge", "proof", "symmetry"),
 )
+_SUMS = ("paths", "listed", "setup_seconds", "enumerate_seconds", "write_seconds", "total_seconds")
 _MISSING_NAMED = 100
 
 _NO_RESULT = "no result: a part is a file of `chordless count --json`, or a run directory"
@@ -199,24 +200,18 @@ def merged(results: Sequence[PartResult]) -> tuple[RunCommand, Finished]:
     by_length = _sum(end.cycles_by_length for end in ends)
     if results[0].command.symmetry:
         by_length = _undirected(_sum(end.directed_by_length or {} for end in ends))
+    together: dict[str, Any] = {name: sum(getattr(end, name) for end in ends) for name in _SUMS}
+    together |= {name: max(getattr(end, name) for end in ends) for name in ("device_bytes", "peak_memory_bytes")}
+    together |= {name: ", ".join(dict.fromkeys(getattr(end, name) for end in ends)) for name in ("arch", "device")}
     finished = replace(
         first,
         cycles=sum(by_length.values()),
         cycles_by_length=by_length,
         directed_by_length=None,
-        paths=sum(end.paths for end in ends),
         frontier=0,
         frontier_by_length=_sum(end.frontier_by_length for end in ends),
-        listed=sum(end.listed for end in ends),
-        device_bytes=max(end.device_bytes for end in ends),
-        arch=", ".join(dict.fromkeys(end.arch for end in ends)),
-        device=", ".join(dict.fromkeys(end.device for end in ends)),
-        setup_seconds=sum(end.setup_seconds for end in ends),
-        enumerate_seconds=sum(end.enumerate_seconds for end in ends),
-        write_seconds=sum(end.write_seconds for end in ends),
-        total_seconds=sum(end.total_seconds for end in ends),
+        **together,
         share=1.0,
-        peak_memory_bytes=max(end.peak_memory_bytes for end in ends),
         checkpoint=None,
         participation=_participation([end.participation for end in ends]),
         proof=proof_text(sum(int(end.proof, 16) for end in ends if end.proof)) if first.proof else None,
