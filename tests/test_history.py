@@ -217,7 +217,7 @@ def test_what_is_no_run_is_not_deleted(tmp_path, content):
 
 def test_a_run_deleted_in_part_cannot_be_resumed_and_can_be_deleted_again(tmp_path, monkeypatch):
     begin(tmp_path / "whole", STARTED, PROGRESS, lists=True)
-    real = chordless.runs.history._remove
+    real = chordless.runs.history.remove
     for steps in range(5):
         path = tmp_path / "run"
         shutil.copytree(tmp_path / "whole", path)
@@ -228,11 +228,11 @@ def test_a_run_deleted_in_part_cannot_be_resumed_and_can_be_deleted_again(tmp_pa
                 raise OSError(5, "killed", str(entry))
             real(entry)
 
-        monkeypatch.setattr(chordless.runs.history, "_remove", remove)
+        monkeypatch.setattr(chordless.runs.history, "remove", remove)
         if steps < 3:
             with pytest.raises(EngineError, match=r"cannot delete .*: killed"):
                 delete_run(path)
             assert (summarize(path).stage, summarize(path).can_resume) == ("damaged", False)
-            monkeypatch.setattr(chordless.runs.history, "_remove", real)
+            monkeypatch.setattr(chordless.runs.history, "remove", real)
         delete_run(path)
         assert not path.exists()

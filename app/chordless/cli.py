@@ -125,10 +125,8 @@ def _run(argv: list[str], program_start: float) -> int:
         with termination_interrupts():
             options = _asked(argv, program_start)
             return options if isinstance(options, int) else int(options.act(options))
-    except ChordlessError as error:
+    except (ChordlessError, TerminatedError) as error:
         return _fail(str(error), error.exit_code)
-    except TerminatedError as ended:
-        return _fail(str(ended), ended.exit_code)
     except KeyboardInterrupt:
         return _fail("interrupted", _INTERRUPTED_EXIT_CODE)
     except MemoryError:

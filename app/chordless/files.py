@@ -12,6 +12,7 @@ import io
 import os
 import re
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -142,6 +143,14 @@ def remove_abandoned(path: Path) -> None:
                     path.with_name(name).unlink()
             finally:
                 os.close(descriptor)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it; of a link the link."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def sync_folder(path: Path) -> None:

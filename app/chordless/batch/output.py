@@ -133,7 +133,7 @@ class BatchFile:
             if not left:
                 self._held.unlink(missing_ok=True)
             elif left < len(self._earlier):
-                self._hold(line for line in _lines_of(self._held) if _key_of(line) not in self._taken)
+                self._hold(line for line in read_lines(self._held) if _key_of(line) not in self._taken)
         return left
 
     def close(self) -> None:
@@ -147,8 +147,8 @@ class BatchFile:
         os.close(self._descriptor)
 
     def _holds_nothing_else(self) -> bool:
-        here = {_key_of(line) for line in _lines_of(Path(self._path))}
-        return all(_key_of(line) in here for line in _lines_of(self._held))
+        here = {_key_of(line) for line in read_lines(self._path)}
+        return all(_key_of(line) in here for line in read_lines(self._held))
 
     def _read_next(self) -> dict[str, Any] | None:
         assert self._in_place is not None
@@ -169,7 +169,7 @@ class BatchFile:
         with writing(self._path):
             if self._held.exists() or os.fstat(self._descriptor).st_size > self._end:
                 self._in_place.seek(self._end)
-                self._hold(chain(_lines_of(self._held), _lines_in(self._in_place)))
+                self._hold(chain(read_lines(self._held), _lines_in(self._in_place)))
             self._in_place.close()
             self._in_place = None
             os.ftruncate(self._descriptor, self._end)
@@ -213,12 +213,8 @@ def _has_cycles(listing: str, cycles: int | None) -> bool:
         return False
 
 
-def read_lines(path: str) -> Iterator[dict[str, Any]]:
+def read_lines(path: str | Path) -> Iterator[dict[str, Any]]:
     """Yield the lines of an output file, even while it is being written. An incomplete last line is left out."""
-    return _lines_of(Path(path))
-
-
-def _lines_of(path: Path) -> Iterator[dict[str, Any]]:
     try:
         with open(path, "rb") as stream:
             yield from _lines_in(stream)

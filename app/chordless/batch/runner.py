@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Literal
 
 from chordless.batch.counting import Counting, Result, can_be_together
@@ -120,11 +121,12 @@ class Batch:
         """Yield the graphs in order, in groups that can be counted together."""
         waiting: list[Entry] = []
         place, began = 0, time.monotonic()
+        bounds = attrgetter("min_length", "max_length", "parity", "arch")
         for job in self.command.jobs:
             for chunk in self._chunks(job, place):
                 entries = entries_of(chunk, place)
                 place += len(entries)
-                if waiting and not (can_be_together(chunk) and _same_search(waiting[-1].chunk.job, job)):
+                if waiting and not (can_be_together(chunk) and bounds(waiting[-1].chunk.job) == bounds(job)):
                     yield waiting
                     waiting = []
                 waiting += entries
@@ -226,8 +228,3 @@ class Batch:
         graph, share = self._counting.graph or (None, 0.0)
         seconds = now - self._began
         self.channel.send(BatchProgress(seconds, **tally, total=self._total, graph=graph, share=share))
-
-
-def _same_search(one: BatchJob, other: BatchJob) -> bool:
-    bounds = [(job.min_length, job.max_length, job.parity, job.arch) for job in (one, other)]
-    return bounds[0] == bounds[1]

@@ -280,7 +280,10 @@ def act(options: argparse.Namespace) -> int:
         require_parquet()
     require_threads(options.threads)
     for folder in sorted({job.listing for job in jobs if job.listing is not None}):
-        _make_folder(folder)
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError as error:
+            raise OptionError(f"cannot make the folder {folder} for the cycles: {error.strerror}") from error
     if not options.quiet:
         warn_of_missing_types(jobs)
     with lines_file(options) as lines:
@@ -299,13 +302,6 @@ def _require_other_files(options: argparse.Namespace, jobs: tuple[BatchJob, ...]
     if os.path.exists(options.events):
         inputs += [(THE_GRAPH, job.graph) for job in jobs]
     require_other_files(inputs, {"--events": options.events})
-
-
-def _make_folder(path: str) -> None:
-    try:
-        os.makedirs(path, exist_ok=True)
-    except OSError as error:
-        raise OptionError(f"cannot make the folder {path} for the cycles: {error.strerror}") from error
 
 
 def _run(command: BatchCommand, options: argparse.Namespace) -> int:

@@ -45,11 +45,6 @@ MOST_ROWS = 20
 _PLURALS = {"vertex": "vertices", "edge": "edges"}
 
 
-def has_colour(stream: TextIO) -> bool:
-    """Return whether `stream` is a terminal with colour and NO_COLOR is not set."""
-    return is_live(stream) and not os.environ.get("NO_COLOR")
-
-
 def is_live(stream: TextIO) -> bool:
     """Return whether `stream` is a terminal on which a line can be redrawn."""
     return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
@@ -66,7 +61,7 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
 
     Triangles, or longer cycles, that the bounds exclude have no line.
     """
-    colour = has_colour(stream)
+    colour = is_live(stream) and not os.environ.get("NO_COLOR")
     by_length = finished.cycles_by_length
     triangles = (
         triangle_count(command.min_length, command.parity, by_length) if (command.max_length or 3) >= 3 else None
@@ -201,11 +196,6 @@ def participation_table(entries: list[dict[str, Any]], what: str, total: int, st
         yield f"  {len(entries) - len(found):,} of {len(entries):,} {_PLURALS[what]} lie in none of these cycles"
 
 
-def seconds_between(mode: str, *, live: bool) -> float:
-    """Return the seconds between two updates: on a live terminal, for ``plain`` lines, or elsewhere."""
-    return _REDRAW_SECONDS if live else _PLAIN_SECONDS if mode == "plain" else _UNATTENDED_SECONDS
-
-
 class ProgressLine:
     """A line of progress on standard error. Nothing is shown of a command that ends within a second.
 
@@ -217,7 +207,7 @@ class ProgressLine:
         self._stream = stream
         self._live = mode == "auto" and live
         self._silent = mode == "none"
-        self._interval = seconds_between(mode, live=self._live)
+        self._interval = _REDRAW_SECONDS if self._live else _PLAIN_SECONDS if mode == "plain" else _UNATTENDED_SECONDS
         self._start = time.monotonic()
         self._next = self._start + max(self._interval, _QUIET_SECONDS)
         self._drawn = False

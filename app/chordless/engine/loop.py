@@ -19,7 +19,7 @@ from chordless.engine.channel import Channel
 from chordless.engine.forecast import Forecast
 from chordless.engine.framing import found_so_far
 from chordless.engine.keeper import Keeper
-from chordless.protocol.events import Checkpointed, Paused, Progress, Reason
+from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
 from chordless.runs.mailbox import Mailbox
 from kernels_ti import EngineError, Run, Snapshot
@@ -61,7 +61,7 @@ class Search:
     def keep(self) -> None:
         """Write the first checkpoint, before the search begins."""
         assert self.keeper is not None
-        self._write_checkpoint(self.keeper, finished=False)
+        self._checkpoint(self.keeper, told=False)
 
     def go(self) -> tuple[Reason, Snapshot]:
         """Search to the end, or until a limit or a stop; return the reason and the last totals."""
@@ -169,10 +169,7 @@ class Search:
             return "timeout"
         return None
 
-    def _checkpoint(self, keeper: Keeper, *, finished: bool = False) -> None:
-        self.channel.send(self._write_checkpoint(keeper, finished=finished))
-
-    def _write_checkpoint(self, keeper: Keeper, *, finished: bool) -> Checkpointed:
+    def _checkpoint(self, keeper: Keeper, *, finished: bool = False, told: bool = True) -> None:
         began = time.monotonic()
         written = keeper.write(
             # A session that goes on from here begins with the share that was told last.
@@ -184,7 +181,8 @@ class Search:
             write_seconds=self.write_seconds,
         )
         self.write_seconds += time.monotonic() - began
-        return written
+        if told:
+            self.channel.send(written)
 
     def _share_done(self) -> float:
         """Return the share that is done; it never goes back."""

@@ -13,14 +13,13 @@ import functools
 import hashlib
 import json
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from chordless.files import open_own, read_file, remove_abandoned, replaced, same_file, sync_folder, writing
+from chordless.files import open_own, read_file, remove, remove_abandoned, replaced, same_file, sync_folder, writing
 from chordless.protocol.codec import TUPLE_FIELDS, wrong_field
 from chordless.protocol.orders import RunCommand
 from kernels_ti import EngineError
@@ -364,15 +363,8 @@ def _end_of_last_line(stream: IO[bytes]) -> int:
 
 def _clear(path: Path, is_new: bool) -> None:
     """Remove the files of a run that never wrote a checkpoint."""
-    if is_new:
-        shutil.rmtree(path)
-        return
-    for name in os.listdir(path):
-        entry = path / name
-        if entry.is_dir():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
+    for entry in (path,) if is_new else path.iterdir():
+        remove(entry)
 
 
 def _reason(error: Exception) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from chordless.files import is_leftover, open_to_read, sync_folder
+from chordless.files import is_leftover, open_to_read, remove, sync_folder
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Paused, Progress, Started
@@ -123,6 +122,10 @@ def summarize(path: Path) -> RunSummary | None:
     start = next((event for event in events if isinstance(event, (Finished, Started))), None)
     counts = next((event for event in events if isinstance(event, (Finished, Progress, Checkpointed))), None)
     report = next((event for event in events if isinstance(event, (Finished, Progress))), None)
+    unlisted = 0
+    if lists and pick == "all" and stage == "stopped" and isinstance(counts, (Finished, Checkpointed)):
+        # The last counts are those of the checkpoint.
+        unlisted = counts.cycles - counts.listed
     seconds = 0.0 if report is None else report.enumerate_seconds if isinstance(report, Finished) else report.seconds
     return RunSummary(
         path=path,
@@ -145,7 +148,7 @@ def summarize(path: Path) -> RunSummary | None:
         command=command,
         level=max(report.waiting_by_length, default=0) if report else 0,
         pid=start.pid if isinstance(start, Started) and stage in ("running", "paused") else 0,
-        unlisted=_unlisted(counts) if lists and pick == "all" and stage == "stopped" else 0,
+        unlisted=unlisted,
     )
 
 
@@ -183,7 +186,7 @@ def delete_run(path: Path) -> None:
             (path / _FIRST).unlink(missing_ok=True)
             sync_folder(path)
             for name in others:
-                _remove(path / name)
+                remove(path / name)
             (path / _LAST).unlink()
             path.rmdir()
         finally:
@@ -205,11 +208,6 @@ def _stage(path: Path, events: list[Event]) -> tuple[RunStage, str]:
     if isinstance(last, Failed):
         return ("stopped", "interrupted") if last.stopped else ("failed", last.message)
     return "lost", ""
-
-
-def _unlisted(counts: Event | None) -> int:
-    """Return how many cycles were found and not listed, as far as the last counts are those of the checkpoint."""
-    return counts.cycles - counts.listed if isinstance(counts, (Finished, Checkpointed)) else 0
 
 
 def _telling_events(path: Path) -> list[Event]:
@@ -278,10 +276,3 @@ def _disk_bytes(path: Path) -> int:
 
 def _at_work(path: Path) -> CheckpointError:
     return CheckpointError(f"an engine is at work in {path}: stop it first")
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
