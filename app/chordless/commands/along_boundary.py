@@ -12,7 +12,7 @@ from chordless.commands.session import InterruptedRunError, ended_by, run_engine
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import way_on_of
-from chordless.values import any_cycle_length, duration, size
+from chordless.values import duration, size
 from kernels_ti.errors import time_is_up
 
 _EXIT_CODE_OF_SIGNALS = 128
@@ -21,7 +21,7 @@ _EXIT_CODE_OF_SIGNALS = 128
 def add_options(parser: argparse.ArgumentParser, method_help: str) -> None:
     """Add what bounds the cycles, the memory and the time, the method, and what is reported."""
     group = parser.add_argument_group("which cycles")
-    shared.add_lengths(group, any_cycle_length)
+    shared.add_lengths(group)
     shared.add_restriction(group)
     group = parser.add_argument_group("how to run")
     group.add_argument(

@@ -26,7 +26,7 @@ from chordless.commands.batch_session import run_batch, warn_of_missing_types
 from chordless.commands.parser import Parser
 from chordless.commands.writing import THE_GRAPH, require_other_files
 from chordless.protocol.orders import BatchCommand, BatchJob
-from chordless.values import ALL_LIVING, SHORTEST_CYCLE, any_cycle_length
+from chordless.values import ALL_LIVING, SHORTEST_CYCLE
 from kernels_ti import OptionError
 from kernels_ti.options import require_threads
 
@@ -164,7 +164,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to look for in each graph, and when to stop")
-    shared.add_lengths(group, any_cycle_length)
+    shared.add_lengths(group)
     group.add_argument(
         "--cycles",
         metavar="DIR",

@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--between", nargs=2, default=(), metavar=("S", "T"), help="the chordless paths from S to T, not cycles"
     )
     paths.add_argument("--all-pairs", action="store_true", help="all chordless paths, not cycles")
-    shared.add_lengths(group, values.any_cycle_length)
+    shared.add_lengths(group)
     shared.add_restriction(group)
     group.add_argument(
         "--seconds",

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 
-from chordless import values
 from chordless.commands import options as shared
 from chordless.commands.parser import USAGE_EXIT_CODE
 from chordless.commands.session import graph_asked_for, run_engine
@@ -59,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--certificate", action="store_true", help="for a chordal graph: print a perfect elimination ordering"
     )
     group = parser.add_argument_group("other lengths (searched for as `chordless list` does, which may take long)")
-    shared.add_lengths(group, values.any_cycle_length)
+    shared.add_lengths(group)
     shared.add_symmetry(group)
     shared.add_device(group)
     shared.add_cluster(group)

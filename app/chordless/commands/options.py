@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -12,7 +11,6 @@ from chordless.runs.command_words import option_of
 from chordless.values import (
     SHORTEST_CYCLE,
     any_cycle_length,
-    cycle_length,
     duration,
     part,
     positive,
@@ -90,7 +88,7 @@ def add_encoding(group: Any) -> None:
 def add_search(parser: argparse.ArgumentParser, *, limit_help: str, things: str = "cycles") -> None:
     """Add what bounds the search of cycles, or of paths, and where it runs."""
     group = parser.add_argument_group(f"which {things}, and when to stop")
-    add_lengths(group, any_cycle_length, things)
+    add_lengths(group, things)
     group.add_argument(
         "--part",
         type=part,
@@ -111,11 +109,11 @@ def add_search(parser: argparse.ArgumentParser, *, limit_help: str, things: str 
     )
 
 
-def add_lengths(group: Any, length: Callable[[str], int] = cycle_length, things: str = "cycles") -> None:
+def add_lengths(group: Any, things: str = "cycles") -> None:
     """Add the bounds on the length, and its parity; `settle_lengths` makes the bounds of what is given."""
-    group.add_argument("--length", type=length, metavar="N", help=f"only {things} of exactly N vertices")
-    group.add_argument("--min-length", type=length, metavar="N", help=f"only {things} of N vertices or more")
-    group.add_argument("--max-length", type=length, metavar="N", help=f"only {things} of N vertices or fewer")
+    group.add_argument("--length", type=any_cycle_length, metavar="N", help=f"only {things} of exactly N vertices")
+    group.add_argument("--min-length", type=any_cycle_length, metavar="N", help=f"only {things} of N vertices or more")
+    group.add_argument("--max-length", type=any_cycle_length, metavar="N", help=f"only {things} of N vertices or fewer")
     exclusive = group.add_mutually_exclusive_group()
     for parity in PARITIES:
         exclusive.add_argument(
