@@ -30,14 +30,14 @@ from chordless.protocol.orders import BatchCommand
 class BatchClient(contextlib.AbstractContextManager["BatchClient"]):
     """A running batch; it takes what `chordless.engine.process.EngineProcess` takes.
 
-    Use it as a context manager. Its end leaves no child process, even after an exception. `engines` says how many
-    engines were started so far. An EngineError is raised if the system does not start a process.
+    Use it as a context manager. Its end leaves no child process, even after an exception. `engine` is the current one
+    of the `engines` that were started so far. An EngineError is raised if the system does not start a process.
     """
 
     def __init__(self, command: BatchCommand, *, recording: IO[str] | None = None, polite: bool = False) -> None:
         self._command = command
         self._start = partial(EngineProcess, recording=recording, polite=polite)
-        self._engine = self._start(command)
+        self.engine = self._start(command)
         self._searching: BatchSearching | None = None
         self._stopping = False
         self._killed = False
@@ -47,22 +47,17 @@ class BatchClient(contextlib.AbstractContextManager["BatchClient"]):
     @property
     def search_began(self) -> bool:
         """Whether the engine has checked its inputs and opened the output."""
-        return self._engine.search_began
-
-    @property
-    def engine(self) -> EngineProcess:
-        """The current engine."""
-        return self._engine
+        return self.engine.search_began
 
     def stop(self) -> None:
         """Ask the engine to end after the current graphs. It is safe to call this in a signal handler."""
         self._stopping = True
-        self._engine.stop()
+        self.engine.stop()
 
     def kill(self) -> None:
         """Kill the engine. Graphs with a line are done, and another batch to the same file continues after them."""
         self._killed = True
-        self._engine.kill()
+        self.engine.kill()
 
     def poll(self, timeout: float | None = None) -> Event | None:
         """Return the next event; None after `timeout` seconds, or after the last event.
@@ -72,12 +67,12 @@ class BatchClient(contextlib.AbstractContextManager["BatchClient"]):
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while self._last is None:
-            event = self._engine.poll(None if deadline is None else max(deadline - time.monotonic(), 0.0))
+            event = self.engine.poll(None if deadline is None else max(deadline - time.monotonic(), 0.0))
             if event is None:
                 return None
             if isinstance(event, BatchSearching):
                 self._searching = event if event.first < event.stop else None
-            elif isinstance(event, Failed) and self._engine.died and self._can_go_on(event):
+            elif isinstance(event, Failed) and self.engine.died and self._can_go_on(event):
                 self._go_on(event)
                 continue
             if isinstance(event, (BatchFinished, Failed)):
@@ -92,7 +87,7 @@ class BatchClient(contextlib.AbstractContextManager["BatchClient"]):
 
     def close(self) -> None:
         """Let the engine end if it has sent its last event. Otherwise kill it."""
-        self._engine.close()
+        self.engine.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -110,6 +105,6 @@ class BatchClient(contextlib.AbstractContextManager["BatchClient"]):
         crash = (self._searching.first, self._searching.stop, death.message)
         self._command = replace(self._command, crashes=(*self._command.crashes, crash))
         self._searching = None
-        self._engine.close()
-        self._engine = self._start(self._command)
+        self.engine.close()
+        self.engine = self._start(self._command)
         self.engines += 1

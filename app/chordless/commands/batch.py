@@ -26,7 +26,7 @@ from chordless.commands.batch_session import run_batch, warn_of_missing_types
 from chordless.commands.parser import Parser
 from chordless.commands.writing import THE_GRAPH, require_other_files
 from chordless.protocol.orders import BatchCommand, BatchJob
-from chordless.values import ALL_LIVING, SHORTEST_CYCLE
+from chordless.values import ALL_LIVING, SHORTEST_CYCLE, name_of_input
 from kernels_ti import OptionError
 from kernels_ti.options import require_threads
 
@@ -98,7 +98,11 @@ def add_arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     parser.below.append(lambda: MANIFEST)
     parser.add_argument(
-        "graphs", nargs="*", metavar="GRAPH", help="files, folders, patterns, specs, or - for standard input"
+        "graphs",
+        nargs="*",
+        type=name_of_input,
+        metavar="GRAPH",
+        help="files, folders, patterns, specs, or - for standard input",
     )
     parser.add_argument("--manifest", metavar="FILE.toml", help="jobs with options of their own, see below")
     shared.add_output(parser)
@@ -167,6 +171,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     shared.add_lengths(group)
     group.add_argument(
         "--cycles",
+        type=name_of_input,
         metavar="DIR",
         help="list the cycles as well, to a file in DIR for each GRAPH; with a manifest, of the jobs that list",
     )
@@ -191,10 +196,6 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error("there is no GRAPH, and no --manifest")
     if options.types is not None and not options.overlap:
         parser.error("--types is for food webs; add --overlap")
-    if "" in options.graphs:
-        parser.error("GRAPH: the name is empty")
-    if options.cycles == "":
-        parser.error("--cycles: the name is empty")
     if options.keep is not None or options.bfile is not None:
         _check_derived(parser, options)
     if options.rings:

@@ -229,11 +229,10 @@ def check_cluster(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         return
     from kernels_ti.cluster.address import check_cluster
 
-    try:
-        with in_words_of_command_line():
+    with in_words_of_command_line():
+        try:
             check_cluster(options.cluster, options.gpus)
-    except OptionError as error:
-        with in_words_of_command_line():
+        except OptionError as error:
             parser.error(str(error))
 
 

@@ -256,7 +256,7 @@ class Watch:
         self._seconds_before = known.seconds
         self._channel = channel
         self._began = self._looked = time.monotonic()
-        self._reason: Reason | None = None
+        self.reason: Reason | None = None  # To end, as the last look has found
         self._width = 0
         self.send(known)
 
@@ -271,11 +271,6 @@ class Watch:
         return self._seconds_before + time.monotonic() - self._began
 
     @property
-    def reason(self) -> Reason | None:
-        """The reason to end that the last look has found."""
-        return self._reason
-
-    @property
     def is_due(self) -> bool:
         """Whether it is time to look again."""
         return time.monotonic() - self._looked >= _SLICE_SECONDS
@@ -284,7 +279,7 @@ class Watch:
         """Return whether the count must end; commands are checked only now and then."""
         if self.is_due:
             self.look()
-        return self._reason is not None
+        return self.reason is not None
 
     def note_width(self, width: int) -> None:
         """Take notice of the vertices in the boundary of the best order so far."""
@@ -304,10 +299,10 @@ class Watch:
         if self._channel.paused and not self._channel.stop_asked:
             self._wait()
         if self._channel.stop_asked:
-            self._reason = "interrupted"
+            self.reason = "interrupted"
         elif self._timeout is not None and time.monotonic() - self._began >= self._timeout:
-            self._reason = "timeout"
-        return self._reason
+            self.reason = "timeout"
+        return self.reason
 
     def _wait(self) -> None:
         halted = time.monotonic()
