@@ -319,6 +319,8 @@ def test_an_order_can_be_given_and_every_order_counts_the_same():
         assert count_cycles(graph, method="boundary", order=names).by_length == expected
     with pytest.raises(OptionError, match="order names each of the 24 vertices once, but it has 23 of them"):
         count_cycles(graph, method="boundary", order=names[1:])
+    with pytest.raises(OptionError, match="order names each of the 24 vertices once, but it has 25 names"):
+        count_cycles(graph, method="boundary", order=[*names, names[0]])
     with pytest.raises(OptionError, match="order is for the method boundary"):
         count_cycles(graph, method="search", order=names)
 

@@ -194,9 +194,9 @@ def order_called(graph: Graph, order: Iterable[Hashable] | None) -> list[int] | 
         raise OptionError(f"order is a list of all vertices, not {order!r}")
     vertices = list(vertices_called(graph, order))
     if sorted(vertices) != list(range(graph.n)):
-        raise OptionError(
-            f"order names each of the {graph.n:,} vertices once, but it has {len(set(vertices)):,} of them"
-        )
+        missing = len(set(vertices)) < graph.n
+        found = f"{len(set(vertices)):,} of them" if missing else f"{len(vertices):,} names"
+        raise OptionError(f"order names each of the {graph.n:,} vertices once, but it has {found}")
     return vertices
 
 
