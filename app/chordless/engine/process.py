@@ -39,8 +39,6 @@ _ENVIRONMENT = {"TI_SKIP_VERSION_CHECK": "ON", "ENABLE_TAICHI_HEADER_PRINT": "0"
 _UNLESS_USER_SAYS = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 # glibc keeps freed buffers of up to 32 MiB. Under a limit every large one goes back to the system at once.
 _UNDER_A_LIMIT = {"MALLOC_MMAP_THRESHOLD_": str(1 << 20)}
-# Signals that a terminal or a job manager sends to the whole process group; the engine leaves them to its client.
-_PARENT_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _LAST_WORDS_LINES = 200
 _SECONDS_TO_EXIT = 10.0
 _NICENESS = 10
@@ -105,8 +103,9 @@ class EngineProcess(contextlib.AbstractContextManager["EngineProcess"]):
         commands_below, self._commands = os.pipe()
         self._events, events_below = os.pipe()
         usual = _UNLESS_USER_SAYS | (_UNDER_A_LIMIT if getattr(command, "memory", None) else {})
-        # Block the signals during the start: no Ctrl-C may reach the child before it ignores them.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _PARENT_SIGNALS)
+        # A terminal or a job manager sends these signals to the whole process group; the engine leaves them to its
+        # client. Block them during the start: no Ctrl-C may reach the child before it ignores them.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
         try:
             self._process = child.start(
                 _BOOT,
