@@ -159,7 +159,11 @@ def add_stops(group: Any, limit_help: str) -> None:
     """Add what ends a search early."""
     group.add_argument("--limit", type=positive, metavar="N", help=limit_help)
     group.add_argument(
-        "--timeout", type=duration, metavar="TIME", help="stop this long after the search began: 10, 1.5, 90s, 5m, 2h"
+        "--timeout",
+        type=duration,
+        metavar="TIME",
+        help="stop this long after the search began, and give up a graph that takes as long to read: "
+        "10, 1.5, 90s, 5m, 2h",
     )
 
 
