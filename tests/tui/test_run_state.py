@@ -40,6 +40,23 @@ def phases(events):
     return seen
 
 
+def test_the_courses_have_no_gap_where_the_search_stood_still_or_went_back():
+    reports = [(0.5, 10), (0.5, 10), (1.0, 30), (1.5, 60)]
+    resumed = [(1.0, 30), (1.0, 30), (1.5, 50)]
+    events = [STARTED, *(progress(paths, 0, seconds) for seconds, paths in reports)]
+    events += [
+        Failed("EngineError", "killed", 5),
+        STARTED,
+        *(progress(paths, 0, seconds) for seconds, paths in resumed),
+    ]
+    state = RunState()
+    for at, event in enumerate(events):
+        state = state.after([(float(at), event)])
+    assert state.path_course.pieces == ({3: 10}, {3: 20}, {3: 30}, {3: 20})
+    assert len(state.frontier_course.pieces) == 4
+    assert RunState().after(list(enumerate(events))).path_course == state.path_course
+
+
 def test_a_recorded_run():
     state = RunState().after(recorded())
     assert (state.phase, state.reason, state.share, state.frontier) == ("finished", "complete", 1.0, 0)

@@ -192,6 +192,7 @@ class _Fold:
         # None at the start and after a pause.
         self._base = before.rate_base
         self._course, self._path_course = before.frontier_course, before.path_course
+        self._seconds = before.seconds
         self._share_base = before.share_base
         self._grown: dict[str, dict[int, int]] = {name: {} for name in GROWING}
 
@@ -204,8 +205,7 @@ class _Fold:
                 self._say(time, "goes on")
             self._phase = "running"
             self._rate(time, event.seconds, event.paths, event.cycles)
-            self._course = self._course.after(event.seconds, event.frontier)
-            self._path_course = self._path_course.after(event.frontier_by_length)
+            self._grow(event.seconds, event.frontier, event.frontier_by_length)
             if self._share_base is None and event.share:
                 self._share_base = (event.seconds, event.share)
             for name, grown in self._grown.items():
@@ -273,8 +273,7 @@ class _Fold:
         self._phase = "finished"
         self._complete = event.complete
         self._rate(time, event.enumerate_seconds, event.paths, event.cycles)
-        self._course = self._course.after(event.enumerate_seconds, event.frontier)
-        self._path_course = self._path_course.after(event.frontier_by_length)
+        self._grow(event.enumerate_seconds, event.frontier, event.frontier_by_length)
         self._base = None
         self._directory = event.checkpoint if self._directory is None else self._directory
         self._values |= {name: getattr(event, name) for name in _OF_FINISHED} | {"graph": shown_name(event.graph)}
@@ -286,6 +285,19 @@ class _Fold:
         self._values["weight"] = None if event.best is None else event.best["weight"]
         found = quantity(event.cycles, self._thing) if event.cycles else f"found no {self._thing}s"
         self._say(time, f"{ENDINGS[event.reason]}: {found}")
+
+    def _grow(self, seconds: float, frontier: int, totals: dict[int, int]) -> None:
+        """Add a report to the courses, unless the search stood still, as while kernels compile.
+
+        The first report of a session that goes on from a checkpoint before the last report tells what was looked at
+        until then.
+        """
+        if seconds < self._seconds:
+            self._path_course = replace(self._path_course, totals=totals)
+        elif seconds > self._seconds or totals != self._path_course.totals:
+            self._course = self._course.after(seconds, frontier)
+            self._path_course = self._path_course.after(totals)
+        self._seconds = seconds
 
     @property
     def _thing(self) -> str:
