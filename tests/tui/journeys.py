@@ -200,7 +200,7 @@ JOURNEYS = {
             "shell", text="chordless count gnp:100,0.2,3 --checkpoint elsewhere >log 2>&1 &", shell=True, shows=("$",)
         ),
         _START,
-        Step("runs", ("M-4",), shows=("gnp:100,0.2,3", "running")),
+        Step("runs", ("M-4",), shows=("gnp:100,0.2,3", "running", "State")),
         Step("watched", ("Enter",), shows=("running", "paths wait")),
         Step("beside", ("B",), shows=("breadth first?", "The run that is shown")),
         Step("not-beside", ("n",), shows=("running", "paths wait")),
