@@ -192,7 +192,7 @@ def checked_encoding(name: str | None) -> str:
 def _read_file(
     path: str, how: Source, file_format: str | None, which: str | None = None, *, simplify: bool
 ) -> LoadedGraph:
-    """Read a file as an empty source says; of many graphs the one that is called so."""
+    """Read a file as the empty source `how` says; of a file of many graphs the one that is called `which`."""
     source = replace(how, name=shown_name(path), data=read_bytes(path, how.limits))
     if not source.data.strip():
         raise source.error("the file is empty; an edge list has a line `u v` for each edge")
