@@ -57,11 +57,12 @@ assert load_graph(sys.argv[1]).n == 3
 """
 SAYS = """
 os.name = "another"  # not "nt": pathlib would take paths of Windows, which the system below does not have
-from chordless.cli import main
+from chordless.cli import _GROUPS, main
 for arguments in (["count", "petersen"], [], ["tui"], ["info", "--json"]):
     assert main(arguments) == 2
 assert main(["--version"]) == 0
-assert main(["count", "--help"]) == 0
+for command in [name for group in _GROUPS.values() for name in group]:
+    assert main([command, "--help"]) == 0, command
 """
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import io
+import mmap
 import os
 import select
 import stat
 import struct
 import sys
-import termios
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -29,13 +28,17 @@ from kernels_ti import EngineError, OptionError
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import CheckpointError
 
+with contextlib.suppress(ModuleNotFoundError):  # Windows: help is shown there, too
+    import fcntl
+    import termios
+
 if TYPE_CHECKING:
     from chordless.protocol.orders import RunCommand
     from kernels_ti import Graph
 
 STANDARD_OUTPUT = "-"
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+_PAGE = mmap.PAGESIZE
 _PIPE_BYTES = 1 << 20
 """The most that Linux gives to a user. With its usual 64 KiB, reader and writer wait for each other more often."""
 _SECONDS_BETWEEN_QUESTIONS = 0.1

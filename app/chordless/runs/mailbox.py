@@ -7,7 +7,6 @@ reads them and removes the file under the same lock, so no command is lost and n
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import sys
 import time
@@ -17,6 +16,9 @@ from chordless.files import writing
 from chordless.protocol.codec import command_from_json, command_to_json
 from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
 from kernels_ti import EngineError
+
+with contextlib.suppress(ModuleNotFoundError):  # Windows: help is shown there, too
+    import fcntl
 
 _MAILBOX = "commands"
 _LOCKED = "run.json"
