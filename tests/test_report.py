@@ -235,6 +235,40 @@ def test_the_command_that_repeats_a_run(line):
     assert ("list" in words) == line.startswith("list")
 
 
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ({"pick": "longest", "method": "auto"}, "longest x"),
+        (
+            {"pick": "longest", "shortest": True, "weight": "length", "min_length": 4, "parity": "even"},
+            "longest x --shortest --weight length --min-length 4 --even",
+        ),
+        ({"pick": "sample", "method": "auto", "limit": 9, "seed": 5}, "sample x -k 9 --seed 5"),
+        (
+            {"pick": "longest", "method": "search", "between": ["1", "2"], "min_length": 2},
+            "paths x 1 2 --longest --method search",
+        ),
+        (
+            {"pick": "sample", "between": (), "all_pairs": True, "min_length": 2},
+            "paths x --all-pairs --sample 1000 --seed 0",
+        ),
+        ({"pick": "sample", "method": "boundary", "output": "d"}, "sample x -k 1000 --seed 0 --method boundary -o d"),
+    ],
+)
+def test_the_command_that_repeats_a_pick(asked, line):
+    words = shlex.split(command_line("x", asked))
+    assert sorted(words) == sorted(["chordless", *line.split()])
+    options = make_parser().parse_args(words[1:])
+    options.check(options.parser, options)
+
+
+def test_of_a_pick_not_all_cycles_are_told(tmp_path):
+    started = replace(STARTED, options={**STARTED.options, "pick": "longest", "shortest": True})
+    _, text = page_of(record(tmp_path / "run.jsonl", started, finished({4: 1})), tmp_path)
+    assert "chordless cycles picked" in text
+    assert "in all 1" not in text
+
+
 def test_the_command_of_a_run_directory_names_a_folder():
     asked = {"output": "/runs/a b", "output_format": "parts", "min_length": 3}
     assert command_line("x", asked) == "chordless list x -o '/runs/a b/'"

@@ -159,8 +159,10 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
     asked = state.options
     triangles = triangle_count(asked.get("min_length", 3), asked.get("parity"), state.cycles_by_length)
     paths = paths_text(asked.get("between", ()), all_pairs=asked.get("all_pairs", False))
-    tiles = [(f"chordless {paths}" if paths else "chordless cycles in all", f"{state.cycles:,}")]
-    if triangles is not None and not paths:
+    picks = asked.get("pick", "all") != "all"
+    of = "picked" if picks else "in all"
+    tiles = [(f"chordless {paths}" if paths else f"chordless cycles {of}", f"{state.cycles:,}")]
+    if triangles is not None and not paths and not picks:
         holes = hole_count(state.cycles, state.cycles_by_length)
         tiles += [("of 4 or more vertices", f"{holes:,}"), ("triangles", f"{triangles:,}")]
     if run.has_lengths and state.cycles:
@@ -171,6 +173,8 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
 def _longest_words(run: RecordedRun) -> str:
     """Return a label for the longest cycle. With a bound, or before the end, it may not be the longest of the graph."""
     most, parity = run.state.options.get("max_length"), run.state.options.get("parity")
+    if run.state.options.get("pick", "all") != "all":
+        return "length of the longest picked"
     if run.shortfall():
         return "length of the longest found so far"
     if parity is not None:

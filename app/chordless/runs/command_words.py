@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from chordless.protocol.orders import USUAL_SAMPLE
 from chordless.values import SHORTEST_PATH
 
 # Fields of a `RunCommand` whose options have a value, with the defaults that are not None; and those that have none.
@@ -43,9 +44,29 @@ def _words(graph: str, asked: Mapping[str, Any]) -> list[str]:
     lists = asked.get("output") is not None
     if asked.get("between") or asked.get("all_pairs"):
         ends = asked["between"] or ["--all-pairs"]
+        if _picks(asked):
+            best = [] if asked.get("shortest") or asked["pick"] == "sample" else ["--longest"]
+            return ["chordless", "paths", graph, *ends, *best, *_of_pick(asked, "--sample"), *_options(asked)]
         output = list(_output(asked)) if lists else []
         return ["chordless", "paths", graph, *ends, *_options(asked), *(output or (["--list"] if lists else []))]
+    if _picks(asked):
+        return ["chordless", asked["pick"], graph, *_of_pick(asked, "-k"), *_options(asked)]
     return ["chordless", "list" if lists else "count", graph, *_options(asked), *(_output(asked) if lists else ())]
+
+
+def _picks(asked: Mapping[str, Any]) -> bool:
+    return bool(asked.get("pick", "all") != "all")
+
+
+def _of_pick(asked: Mapping[str, Any], number: str) -> Iterator[str]:
+    """Return which cycles or paths are picked, and where a sample of a `number` goes; the best are printed."""
+    if asked["pick"] == "sample":
+        yield from (number, str(asked.get("limit") or USUAL_SAMPLE), "--seed", str(asked.get("seed", 0)))
+        yield from _output(asked) if asked.get("output") is not None else ()
+        return
+    yield from ["--shortest"] if asked.get("shortest") else []
+    yield from ["--weight", str(asked["weight"])] if asked.get("weight") is not None else []
+    yield from ["-k", str(asked["limit"])] if asked.get("limit") is not None else []
 
 
 def _options(asked: Mapping[str, Any]) -> Iterator[str]:
@@ -53,6 +74,11 @@ def _options(asked: Mapping[str, Any]) -> Iterator[str]:
         **_DEFAULTS,
         **({"min_length": SHORTEST_PATH} if asked.get("between") or asked.get("all_pairs") else {}),
     }
+    if _picks(asked):
+        defaults, asked = (
+            {**defaults, "method": "auto"},
+            {**asked, "limit": None, "per_vertex": False, "per_edge": False},
+        )
     for field in _WITH_VALUE:
         value = asked.get(field, default := defaults.get(field))
         if value != default:
