@@ -93,7 +93,7 @@ def test_the_facts_of_one_graph_never_stand_beside_the_name_of_another():
             field.value = "petersen"
         screen._show_status()
         assert said(pilot.app, "#status") == "looking at petersen ..."
-        assert screen.query_one(GraphPreview)._question.text == "grid:7x10"
+        assert screen.query_one(GraphPreview)._question.graph[0] == "grid:7x10"
         await put(pilot, "#graph", "petersen ")
         await until(pilot, lambda: said(pilot.app, "#preview-size").startswith("10 vertices"))
 
