@@ -117,3 +117,9 @@ def test_a_listing_begun_anew_lists_into_its_own_folder():
     listing = RunCommand("petersen", time.time(), cluster="a:1", **old)
     wave = wave_of(listing, Path("/new"))
     assert (wave.output, wave.checkpoint, wave.cluster, wave.resume) == ("/new", "/new", None, False)
+
+
+def test_a_shortest_cycle_begun_anew_is_a_plain_search():
+    best = RunCommand("petersen", time.time(), pick="longest", shortest=True, weight="length")
+    wave = wave_of(best, Path("/new"))
+    assert (wave.pick, wave.shortest, wave.weight) == ("all", False, None)

@@ -45,6 +45,7 @@ class RunsScreen(Page):
     def __init__(self) -> None:
         super().__init__()
         self._runs: list[RunSummary] = []
+        self._fault: str | None = None
         self._is_read = False  # Whether the folder has been read once
         self._early_keys: list[Key] = []  # Pressed before
         self._processes = ProcessLoads()
@@ -119,7 +120,7 @@ class RunsScreen(Page):
             self._show_details()
             self._go_to_run()
             return
-        self._runs = runs
+        self._runs, self._fault = runs, fault
         if self._table.marked not in [run.path for run in runs]:
             self._table.marked = None
         has_focus = self._table.has_focus or self.focused is None
@@ -129,9 +130,7 @@ class RunsScreen(Page):
         self._draw()
         self._go_to_run()
         self.refresh_bindings()
-        if fault is not None:
-            self.query_one("#run-details", Static).update(f"! {fault}")
-        elif has_focus and self.is_current:
+        if fault is None and has_focus and self.is_current:
             self.set_focus(self._table if runs else self.query_one("#begin"))
         self._is_read = True
         for key in self._early_keys:
@@ -159,6 +158,7 @@ class RunsScreen(Page):
     def _show_details(self) -> None:
         run, marked = self._table.chosen, self._table.marked
         text = f"Runs are kept in {with_home(self.dashboard.settings.runs_folder)}"
+        text = text if self._fault is None else f"! {self._fault}"
         text = text if run is None else details(run, self._loads.get(run.path))
         if self._filter:
             text = "" if run is None else f"{text}\n"
