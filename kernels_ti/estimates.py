@@ -91,7 +91,7 @@ def estimate_cycles(
     given: Any = seconds
     is_number = isinstance(given, Real) and not isinstance(given, bool)
     if not (is_number and 0 < given <= sys.float_info.max):
-        raise OptionError(f"seconds must be a number of seconds above 0, not {seconds!r}")
+        raise OptionError(f"seconds must be a number of seconds above 0 that a float can hold, not {seconds!r:.40}")
     require_seed(seed)
     require_flags(symmetry=symmetry)
     watch = Watch(progress=progress)

@@ -113,10 +113,11 @@ class History(KeptWay[_Kept]):
 
     def reaches(self, target: Words) -> tuple[int, int] | tuple[None, None]:
         """Return where a state lies among those after the last step, and its value; nothing if it is none of them."""
-        for state in np.flatnonzero((self.reached == target).all(axis=0)).tolist():
-            assert self.values.largest is not None
-            return state, int(self.values.largest[state])
-        return None, None
+        met = np.flatnonzero((self.reached == target).all(axis=0))
+        if not len(met):
+            return None, None
+        assert self.values.largest is not None
+        return int(met[0]), int(self.values.largest[met[0]])
 
     def backward(self, end: int | None = None) -> Iterator[tuple[int, Layer, Values]]:
         """Go back, once, from a step: yield the number of each, its layer and the values of its states."""
