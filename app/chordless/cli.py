@@ -103,8 +103,8 @@ def main(argv: list[str] | None = None) -> int:
     return exit_code
 
 
-def make_parser(only: str | None = None) -> ProgramParser:
-    """Return the parser of the whole command line; if `only` one command is given, the others get no arguments."""
+def make_parser(only: Sequence[str] | None = None) -> ProgramParser:
+    """Return the parser of the whole command line; if `only` some commands are given, the others get no arguments."""
     parser = ProgramParser(prog="chordless", description=DESCRIPTION)
     parser.below.append(_text_below)
     parser.add_argument("--version", action=_Version)
@@ -144,8 +144,8 @@ def _run(argv: list[str], program_start: float) -> int:
 
 def _asked(argv: list[str], program_start: float) -> argparse.Namespace | int:
     """Return the options of a command line, or the exit code where it is answered, or wrong."""
-    command = next((word for word in argv if any(word in group for group in _GROUPS.values())), "tui")
-    parser = make_parser(None if command in _EVERYWHERE else command)
+    named = [word for word in argv if any(word in group for group in _GROUPS.values())] or ["tui"]
+    parser = make_parser(None if named[0] == "completion" else named[: 2 if named[0] == "help" else 1])
     try:
         options: argparse.Namespace = parser.parse_args(argv)
         if os.name != "posix" and options.command not in _EVERYWHERE:

@@ -97,7 +97,6 @@ def _at_least(least: int, fault: str) -> Callable[[str], int]:
     return read
 
 
-cycle_length = _at_least(SHORTEST_CYCLE, f"a cycle has at least {SHORTEST_CYCLE} vertices, not {{}}")
 any_cycle_length = _at_least(1, "a cycle has at least 1 vertex, not {}")
 positive = _at_least(1, "{} is not above 0")
 seed = _at_least(0, "{!r} is not a whole number from 0 on")

@@ -168,16 +168,16 @@ class ProgramParser(Parser):
         )
         self._command_groups: list[tuple[str, list[argparse.Action]]] = []
 
-    def add_commands(self, title: str, commands: Mapping[str, str], only: str | None) -> None:
+    def add_commands(self, title: str, commands: Mapping[str, str], only: Sequence[str] | None) -> None:
         """Add a group of subcommands, each by its name and its line in the help.
 
-        A module of its name has all else; if `only` one command is asked for, no other module is loaded.
+        A module of its name has all else; if `only` some commands are asked for, no other module is loaded.
         """
         listed = self._subparsers_action._choices_actions
         before = len(listed)
         for name, summary in commands.items():
             parser = self._subparsers_action.add_parser(name, help=summary)
-            if only in (None, name):
+            if only is None or name in only:
                 module = import_module(f"chordless.commands.{name}")
                 parser.description = module.DESCRIPTION
                 parser.below.append(partial(examples, *module.EXAMPLES))

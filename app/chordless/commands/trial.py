@@ -17,6 +17,7 @@ from chordless.protocol.orders import RunCommand
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
+
 # Of search alone: a part of the time that there is, and seconds.
 _PART_OF_TIME, _LONGEST_TRIAL = 0.25, 1.0
 # For what comes after the trial and the probes: a part of the time that there is, and seconds.

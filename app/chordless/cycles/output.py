@@ -124,10 +124,9 @@ def require_listing(command: RunCommand, graph: Graph) -> None:
 class _PipeRoom:
     """How many bytes a pipe takes without blocking, so that a sleeping reader does not block the engine.
 
-    Linux keeps what is written in pages.
-
-    A write fills up the last page only if its rest fits there, so pages are counted, not bytes. A page that the reader
-    has begun counts as full. For another kind of file, or another system, there is room for ``select.PIPE_BUF`` bytes.
+    Linux keeps what is written in pages. A write fills up the last page only if its rest fits there, so pages are
+    counted, not bytes. A page that the reader has begun counts as full. For another kind of file, or another system,
+    there is room for ``select.PIPE_BUF`` bytes.
     """
 
     def __init__(self, descriptor: int) -> None:

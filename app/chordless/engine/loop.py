@@ -30,6 +30,7 @@ from kernels_ti.state import Rows
 if TYPE_CHECKING:
     from chordless.cycles.base import CycleOutput
     from kernels_ti.cluster.driver import ClusterRun
+
 _SECONDS_BETWEEN_REPORTS = 0.1
 
 

@@ -194,7 +194,7 @@ def _read_file(
 ) -> LoadedGraph:
     """Read a file as the empty source `how` says; of a file of many graphs the one that is called `which`."""
     source = replace(how, name=shown_name(path), data=read_bytes(path, how.limits))
-    if not source.data.strip():
+    if which is None and not source.data.strip():
         raise source.error("the file is empty; an edge list has a line `u v` for each edge")
     kind = format_of_file(path, source, file_format)
     if source.directed:
