@@ -240,6 +240,22 @@ def test_the_whole_form_is_seen_on_a_large_terminal():
     fill(LARGE, steps, graph="grid:3x3")
 
 
+def check_kept_for_the_graph(row, words, of_another):
+    """Check that a row of the form is shown again with its words, and that another graph begins without them."""
+    settings, _ = load_settings()
+
+    async def again(pilot):
+        assert pilot.app.screen.query_one(row).display
+        assert words in said(pilot.app, "#status")
+
+    fill(SMALL, again, settings=settings)
+
+    async def other(pilot):
+        assert said(pilot.app, "#status") == of_another
+
+    fill(SMALL, other, settings=settings, graph="petersen")
+
+
 def test_the_lightest_even_cycle_is_asked_for_by_its_weights():
     async def steps(pilot):
         screen = pilot.app.screen
@@ -254,19 +270,11 @@ def test_the_lightest_even_cycle_is_asked_for_by_its_weights():
 
     command = fill(SMALL, steps, graph="grid:3x3").command
     assert (command.pick, command.shortest, command.weight, command.parity) == ("longest", True, "length", "even")
-    settings, _ = load_settings()
-
-    async def again(pilot):
-        assert pilot.app.screen.query_one("#row-weight").display
-        assert "lightest even chordless cycles in grid:3x3" in said(pilot.app, "#status")
-
-    fill(SMALL, again, settings=settings)
-
-    async def other(pilot):
-        # The weights are those of another graph.
-        assert said(pilot.app, "#status") == "Draw one of the shortest even chordless cycles in petersen"
-
-    fill(SMALL, other, settings=settings, graph="petersen")
+    check_kept_for_the_graph(
+        "#row-weight",
+        "lightest even chordless cycles in grid:3x3",
+        "Draw one of the shortest even chordless cycles in petersen",
+    )
 
 
 @pytest.mark.slow
@@ -288,19 +296,7 @@ def test_paths_are_asked_for_by_their_ends():
 
     command = fill(SMALL, steps, graph="grid:3x3").command
     assert (command.between, command.min_length) == (("0,0", "2,2"), 2)
-    settings, _ = load_settings()
-
-    async def again(pilot):
-        assert pilot.app.screen.query_one("#row-path_start").display
-        assert "paths from 0,0 to 2,2" in said(pilot.app, "#status")
-
-    fill(SMALL, again, settings=settings)
-
-    async def other(pilot):
-        # The ends are those of another graph.
-        assert said(pilot.app, "#status") == "Count all chordless cycles in petersen"
-
-    fill(SMALL, other, settings=settings, graph="petersen")
+    check_kept_for_the_graph("#row-path_start", "paths from 0,0 to 2,2", "Count all chordless cycles in petersen")
 
 
 @pytest.mark.slow
