@@ -173,7 +173,7 @@ def test_frames_of_seeds_are_those_that_the_kernels_make():
     graph = gnp(12, 0.4, 5)
     (group,) = groups_of(graph)
     seeds = np.arange(len(group.seed_entries))
-    frames = seed_frames(group, seeds, True, np.ones(len(seeds)))
+    frames = seed_frames(HostBlocks(group), seeds, True, np.ones(len(seeds)))
     rows = [set(labels(bits(row))) for row in HostBlocks(group).rows]
     expected = []
     for seed in seeds:

@@ -12,6 +12,7 @@ from kernels_ti.choices import EXPANSIONS
 from kernels_ti.cluster.leases import Chunk, chunks_of, groups_of
 from kernels_ti.errors import OptionError, parameter
 from kernels_ti.estimate.estimate import seed_weights
+from kernels_ti.estimate.host_step import HostBlocks
 from kernels_ti.estimate.parts import begun_on_host, seed_frames
 from kernels_ti.options import Options
 from kernels_ti.state import STATE_WORD_BITS, Frames, GroupState, Layout, RunState
@@ -87,7 +88,7 @@ class BatchWork:
         waiting = np.arange(state.next_seed, len(weight))
         made = [*state.frames]
         if len(waiting):
-            made.append(seed_frames(group, waiting, self._options.members, weight[waiting]))
+            made.append(seed_frames(HostBlocks(group), waiting, self._options.members, weight[waiting]))
         return [frames for frames in made if len(frames)]
 
 

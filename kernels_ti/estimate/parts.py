@@ -142,7 +142,7 @@ def _dealt_seeds(groups: list[BlockGroup], weights: list[Floats], part: int, par
     for group, weight in zip(groups, weights, strict=True):
         count = len(group.seed_entries)
         chosen = np.arange((part - 1 - before) % parts, count, parts)
-        dealt.append(seed_frames(group, chosen, collect, weight[chosen]))
+        dealt.append(seed_frames(HostBlocks(group), chosen, collect, weight[chosen]))
         before += count
     return Begun(_states(groups, dealt, part))
 
@@ -158,13 +158,12 @@ def _states(groups: list[BlockGroup], dealt: list[Frames], part: int) -> tuple[G
     return tuple(states)
 
 
-def seed_frames(group: BlockGroup, seeds: IntArray, collect: bool, weight: Floats) -> Frames:
+def seed_frames(blocks: HostBlocks, seeds: IntArray, collect: bool, weight: Floats) -> Frames:
     """Make the frames of some seeds, in their order, like the sweep when it takes a seed; `collect` gives them members.
 
     The frame of the seed (u, x) is the path <x, u>: it grows at u, and x waits. Frames that cannot lead to a cycle are
     left out. `weight` is the share of the search below each seed.
     """
-    blocks = HostBlocks(group)
     frames = blocks.seed_frames(seeds, members=collect, weight=weight)
     return _shared_out(frames[blocks.alive(frames)])
 
@@ -252,7 +251,7 @@ def _first_level(groups: list[BlockGroup], weights: list[Floats], max_length: in
     paths = []
     for each, weight in zip(blocks, weights, strict=True):
         seeds = np.arange(len(weight) if max_length > 3 else 0)
-        _, triplets = each.singled(seed_frames(each.group, seeds, collect, weight[: len(seeds)]))
+        _, triplets = each.singled(seed_frames(each, seeds, collect, weight[: len(seeds)]))
         paths.append(triplets)
     return _Level(blocks, paths, {}, {}, ())
 

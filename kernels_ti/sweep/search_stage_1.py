@@ -45,6 +45,7 @@ class SurveySearch:
         self._group = self._stored = 0
         self._skip_done()
         self._found: list[tuple[ResidentBlocks, StoredCycles]] = []
+        self._host: HostBlocks | None = None  # Of the group that is counted in numpy: made once for all its slices
         self._for_kernel = [group for group in blocks if not _is_for_host(group)]
         # All groups of a graph have the same kernel.
         self._kernel = triplets_kernel(64, collect, any(group.group.chords is not None for group in blocks))
@@ -130,7 +131,9 @@ class SurveySearch:
 
     def _on_host(self, blocks: ResidentBlocks, first: int, seeds: int) -> tuple[int, StoredCycles]:
         """Count the triplets of some seeds in numpy; return their number and the triangles, stored with `collect`."""
-        host, group, chosen = HostBlocks(blocks.group), blocks.group, np.arange(first, first + seeds)
+        if self._host is None or self._host.group is not blocks.group:
+            self._host = HostBlocks(blocks.group)
+        host, group, chosen = self._host, blocks.group, np.arange(first, first + seeds)
         triangles, triplets = host.triangles(chosen), int(host.triplets(chosen).sum())
         count, cycles = int(populations(triangles).sum()), np.empty(0, np.uint64)
         if self._collect:
