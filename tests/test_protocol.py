@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from chordless.protocol.codec import command_from_json, command_to_json, event_from_json, event_to_json
 from chordless.protocol.events import Checkpointed, DeviceReport, Failed, Finished, Log, Paused, Progress, Started
 from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, ProbeCommand, RunCommand, StopCommand
+from chordless.protocol.recording import timed_event
 
 from kernels_ti import EngineError, SizeError
 from kernels_ti.errors import CheckpointError
@@ -93,10 +95,29 @@ def test_what_is_no_event_is_an_error(line):
     "wrong",
     [
         {"cycles_by_length": {"x": 1}}, {"cycles_by_length": {"3": "x"}}, {"frontier_by_length": [1]},
-        {"share": "half"}, {"cycles": None}, {"cycles_low": "few"}, {"seconds": []},
+        {"cycles_by_length": {"3": float("inf")}}, {"share": "half"}, {"cycles": None}, {"cycles_low": "few"},
+        {"seconds": []},
     ],
     ids=str,
 )  # fmt: skip
 def test_an_event_with_a_wrong_value_is_an_error(wrong):
     with pytest.raises(EngineError, match=r"^the message 'progress' is .*wrong: ."):
         event_from_json(json.dumps({**json.loads(event_to_json(EVENTS[1])), **wrong}))
+
+
+def test_options_of_a_run_read_back_as_they_were():
+    asked = {"part": (1, 2), "through": ("a", "b"), "avoid_edges": (), "parity": "odd", "timeout": 5}
+    read = event_from_json(event_to_json(replace(EVENTS[0], options=asked)))
+    assert read.options == json.loads(json.dumps(asked))
+
+
+@pytest.mark.parametrize("wrong", [{"part": 5}, {"part": [1]}, {"through": [5]}, {"parity": "x"}], ids=str)
+def test_options_of_a_run_that_no_command_has_are_an_error(wrong):
+    with pytest.raises(EngineError, match=r"^the message 'started' is .*wrong: ."):
+        event_from_json(json.dumps({**json.loads(event_to_json(EVENTS[0])), "options": wrong}))
+
+
+@pytest.mark.parametrize("time", [None, True, "1", -1, 1e300, float("inf"), float("nan")])
+def test_a_time_that_no_clock_shows_is_an_error(time):
+    with pytest.raises(EngineError, match="not an event with its time"):
+        timed_event(event_to_json(EVENTS[0], time=time).encode())

@@ -14,6 +14,7 @@ import pytest
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened, resume_line
+from chordless.runs.history import list_runs
 
 from kernels_ti import EngineError, Graph
 from kernels_ti.errors import CheckpointError
@@ -199,6 +200,20 @@ def test_each_element_of_a_field_is_checked(tmp_path, field, value):
     with pytest.raises(CheckpointError, match="damaged") as caught:
         directory.command()
     assert str(caught.value).endswith(f"run.json is damaged: {field} is {value!r}")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("began", [1]), ("began", 1e300), ("began", float("inf")), ("program", 5), ("graph_hash", {})]
+)
+def test_what_the_beginning_of_a_run_was_is_checked(tmp_path, field, value):
+    directory = begin(tmp_path / "run")
+    run = directory.path / "run.json"
+    run.write_text(json.dumps({**json.loads(run.read_text()), field: value}))
+    with pytest.raises(CheckpointError, match="damaged") as caught:
+        directory.began_with()
+    assert str(caught.value).endswith(f"run.json is damaged: {field} is {value!r}")
+    (summary,) = list_runs(tmp_path)
+    assert (summary.stage, summary.why) == ("damaged", f"run.json is damaged: {field} is {value!r}")
 
 
 def test_a_graph_that_was_exchanged_or_damaged_is_refused(tmp_path):

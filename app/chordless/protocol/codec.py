@@ -14,8 +14,8 @@ from dataclasses import fields
 from types import UnionType
 from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from chordless.protocol.events import PROTOCOL_VERSION, Event
-from chordless.protocol.orders import BatchCommand, BatchJob, Command
+from chordless.protocol.events import PROTOCOL_VERSION, Event, Started
+from chordless.protocol.orders import BatchCommand, BatchJob, Command, RunCommand
 from kernels_ti import EngineError
 
 # The keys of these fields are lengths and steps, and JSON knows only strings as keys.
@@ -61,9 +61,29 @@ def event_from_json(line: str | bytes) -> Event:
 
 
 def wrong_field(message: Command | Event) -> str | None:
-    """Return the fault of the first field that has not the type its class says: ``output is 5``; else None."""
-    for key, (classes, choices) in _types_by_field(message.name).items():
-        value = getattr(message, key)
+    """Return the fault of the first field that has not the type its class says: ``output is 5``; else None.
+
+    The options of a run are the fields of the command that began it.
+    """
+    wrong = _wrong_value(message.name, vars(message))
+    if wrong is None and isinstance(message, Started):
+        wrong = _wrong_value(RunCommand.name, with_tuples(message.options))
+    return wrong
+
+
+def with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values that were read from JSON, with tuples where a command has them."""
+    return {
+        key: tuple(value) if key in TUPLE_FIELDS and isinstance(value, list) else value for key, value in values.items()
+    }
+
+
+def _wrong_value(name: str, values: Mapping[str, Any]) -> str | None:
+    """Return the fault of the first value that does not fit the field of a message; one that is missing fits."""
+    for key, (classes, choices) in _types_by_field(name).items():
+        if key not in values:
+            continue
+        value = values[key]
         # For Python a truth value is an integer.
         fits = isinstance(value, classes) and (bool in classes or not isinstance(value, bool))
         if not fits or (choices and isinstance(value, str) and value not in choices):
@@ -106,7 +126,7 @@ def _build(kinds: Mapping[str, type[_Message]], name: Any, values: dict[str, Any
             given["jobs"] = tuple(BatchJob(**job) for job in given["jobs"])
             given["crashes"] = tuple((first, stop, how) for first, stop, how in given.get("crashes", ()))
         message = kind(**given)
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise EngineError(f"the message {name!r} is incomplete or wrong: {error}") from error
     if wrong := wrong_field(message):
         raise EngineError(f"the message {name!r} is wrong: {wrong}")

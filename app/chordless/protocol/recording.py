@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from chordless.files import open_to_read
 from chordless.protocol.codec import event_from_json
@@ -13,6 +14,13 @@ from kernels_ti import EngineError
 
 NO_RECORDING = "this is not a recording made with --events"
 """The fault of a file that is none."""
+
+_END_OF_TIME = 253_402_300_800  # The year 10000
+
+
+def is_time(value: Any) -> bool:
+    """Return whether a value that was read is a wall-clock time, in seconds since 1970, of four digits of the year."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _END_OF_TIME
 
 
 def recorded(path: Path, *, pipes: bool = False) -> Iterator[tuple[float, Event]]:
@@ -37,6 +45,6 @@ def timed_event(line: bytes) -> tuple[float, Event]:
         values = json.loads(line)
     except (ValueError, RecursionError):
         raise EngineError(f"not a line of JSON: {NO_RECORDING}") from None
-    if not isinstance(values, dict) or "event" not in values or not isinstance(values.get("time"), (int, float)):
+    if not isinstance(values, dict) or "event" not in values or not is_time(values.get("time")):
         raise EngineError(f"not an event with its time: {NO_RECORDING}")
     return float(values["time"]), event_from_json(line)

@@ -14,14 +14,15 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from chordless.files import open_own, read_file, remove, remove_abandoned, replaced, same_file, sync_folder, writing
-from chordless.protocol.codec import TUPLE_FIELDS, wrong_field
+from chordless.protocol.codec import with_tuples, wrong_field
 from chordless.protocol.orders import RunCommand
+from chordless.protocol.recording import is_time
 from kernels_ti import EngineError
 from kernels_ti.choices import ARCHES
 from kernels_ti.errors import CheckpointError
@@ -41,6 +42,12 @@ _RUN, _GRAPH, _EVENTS, _CHECKPOINT, _WEIGHTS = "run.json", "graph.json", "events
 _SECONDS_TO_BEGIN = 10.0
 # These fields belong to one session, or give the place of the folder itself.
 _NOT_KEPT = ("program_start", "limit", "timeout", "checkpoint", "resume", "cluster", "gpus")
+# What run.json tells of the beginning of a run, apart from the command; and whether a value that was read is one.
+_BEGINNING: dict[str, Callable[[Any], bool]] = {
+    "graph_hash": lambda value: isinstance(value, str),
+    "program": lambda value: isinstance(value, str),
+    "began": is_time,
+}
 
 
 @dataclass(frozen=True)
@@ -101,9 +108,12 @@ class RunDirectory:
         return _command_of(self._run_json(), self.path)
 
     def began_with(self) -> dict[str, Any]:
-        """Return ``graph_hash``, that of the graph, and ``program``, the version that began the run; see `command`."""
+        """Return what `command` does not say of the beginning; None for what the file does not tell.
+
+        It is ``graph_hash``, that of the graph, ``program``, the version that began the run, and ``began``, the time.
+        """
         values = self._run_json()
-        return {name: values.get(name) for name in ("graph_hash", "program")}
+        return {name: values.get(name) for name in _BEGINNING}
 
     def graph(self) -> LoadedGraph:
         """Read the graph, with its names, title and positions; a CheckpointError if it has changed."""
@@ -149,6 +159,9 @@ class RunDirectory:
             raise CheckpointError(f"{path} is damaged: {_reason(error)}") from error
         if found != RUN_FORMAT:
             raise CheckpointError(f"{path} is of format {found}; this program reads format {RUN_FORMAT}")
+        for name, is_fit in _BEGINNING.items():
+            if values.get(name) is not None and not is_fit(values[name]):
+                raise CheckpointError(f"{path} is damaged: {name} is {values[name]!r:.80}")
         return dict(values)
 
 
@@ -326,10 +339,7 @@ def _write_run(descriptor: int, command: RunCommand, graph: Graph) -> None:
 
 def _command_of(values: dict[str, Any], path: Path) -> RunCommand:
     try:
-        asked = dict(values["command"])
-        for key in TUPLE_FIELDS & asked.keys():
-            if isinstance(asked[key], list):
-                asked[key] = tuple(asked[key])
+        asked = with_tuples(dict(values["command"]))
         if asked["output_format"] == "parts":
             asked["output"] = str(path)
         command = RunCommand(**asked, program_start=0.0, checkpoint=str(path), resume=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -107,7 +106,7 @@ def summarize(path: Path) -> RunSummary | None:
     events: list[Event] = []
     try:
         command = run.command()
-        began = float(json.loads((path / _LAST).read_bytes()).get("began", began))
+        began = float(run.began_with()["began"] or began)
         graph, arch, lists = command.graph, command.arch, command.output_format == "parts"
         pick = command.pick
         events = _telling_events(run.events)
