@@ -218,6 +218,8 @@ def test_only_a_page_is_written(tmp_path, capfd):
         "count grid:4x5 --method boundary --total-only --memory 1G",
         "list grid:4x5 --expansion paper --threads 3",
         "list grid:4x5 -o out.jsonl",
+        "count --through=-x --avoid=-y,z --timeout 1234567 -- -g.txt",
+        "list -o=-out.txt -",
     ],
 )
 def test_the_command_that_repeats_a_run(line):
@@ -252,6 +254,7 @@ def test_the_command_that_repeats_a_run(line):
             {"pick": "sample", "between": (), "all_pairs": True, "min_length": 2},
             "paths x --all-pairs --sample 1000 --seed 0",
         ),
+        ({"pick": "longest", "between": ["-x", "-1"], "min_length": 2}, "paths --longest -- x -x -1"),
         ({"pick": "sample", "method": "boundary", "output": "d"}, "sample x -k 1000 --seed 0 --method boundary -o d"),
     ],
 )

@@ -278,3 +278,4 @@ def test_a_pipe_in_the_place_of_the_recording_is_refused(tmp_path):
 
 def test_the_line_that_goes_on_can_be_pasted():
     assert resume_line("my run/") == "chordless resume 'my run/'"
+    assert resume_line("-x") == "chordless resume -- -x"

@@ -33,25 +33,38 @@ def command_line(graph: str, asked: Mapping[str, Any]) -> str:
     """
     if not asked.get("overlap"):
         return shlex.join(_words(graph, asked))
-    overlap = ["chordless", "overlap", graph]
-    types = ["--types", asked["types"]] if asked.get("types") else []
+    types = [*_valued("--types", asked["types"])] if asked.get("types") else []
     if asked.get("per_vertex"):
-        return shlex.join([*overlap, "--report", *types, *_options({**asked, "min_length": 3, "per_vertex": False})])
-    return f"{shlex.join([*overlap, *types])} | {shlex.join(_words('-', asked))}"
+        options = ["--report", *types, *_options({**asked, "min_length": 3, "per_vertex": False})]
+        return shlex.join(_line("overlap", [graph], options))
+    return f"{shlex.join(_line('overlap', [graph], types))} | {shlex.join(_words('-', asked))}"
 
 
 def _words(graph: str, asked: Mapping[str, Any]) -> list[str]:
     lists = asked.get("output") is not None
     if asked.get("between") or asked.get("all_pairs"):
-        ends = asked["between"] or ["--all-pairs"]
+        named, every = [graph, *asked["between"]], [] if asked["between"] else ["--all-pairs"]
         if _picks(asked):
             best = [] if asked.get("shortest") or asked["pick"] == "sample" else ["--longest"]
-            return ["chordless", "paths", graph, *ends, *best, *_of_pick(asked, "--sample"), *_options(asked)]
+            return _line("paths", named, [*every, *best, *_of_pick(asked, "--sample"), *_options(asked)])
         output = list(_output(asked)) if lists else []
-        return ["chordless", "paths", graph, *ends, *_options(asked), *(output or (["--list"] if lists else []))]
+        return _line("paths", named, [*every, *_options(asked), *(output or (["--list"] if lists else []))])
     if _picks(asked):
-        return ["chordless", asked["pick"], graph, *_of_pick(asked, "-k"), *_options(asked)]
-    return ["chordless", "list" if lists else "count", graph, *_options(asked), *(_output(asked) if lists else ())]
+        return _line(asked["pick"], [graph], [*_of_pick(asked, "-k"), *_options(asked)])
+    return _line("list" if lists else "count", [graph], [*_options(asked), *(_output(asked) if lists else ())])
+
+
+def _line(command: str, named: list[str], options: list[str]) -> list[str]:
+    """Return the words of a line; what is named goes behind ``--`` where it looks like an option."""
+    if any(name.startswith("-") and name != "-" for name in named):
+        return ["chordless", command, *options, "--", *named]
+    return ["chordless", command, *named, *options]
+
+
+def _valued(option: str, value: Any) -> list[str]:
+    """Return the words of an option and its value: one word where the value looks like an option itself."""
+    text = f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
+    return [f"{option}={text}"] if text.startswith("-") and text != "-" else [option, text]
 
 
 def _picks(asked: Mapping[str, Any]) -> bool:
@@ -65,7 +78,7 @@ def _of_pick(asked: Mapping[str, Any], number: str) -> Iterator[str]:
         yield from _output(asked) if asked.get("output") is not None else ()
         return
     yield from ["--shortest"] if asked.get("shortest") else []
-    yield from ["--weight", str(asked["weight"])] if asked.get("weight") is not None else []
+    yield from _valued("--weight", asked["weight"]) if asked.get("weight") is not None else []
     yield from ["-k", str(asked["limit"])] if asked.get("limit") is not None else []
 
 
@@ -82,7 +95,7 @@ def _options(asked: Mapping[str, Any]) -> Iterator[str]:
     for field in _WITH_VALUE:
         value = asked.get(field, default := defaults.get(field))
         if value != default:
-            yield from (option_of(field), f"{value:g}" if isinstance(value, float) else str(value))
+            yield from _valued(option_of(field), value)
     if asked.get("parity") is not None:
         yield f"--{asked['parity']}"
     if asked.get("part") is not None:
@@ -90,13 +103,13 @@ def _options(asked: Mapping[str, Any]) -> Iterator[str]:
         yield from ("--part", f"{first}/{parts}")
     for field in _NAMES:
         for names in asked.get(field, ()):
-            yield from (option_of(field), str(names))
+            yield from _valued(option_of(field), names)
     yield from (option_of(field) for field in _FLAGS if asked.get(field))
 
 
 def _output(asked: Mapping[str, Any]) -> Iterator[str]:
     output = str(asked["output"])
     if asked.get("output_format") == "parts":
-        yield from ("-o", f"{output.rstrip('/')}/")
+        yield from _valued("-o", f"{output.rstrip('/')}/")
     elif output != "-":
-        yield from ("-o", output)
+        yield from _valued("-o", output)

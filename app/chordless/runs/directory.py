@@ -260,7 +260,7 @@ def resume_line(path: str | Path) -> str:
     """Return the command line that resumes a run."""
     import shlex
 
-    return f"chordless resume {shlex.quote(str(path))}"
+    return f"chordless resume {'-- ' if str(path).startswith('-') else ''}{shlex.quote(str(path))}"
 
 
 def way_on_of(path: str | Path) -> str:
