@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import math
 import time
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
@@ -20,7 +20,7 @@ from kernels_ti.options import require_seed
 from kernels_ti.path_graph import End, path_graph
 from kernels_ti.paths import refuse_unknown
 from kernels_ti.symmetry.space import space_of
-from kernels_ti.watch import ProgressOption, Watch
+from kernels_ti.watch import ProgressOption, Watch, float_or_infinite
 
 _SHORTEST_PROBE = 0.2
 """Seconds of probing at least, or half of the time that is given, however long the preparation has taken."""
@@ -90,7 +90,7 @@ def estimate_cycles(
     began = time.perf_counter()
     given: Any = seconds
     is_number = isinstance(given, Real) and not isinstance(given, bool)
-    if not (is_number and 0 < given <= sys.float_info.max):
+    if not (is_number and 0 < float_or_infinite(given) < math.inf):
         raise OptionError(f"seconds must be a number of seconds above 0 that a float can hold, not {seconds!r:.40}")
     require_seed(seed)
     require_flags(symmetry=symmetry)

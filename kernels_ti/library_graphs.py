@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.adjacency import IntArray, require_numbers, require_square
+from kernels_ti.adjacency import IntArray, checked_names, require_numbers, require_square
 from kernels_ti.errors import SIMPLIFY, GraphError, require_flags
 
 Made = TypeVar("Made", bound="LibraryGraphs")
@@ -257,6 +257,9 @@ def _from_entries(
 ) -> Made:
     """Build a graph from the ascending positions of the non-zero entries of an n x n matrix."""
     require_flags(simplify=simplify, directed=directed)
+    if names is not None:
+        checked_names(names, n)
+        names = tuple(names)
     u, v = np.divmod(keys, max(n, 1))
     directed = directed and not simplify
     if not (simplify or directed):

@@ -40,7 +40,7 @@ def require_limit(limit: Any) -> None:
 def require_memory(memory: Any) -> None:
     """Raise OptionError if `memory` is not a number of bytes; None is allowed."""
     is_number = isinstance(memory, Real) and not isinstance(memory, bool)
-    if memory is not None and not (is_number and 1 <= float(memory) < math.inf):
+    if memory is not None and not (is_number and 1 <= memory < math.inf):
         raise OptionError(f"memory must be a number of bytes, 1 or more, not {memory!r}")
 
 

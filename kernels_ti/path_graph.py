@@ -143,6 +143,8 @@ def path_graph(
     """
     require_lengths(min_length, max_length)
     require_parity(parity)
+    # Small integers of numpy overflow where new vertices are added.
+    min_length, max_length = int(min_length), None if max_length is None else int(max_length)
     if min_length < FEWEST:
         raise OptionError(f"a path has {FEWEST} vertices or more: {min_length} is no minimum of its length")
     if max_length is not None and max_length < min_length:

@@ -6,6 +6,7 @@ The clock runs only while something is sought: starts and compilations do not co
 from __future__ import annotations
 
 import math
+import random
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -66,7 +67,7 @@ class Watch:
             raise OptionError(f"timeout must be a number of seconds above 0, not {seconds!r}")
         if not isinstance(progress, bool) and not callable(progress):
             raise OptionError(f"progress must be True, False or a function of one argument, not {progress!r}")
-        self.timeout = math.inf if seconds is None or seconds > sys.float_info.max else float(seconds)
+        self.timeout = math.inf if seconds is None else float_or_infinite(seconds)
         self._bar = _Bar() if progress is True and _somebody_looks() else None
         self._tell: Callable[[Progress], object] | None = progress if callable(progress) else self._bar
         self._began = time.perf_counter()
@@ -137,10 +138,22 @@ class Watch:
             self._bar.close()
 
 
+def float_or_infinite(seconds: Real) -> float:
+    """Return a number as a float; infinite where it is above all of them, so that it is no limit to a clock."""
+    try:
+        return float(seconds)
+    except OverflowError:
+        return math.inf
+
+
 def _somebody_looks() -> bool:
     """Whether standard error is a terminal that can redraw a line, or this is a notebook."""
+    drawn = None if "rich.style" in sys.modules else random.getstate()
     from rich.console import Console
 
+    if drawn is not None:
+        # Rich draws a number when it is loaded: those of the program would differ from then on.
+        random.setstate(drawn)
     console = Console(stderr=True)
     return console.is_jupyter or (sys.stderr.isatty() and not console.is_dumb_terminal)
 

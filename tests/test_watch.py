@@ -5,11 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 import time
+from fractions import Fraction
 
 import chordless
 import networkx as nx
+import numpy as np
 import pytest
 from oracles import grid
+from python_process import run_python
 
 from kernels_ti import (
     OptionError,
@@ -19,6 +22,7 @@ from kernels_ti import (
     count_cycles,
     count_participation,
     enumerate_cycles,
+    estimate_cycles,
     longest_cycle,
     participation,
     sample_cycles,
@@ -125,6 +129,26 @@ def test_the_clock_runs_only_while_something_is_sought() -> None:
 
 def test_a_time_above_every_float_is_no_limit() -> None:
     assert chordless.count_cycles(nx.petersen_graph(), timeout=10**400).complete
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seconds", [np.float32(500), np.float16(500), Fraction(1000, 3), np.int8(100)], ids=repr)
+def test_seconds_are_any_real_number(seconds) -> None:
+    assert count_cycles(nx.cycle_graph(5), timeout=seconds).complete
+    assert estimate_cycles(nx.cycle_graph(5), seconds=seconds).exact
+
+
+def test_a_bar_draws_none_of_the_random_numbers_of_a_program() -> None:
+    code = """
+import random
+from chordless import count_cycles, generate
+
+before = random.getstate()
+count_cycles(generate("cycle:5"), progress=True)
+assert random.getstate() == before
+"""
+    done = run_python(code)
+    assert done.returncode == 0, done.stderr
 
 
 def test_errors_that_are_documented_can_be_imported() -> None:

@@ -40,6 +40,17 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "edges of one end": (lambda: Graph.from_edges(3, [(0, 1), (1,)]), GraphError, "edges must be pairs of vertices"),
     "names a number": (lambda: Graph.from_edges(3, [(0, 1)], names=5), GraphError, "names must be a list"),
     "names a mapping": (lambda: Graph.from_edges(2, [], names={1: "a", 0: "b"}), GraphError, "names must be a list"),
+    "names a number of a matrix": (lambda: Graph.from_numpy(np.eye(3), names=5), GraphError, "names must be a list"),
+    "names too few of a matrix": (
+        lambda: Graph.from_numpy([[0, 1], [0, 0]], names=["a"]),
+        GraphError,
+        "1 name was given for 2 vertices",
+    ),
+    "names without places of a matrix": (
+        lambda: Graph.from_numpy([[0, 1], [0, 0]], names={"a": 1, "b": 2}.keys()),
+        GraphError,
+        r"entry \(a, b\) but not \(b, a\)",
+    ),
     "no networkx graph": (lambda: Graph.from_networkx(5), GraphError, "a int is not a graph of networkx"),
     "a class": (lambda: Graph.from_networkx(nx.Graph), GraphError, "a type is not a graph of networkx"),
     "no igraph graph": (lambda: Graph.from_igraph("x"), GraphError, "a str is not a graph of igraph"),
@@ -94,6 +105,21 @@ def test_a_cluster_is_a_text_or_a_client(cluster: Any) -> None:
 def test_whole_numbers_of_numpy_are_a_seed_and_a_number_of_cycles() -> None:
     drawn = chordless.sample_cycles(PETERSEN, np.int64(3), seed=np.int64(5))
     assert drawn.lists() == chordless.sample_cycles(PETERSEN, 3, seed=5).lists()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("ends", [(0, 6), ()], ids=["between two ends", "all"])
+@pytest.mark.parametrize("largest", [np.int8(127), np.uint8(254), np.uint8(255), np.int64(2**63 - 1)], ids=repr)
+def test_bounds_of_paths_are_whole_numbers_of_any_size(largest: Any, ends: tuple[int, ...]) -> None:
+    every = chordless.count_paths(PETERSEN, *ends).by_length
+    assert chordless.count_paths(PETERSEN, *ends, max_length=largest).by_length == every
+    assert chordless.count_paths(PETERSEN, *ends, min_length=largest).by_length == {}
+
+
+@pytest.mark.parametrize("memory", [10**400, 1e308], ids=["beyond", "within"])
+def test_a_memory_above_every_float_is_no_limit(memory: float) -> None:
+    assert chordless.count_cycles(GRID, memory=memory, arch="cpu").total == chordless.count_cycles(GRID).total
+    assert chordless.longest_cycle(GRID, memory=memory).cycle
 
 
 @pytest.mark.parametrize("shortest", [11, 1 << 31, 10**30])
