@@ -84,7 +84,9 @@ class PathGraph:
         """Return the path of a cycle; of all paths without directions, from its end that comes first in the graph."""
         if not cycle:
             return []
-        at = cycle.index(self.new[0])
+        new = self.new[0]
+        # By its type first: how a name of a user's own class compares with others is not known.
+        at = next(place for place, name in enumerate(cycle) if type(name) is type(new) and name == new)
         path = [*cycle[at + 1 :], *cycle[:at]]
         if self.ends:
             return path if self._index[path[0]] == self._index[self.ends[0]] else path[::-1]

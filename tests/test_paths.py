@@ -170,6 +170,30 @@ def test_names_of_any_kind_are_ends():
     assert shortest_path(nx.path_graph(["a", "b", "c"]), "a", "c").path == ["a", "b", "c"]
 
 
+class Station:
+    """A name that takes all others for its own kind, as careless classes do."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+    def __hash__(self):
+        return hash(("station", self.number))
+
+
+def test_names_of_careless_classes_are_told_from_new_vertices():
+    stations = list(map(Station, range(6)))
+    ring = nx.relabel_nodes(nx.cycle_graph(6), dict(enumerate(stations)))
+    ends = stations[5], stations[2]
+    ways = [stations[v] for v in (5, 4, 3, 2)], [stations[v] for v in (5, 0, 1, 2)]
+    assert all(path in ways for path in enumerate_paths(ring, *ends))
+    assert longest_path(ring, *ends, weight=dict.fromkeys(stations, 2)).weight == 8
+    assert all(path in ways for path in sample_paths(ring, *ends, k=3))
+    assert sum(1 for _ in enumerate_paths(ring)) == count_paths(ring).total == 24
+
+
 def test_a_path_begins_at_its_first_end_also_where_that_is_not_equal_to_itself():
     missing = float("nan")
     graph = nx.path_graph([missing, "b", "c"])
