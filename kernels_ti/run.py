@@ -49,7 +49,8 @@ class Run:
     """The enumeration of one graph on one device, in slices.
 
     Any thread may use a run, but only one at a time. After an exception or an interrupt it cannot go on. Its snapshot
-    stays readable.
+    stays readable. A run without anything to search is finished at once. Cycles of one and two vertices are found when
+    it is made: take them also if it is finished.
 
     Parameters
     ----------

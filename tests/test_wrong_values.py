@@ -83,6 +83,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "memory a text": (lambda: chordless.generate("petersen", memory="x"), OptionError, "memory must be a number"),
     "file none": (lambda: chordless.load_graph(None), GraphError, "loaded by the name of its file or kind"),
     "encoding a number": (lambda: chordless.load_graph("petersen", encoding=3), OptionError, "an encoding is named"),
+    "types a number": (lambda: chordless.overlap_graph("web.net", types=3), OptionError, "types is the name of a file"),
     "memory of a file": (lambda: chordless.load_graph("petersen", memory="1G"), OptionError, "memory must be a number"),
 }
 

@@ -135,6 +135,8 @@ def overlap_graph(web: Any, *, types: str | os.PathLike[str] | None = None, enco
     from chordless.graphs.overlap import overlap_of_links, read_food_web, warning_of_missing_types
 
     if isinstance(web, (str, os.PathLike)):
+        if types is not None and not isinstance(types, (str, os.PathLike)):
+            raise OptionError(f"types is the name of a file, or 'none', not {types!r}")
         read = read_food_web(os.fspath(web), None if types is None else os.fspath(types), encoding)
         for note in read.notes:
             warnings.warn(note, stacklevel=2)
