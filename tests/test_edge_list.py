@@ -270,6 +270,32 @@ def test_an_edge_that_lacks_its_weight_is_no_heading(tmp_path, first):
     assert load(tmp_path / "a.txt", text).graph.names == ("target", "c", "source")
 
 
+@pytest.mark.parametrize(
+    ("text", "is_noted"),
+    [
+        ("4 3\n2 3\n1 3\n1 2\n\n", True),  # METIS: a triangle and a vertex alone
+        ("# from 0\n6 5\n0 1\n1 2\n2 3\n3 0\n0 5\n", True),
+        ("6 5\n0 1\n1 2\n2 3\n3 0\n0 7\n", False),
+        ("6 5\n0 1\n1 2\n2 3\n3 0\n", False),
+        ("# n=4 m=4\n4 3\n2 3\n1 3\n1 2\n", False),
+        ("4 -> 3\n2 -> 3\n1 -> 3\n1 -> 2\n", False),
+    ],
+)
+@pytest.mark.parametrize("large", [False, True])
+def test_a_first_line_that_may_tell_the_numbers_of_vertices_and_edges_is_noted(
+    tmp_path, monkeypatch, text, is_noted, large
+):
+    if large:
+        monkeypatch.setattr(large_list, "LARGE", 0)
+    (tmp_path / "a.txt").write_text(text)
+    loaded = load_graph(str(tmp_path / "a.txt"))
+    assert loaded.graph.m == text.count("\n") - text.count("#") - text.endswith("\n\n")
+    assert len(loaded.notes) == is_noted
+    if is_noted:
+        n, m, line = (6, 5, 2) if "#" in text else (4, 3, 1)
+        assert f"a.txt:{line}: taken for the edge {n} - {m}, although there are {m} edges below" in loaded.notes[0]
+
+
 def test_a_heading_keeps_the_lines_of_errors(tmp_path):
     assert refusal(tmp_path / "a.txt", "u,v\n1,2\n\n2,1\n").startswith("a.txt:4: edge 2 - 1 is already in line 2")
 

@@ -86,6 +86,8 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
     heading, directed, notes = made.heading, made.directed, _notes_of(source, made.comments)
     if large is not None or all(map(INTEGER.fullmatch, made.names)):
         numbers = np.array(made.names, np.int64)[made.pairs] if large is None else made.pairs
+        if heading is None and not directed and notes.size is None:
+            _note_numbers_above(source, numbers, line_of(None))
         ids, ends = _number_integers(source, numbers, notes)
         del numbers
     else:
@@ -173,6 +175,19 @@ def _note_zeros(source: Source, filled: list[tuple[int, str]], rows: list[list[s
             if word[:1] == "0" and canonical(word) != word:
                 note_zeros(source, word, number)
                 return
+
+
+def _note_numbers_above(source: Source, pairs: IntArray, line_of: Callable[[int], int]) -> None:
+    """Note a first line that may be the numbers of vertices and edges, ``n m``, as METIS writes it, and others do."""
+    edges = len(pairs) - 1
+    if edges < 2 or pairs[0, 1] != edges or pairs[1:].min() < 0 or pairs[1:].max() > pairs[0, 0]:
+        return
+    n, first = int(pairs[0, 0]), line_of(0)
+    source.note(
+        f"taken for the edge {n} - {edges}, although there are {quantity(edges, 'edge')} below, between vertices up to "
+        f"{n}; if this line tells their numbers, leave it out or write `# n={n} m={edges}` (METIS is not read)",
+        first,
+    )
 
 
 def _is_edge_without_weight(heading: list[str], names: list[str]) -> bool:
