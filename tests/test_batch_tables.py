@@ -40,6 +40,14 @@ def rows_of(lines):
     return list(csv.DictReader(io.StringIO(stream.getvalue())))
 
 
+@pytest.mark.parametrize("option", ["-o", "--cycles"])
+def test_an_output_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path, option):
+    (tmp_path / "file").touch()
+    output = tmp_path / "file" / "x.csv"
+    ended = chordless("batch", "petersen", option, output, *REFERENCE)
+    assert (ended.returncode, ended.stderr) == (1, f"chordless: error: cannot write {output}: Not a directory\n")
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_table_reads_back_as_the_lines(tmp_path, suffix):
     if suffix == "parquet":

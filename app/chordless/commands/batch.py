@@ -25,9 +25,9 @@ from chordless.commands.batch_output import (
 from chordless.commands.batch_session import run_batch, warn_of_missing_types
 from chordless.commands.parser import Parser
 from chordless.commands.writing import THE_GRAPH, require_other_files
+from chordless.files import writing
 from chordless.protocol.orders import BatchCommand, BatchJob
 from chordless.values import ALL_LIVING, SHORTEST_CYCLE, name_of_input
-from kernels_ti import OptionError
 from kernels_ti.options import require_threads
 
 FORMATS = ("jsonl", "csv", "parquet")
@@ -281,10 +281,8 @@ def act(options: argparse.Namespace) -> int:
         require_parquet()
     require_threads(options.threads)
     for folder in sorted({job.listing for job in jobs if job.listing is not None}):
-        try:
+        with writing(folder):
             os.makedirs(folder, exist_ok=True)
-        except OSError as error:
-            raise OptionError(f"cannot make the folder {folder} for the cycles: {error.strerror}") from error
     if not options.quiet:
         warn_of_missing_types(jobs)
     with lines_file(options) as lines:

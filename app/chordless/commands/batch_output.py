@@ -17,6 +17,7 @@ from typing import Any
 from chordless.batch.jobs import first_number
 from chordless.batch.output import DONE, EARLIER, read_lines
 from chordless.batch.properties import Property
+from chordless.files import writing
 from chordless.protocol.events import BatchFinished
 from chordless.protocol.orders import BatchCommand, BatchJob
 from chordless.words.numbers import lengths_text, seconds_text
@@ -46,6 +47,10 @@ def lines_file(options: argparse.Namespace) -> Iterator[str]:
             yield str(Path(folder, "lines.jsonl"))
         return
     path = lines_path(options)
+    if path != options.output:
+        # The engine would name the file of the lines.
+        with writing(options.output), tempfile.TemporaryFile(dir=PurePath(path).parent):
+            pass
     for there in {path, options.output}:
         if os.path.lexists(there) and not options.resume:
             raise OptionError(f"{there} is there already: --resume keeps what is done, or write to another")
