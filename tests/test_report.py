@@ -255,6 +255,11 @@ def test_the_command_that_repeats_a_run(line):
             "paths x --all-pairs --sample 1000 --seed 0",
         ),
         ({"pick": "longest", "between": ["-x", "-1"], "min_length": 2}, "paths --longest -- x -x -1"),
+        ({"pick": "sample", "limit": 2, "output": "-", "output_format": "jsonl"}, "sample x -k 2 --seed 0 --json"),
+        (
+            {"between": ["1", "2"], "min_length": 2, "output": "-", "output_format": "jsonl"},
+            "paths x 1 2 --list --json",
+        ),
         ({"pick": "sample", "method": "boundary", "output": "d"}, "sample x -k 1000 --seed 0 --method boundary -o d"),
     ],
 )

@@ -47,8 +47,8 @@ def _words(graph: str, asked: Mapping[str, Any]) -> list[str]:
         if _picks(asked):
             best = [] if asked.get("shortest") or asked["pick"] == "sample" else ["--longest"]
             return _line("paths", named, [*every, *best, *_of_pick(asked, "--sample"), *_options(asked)])
-        output = list(_output(asked)) if lists else []
-        return _line("paths", named, [*every, *_options(asked), *(output or (["--list"] if lists else []))])
+        output = [*(["--list"] if asked["output"] == "-" else []), *_output(asked)] if lists else []
+        return _line("paths", named, [*every, *_options(asked), *output])
     if _picks(asked):
         return _line(asked["pick"], [graph], [*_of_pick(asked, "-k"), *_options(asked)])
     return _line("list" if lists else "count", [graph], [*_options(asked), *(_output(asked) if lists else ())])
@@ -113,3 +113,5 @@ def _output(asked: Mapping[str, Any]) -> Iterator[str]:
         yield from _valued("-o", f"{output.rstrip('/')}/")
     elif output != "-":
         yield from _valued("-o", output)
+    elif asked.get("output_format") == "jsonl":
+        yield "--json"
