@@ -30,6 +30,7 @@ def test_graphs_without_edges(n: int) -> None:
         ([(0, 1), (1, 0)], "the edge a - b is there more than once"),
         ([(0, 1), (0, 1)], "the edge a - b is there more than once"),
         ([(0, 3)], r"edge \(0, 3\): a vertex is out of range, the graph has vertices 0 to 2"),
+        (np.array([(1 << 63, 0)], np.uint64), "2,147,483,647 vertices at most, and a vertex of an edge is 9,223,372,"),
         ([(-1, 0)], r"edge \(-1, 0\): a vertex is out of range"),
     ],
 )
