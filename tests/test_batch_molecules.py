@@ -241,3 +241,12 @@ def test_any_line_end_ends_a_molecule(end):
 def test_a_molecule_whose_name_has_a_colon(tmp_path, name):
     (tmp_path / "lib.smi").write_bytes(f"C1CC1\t{name}\nC1CCC1\tother\n".encode())
     assert load_graph(f"{tmp_path}/lib.smi:{name}").graph.n == 3
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_content_tells_an_sdf(tmp_path, monkeypatch, end):
+    block = MOL_BLOCK.format(name="caffeine").replace("\n", end).encode()
+    (tmp_path / "molecules").write_bytes(block)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(block)))
+    for source in (str(tmp_path / "molecules"), "-"):
+        assert load_graph(source).graph.names == ("F1", "F2", "C3", "H4")

@@ -293,7 +293,9 @@ def test_a_first_line_that_may_tell_the_numbers_of_vertices_and_edges_is_noted(
     assert len(loaded.notes) == is_noted
     if is_noted:
         n, m, line = (6, 5, 2) if "#" in text else (4, 3, 1)
-        assert f"a.txt:{line}: taken for the edge {n} - {m}, although there are {m} edges below" in loaded.notes[0]
+        assert (
+            f"a.txt:{line}: taken for an edge, not for the numbers of vertices and edges: {n} {m} (" in loaded.notes[0]
+        )
 
 
 def test_a_heading_keeps_the_lines_of_errors(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import random
 
 import networkx as nx
@@ -62,7 +63,9 @@ def test_a_library_becomes_one_table(tmp_path, capsys):
     library, table = tmp_path / "lib.smi", tmp_path / "rings.csv"
     library.write_text(LIBRARY)
     assert main(["batch", str(library), "--rings", "-o", str(table)]) == 5
-    assert f"13 rings of 5 molecules in {table}, 1 failed" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert f"13 rings of 5 molecules in {table}, 1 failed" in told
+    assert f"{library}:4: RDKit rejects this molecule: " in told
     with open(table, newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["name"] for row in rows] == 2 * ["caffeine"] + 10 * ["cubane"] + ["five"]
@@ -96,6 +99,12 @@ def test_parquet_has_lists_of_indices_and_lengths_are_kept(tmp_path):
 def test_what_the_table_of_rings_cannot_do_is_refused(options, capsys):
     assert main(["batch", "grid:3x3", "--rings", *options]) == 2
     assert "--rings makes one table" in capsys.readouterr().err
+
+
+def test_molecules_of_standard_input_are_called_as_in_any_batch(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"C1CC1 ring\n")))
+    assert main(["batch", "-", "--graph-format", "smiles", "--rings"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("stdin:1,ring,1,3,")
 
 
 def test_other_graphs_have_no_table_of_rings(capsys):

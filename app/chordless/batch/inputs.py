@@ -86,7 +86,7 @@ def read_job(job: BatchJob, limits: Limits, output: str | None = None) -> Iterat
             if job.graph == STANDARD_INPUT and output is not None:
                 keep_lone_graph(loaded, output)
             notes = [(job.graph, note) for note in loaded.notes]
-            yield Chunk(job, (_label(job),), (None,), loaded=loaded, notes=notes)
+            yield Chunk(job, (label_of(job),), (None,), loaded=loaded, notes=notes)
             return
         if job.directed:
             require_direction_unsaid(file_format)
@@ -100,13 +100,14 @@ def read_job(job: BatchJob, limits: Limits, output: str | None = None) -> Iterat
         raise
     except (ChordlessError, MemoryError) as error:
         # An OptionError says that RDKit or scipy is not installed, or that the format is unknown.
-        yield Chunk(job, (_label(job),), (None,), {0: str(error) or "out of memory"})
+        yield Chunk(job, (label_of(job),), (None,), {0: str(error) or "out of memory"})
     except (OSError, EOFError, zlib.error) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        yield Chunk(job, (_label(job),), (None,), {0: f"{_label(job)}: cannot be read: {why}"})
+        yield Chunk(job, (label_of(job),), (None,), {0: f"{label_of(job)}: cannot be read: {why}"})
 
 
-def _label(job: BatchJob) -> str:
+def label_of(job: BatchJob) -> str:
+    """Return what the graph of a job is called in the lines of a batch."""
     return "stdin" if job.graph == STANDARD_INPUT else job.graph
 
 
@@ -116,7 +117,7 @@ def _lone_graph_goes_by_its_file(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         return
     second = next(chunks, None)
     if second is None and len(first.titles) == 1:
-        yield replace(first, titles=(_label(first.job),))
+        yield replace(first, titles=(label_of(first.job),))
         return
     yield first
     if second is not None:
@@ -128,7 +129,7 @@ def _read_molecules(job: BatchJob, stream: IO[bytes], file_format: str) -> Itera
     empty = True
     for some in read_molecules(stream, cast(MoleculeFormat, file_format)):
         empty = False
-        titles = [f"{_label(job)}:{number}" for number in some.numbers]
+        titles = [f"{label_of(job)}:{number}" for number in some.numbers]
         errors = {place: f"{titles[place]}: {message}" for place, message in some.errors.items()}
         notes = [(titles[place], f"{titles[place]}: {problem}") for place, problem in some.problems.items()]
         graphs = ManyGraphs(some.first_vertex, some.first_edge, some.edges.astype(np.int32))
@@ -145,7 +146,7 @@ def _read_graph6(job: BatchJob, stream: IO[bytes], file_format: str) -> Iterator
         first = 0
         for line, text in some.apart:
             yield from _between(job, some, first, line)
-            yield _read_apart(job, f"{_label(job)}:{line}", text)
+            yield _read_apart(job, f"{label_of(job)}:{line}", text)
             empty, first = False, line
         for chunk in _between(job, some, first, None):
             yield chunk
@@ -156,7 +157,7 @@ def _read_graph6(job: BatchJob, stream: IO[bytes], file_format: str) -> Iterator
 
 def _without_graphs(job: BatchJob, what: str) -> Chunk:
     """Return the chunk of an input with a line for each graph that has no line, as a filter leaves it."""
-    return Chunk(job, (), (), notes=[(_label(job), f"{_label(job)}: {what} in it")])
+    return Chunk(job, (), (), notes=[(label_of(job), f"{label_of(job)}: {what} in it")])
 
 
 def _between(job: BatchJob, some: DecodedLines, first: int, last: int | None) -> Iterator[Chunk]:
@@ -171,9 +172,9 @@ def _between(job: BatchJob, some: DecodedLines, first: int, last: int | None) ->
         failed = some.errors[begin:end]
     lines = sorted([*numbers.tolist(), *(line for line, _ in failed)])
     if lines:
-        titles = [f"{_label(job)}:{line}" for line in lines]
+        titles = [f"{label_of(job)}:{line}" for line in lines]
         places = {line: place for place, line in enumerate(lines)} if failed else {}
-        errors = {places[line]: f"{_label(job)}:{line}: {message}" for line, message in failed}
+        errors = {places[line]: f"{label_of(job)}:{line}: {message}" for line, message in failed}
         yield Chunk(job, titles, [None] * len(lines), errors, graphs)
 
 

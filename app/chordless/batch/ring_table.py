@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from chordless.batch.detect import many_format
+from chordless.batch.inputs import label_of
+from chordless.batch.notes import Notes
 from chordless.graphs.load import MOLECULE_FORMATS
 from chordless.graphs.molecules import MoleculeFormat, Molecules, read_molecules
 from chordless.graphs.readers.incoming import Limits, open_input, shown_name
@@ -42,6 +44,7 @@ class RingTable:
     molecules: int = 0
     rings: int = 0
     errors: list[str] = field(default_factory=list)  # of records that hold no molecule, and of files that end too early
+    notes: Notes = field(default_factory=Notes)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Return a row for each ring; an OptionError says that an input is no file of molecules."""
@@ -55,7 +58,7 @@ class RingTable:
         )
 
     def _rows_of(self, job: BatchJob, file_format: MoleculeFormat) -> Iterator[dict[str, Any]]:
-        name = shown_name(job.graph)
+        name = label_of(job)
         try:
             with contextlib.closing(open_input(job.graph, Limits(self.memory))) as stream:
                 for some in read_molecules(stream, file_format):
@@ -74,6 +77,8 @@ class RingTable:
             if place in some.errors:
                 self.errors.append(f"{title}: {some.errors[place]}")
                 continue
+            if place in some.problems:
+                self.notes.take(title, f"{title}: {some.problems[place]}")
             rings = [ring for ring in rings_of(next(parsed), job.max_length) if len(ring.atoms) in lengths]
             self.rings += len(rings)
             for at, ring in enumerate(rings, 1):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -15,44 +14,19 @@ from chordless.batch.counting import Counting, Result, can_be_together
 from chordless.batch.detect import count_graphs
 from chordless.batch.entries import Entry, entries_of, error_line
 from chordless.batch.inputs import LINES_AT_ONCE, Chunk, read_job
+from chordless.batch.notes import Notes
 from chordless.batch.output import BatchFile, encoded
 from chordless.engine.channel import Channel
 from chordless.graphs.readers.incoming import Limits
 from chordless.protocol.events import BatchFinished, BatchProgress, BatchSearching, BatchStarted
 from chordless.protocol.orders import BatchCommand, BatchJob
 from kernels_ti import open_device
-from kernels_ti.errors import quantity
 
 _SECONDS_BETWEEN_REPORTS = 0.1
 _SECONDS_OF_READING = 0.5  # then the graphs that were read are counted, and their lines written
 _SECONDS_OF_COUNTING = 0.2  # inputs, before the start; the rest a tenth of the time
 
 Reason = Literal["complete", "interrupted", "failed"]
-
-_LINE_NUMBER = re.compile(r":[0-9]+(?=: )")
-
-
-@dataclass
-class Notes:
-    """Collects the notes of the readers of many graphs, such as weights that are left out: a line for each kind."""
-
-    _first: dict[str, str] = field(default_factory=dict)  # The first note of each kind
-    _graphs: dict[str, set[str]] = field(default_factory=dict)  # The titles of the graphs with a note of each kind
-
-    def take(self, title: str, note: str) -> None:
-        """Take a note, ``TITLE: what: more`` or ``TITLE:LINE: what: more``; equal texts `what` are one kind."""
-        message = _LINE_NUMBER.sub("", note.removeprefix(title), count=1).removeprefix(": ")
-        kind = message.partition(": ")[0]
-        self._first.setdefault(kind, note)
-        self._graphs.setdefault(kind, set()).add(title)
-
-    def lines(self) -> list[str]:
-        """Return the first note of each kind, with the number of other graphs that have one."""
-        others = {kind: len(graphs) - 1 for kind, graphs in self._graphs.items()}
-        return [
-            f"{note} (and so in {quantity(others[kind], 'other graph')})" if others[kind] else note
-            for kind, note in self._first.items()
-        ]
 
 
 @dataclass

@@ -55,6 +55,7 @@ _GRAPH6_LINE = re.compile(rb"\s*[&:;]?[?-~]+\s*(?:\n|\Z)")
 
 # Formats that the first bytes identify, in the order of the tests.
 _SIGNATURES = (
+    (re.compile(rb"(?:.*\n){3}.*V[23]000[ \t]*(?:\n|\Z)"), "sdf"),
     (re.compile(rb"%%MatrixMarket", re.I), "mtx"),
     (re.compile(rb"(?:%.*\n|\s)*\*(?:vertices|network)", re.I), "pajek"),
     (re.compile(rb"\s*<(?:\?xml|graphml|!--|!DOCTYPE)"), "graphml"),

@@ -182,11 +182,11 @@ def _note_numbers_above(source: Source, pairs: IntArray, line_of: Callable[[int]
     edges = len(pairs) - 1
     if edges < 2 or pairs[0, 1] != edges or pairs[1:].min() < 0 or pairs[1:].max() > pairs[0, 0]:
         return
-    n, first = int(pairs[0, 0]), line_of(0)
+    n = int(pairs[0, 0])
     source.note(
-        f"taken for the edge {n} - {edges}, although there are {quantity(edges, 'edge')} below, between vertices up to "
-        f"{n}; if this line tells their numbers, leave it out or write `# n={n} m={edges}` (METIS is not read)",
-        first,
+        f"taken for an edge, not for the numbers of vertices and edges: {n} {edges} (if they are that, leave the line "
+        f"out or write `# n={n} m={edges}`; METIS is not read)",
+        line_of(0),
     )
 
 
