@@ -57,8 +57,8 @@ def format_to_write(path: str) -> FileFormat:
     suffix = extension_of(path)
     if suffix not in _FORMATS:
         raise OptionError(
-            f"{path}: graphs are not written as {suffix}; a file may end in .txt (an edge list), .g6, .s6, .d6, .col, "
-            ".net, .mtx, .graphml or .gml"
+            f"{path}: graphs are not written as {suffix}; a file may end in .txt (an edge list), .g6, .s6, .col, .net, "
+            ".mtx, .graphml or .gml, a directed graph also in .d6"
         )
     return _FORMATS[suffix]
 
