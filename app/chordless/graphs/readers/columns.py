@@ -22,6 +22,9 @@ _SHOWN = 60
 
 WEIGHTS_UNUSED = "the third column, weights, is not used: every line is an edge"
 
+MULTILINE = "this is a multiline adjacency list of networkx; write_adjlist and write_edgelist write what is read"
+
+_NEIGHBOURS = re.compile("[1-9][0-9]{0,8}")
 _WHOLE_NUMBER = re.compile("-?[0-9]+")
 # What stands for a number that is no weight, ``inf``, ``0x10``, ``1e400``, or for none, ``NA`` and ``?``.
 _NO_WEIGHT = re.compile(r"[-+]?(?:[0-9]|nan$|inf$|infinity$)|n/?a$|none$|null$|\W+$", re.IGNORECASE)
@@ -263,6 +266,8 @@ def fault_of_columns(layout: Layout, rows: list[list[str]]) -> str | None:
     """Return why the first rows are no edges, although they have 2 or 3 columns, such as ``1 -- 2``; else None."""
     if [cell.lower() for cell in rows[0][:2]] == ["id", "label"]:
         return "this is a table of vertices, as Gephi writes it; an edge list has a line `u v` for each edge"
+    if is_multiline(rows):
+        return MULTILINE
     if all(len(cells) > 1 and _is_bracketed(cells) for cells in rows):
         return "an edge list has no brackets around its lines; write `u v`"
     if layout.separator is None and rows[0][0].endswith(":") and layout.columns < 4:
@@ -284,6 +289,18 @@ def fault_of_columns(layout: Layout, rows: list[list[str]]) -> str | None:
                     f"`u v weight`{hint}"
                 )
     return None
+
+
+def is_multiline(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the words of lines are those of a multiline adjacency list of networkx.
+
+    There a vertex stands above its neighbours with their number, and each neighbour has data in braces.
+    """
+    first = next((at for at, words in enumerate(rows) if words[1:] != ["0"]), 0)
+    if len(rows[first]) != 2 or not _NEIGHBOURS.fullmatch(rows[first][1]):
+        return False
+    below = rows[first + 1 : first + 1 + int(rows[first][1])]
+    return bool(below) and all(len(words) > 1 and words[1][0] == "{" and words[-1][-1] == "}" for words in below)
 
 
 def _is_bracketed(cells: list[str]) -> bool:

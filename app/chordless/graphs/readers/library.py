@@ -12,6 +12,7 @@ from xml.parsers import expat
 import numpy as np
 
 from chordless.graphs.readers.attributed import json_graph, table_graph
+from chordless.graphs.readers.columns import MULTILINE, is_multiline
 from chordless.graphs.readers.incoming import SHOWN_STANDARD_INPUT
 from chordless.graphs.readers.source import Parsed, Positions, Source, build_graph, label_names, number_of, readable
 from kernels_ti import Graph
@@ -128,6 +129,9 @@ def read_adjacency_list(source: Source, *, simplify: bool = False) -> Parsed:
     lines = [line.split("#")[0] for line in source.text.split("\n")]
     if all(map(_COLON.match, filter(str.strip, lines))):
         lines = [_COLON.sub(r"\1", line, count=1) for line in lines]
+    rows = [words for line in lines if (words := line.split())]
+    if rows and is_multiline(rows):
+        raise source.error(MULTILINE)
     with readable(source, "adjacency list"):
         arcs = nx.parse_adjlist(lines, create_using=nx.MultiDiGraph)
     if not len(arcs):
