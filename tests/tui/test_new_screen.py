@@ -35,6 +35,13 @@ from tui.pilots import LARGE, SIZES, SMALL, drive, text_of, until
 FAIR = CycleRange(3.5e8, 3e8, 4e8)
 
 
+def weights_of(folder, names):
+    """Write a weight for each of these vertices."""
+    path = folder / "weights.tsv"
+    path.write_text("".join(f"{name}\t1\n" for name in names))
+    return path
+
+
 @pytest.fixture(autouse=True)
 def probed(monkeypatch):
     return answer_probes(monkeypatch)
@@ -256,25 +263,49 @@ def check_kept_for_the_graph(row, words, of_another):
     fill(SMALL, other, settings=settings, graph="petersen")
 
 
-def test_the_lightest_even_cycle_is_asked_for_by_its_weights():
+def test_the_lightest_even_cycle_is_asked_for_by_its_weights(tmp_path):
+    file = weights_of(tmp_path, load_graph("grid:3x3").graph.names)
+
     async def steps(pilot):
         screen = pilot.app.screen
         assert not screen.query_one("#row-weight").display
         screen.query_one("#what", Choice).choose("shortest")
         await until(pilot, lambda: screen.query_one("#row-weight").display)
         assert screen.query_one("#min-length", Input).placeholder == "4"
-        await put(pilot, "#weight", "length")
+        await put(pilot, "#weight", str(file))
         screen.query_one("#parity", Choice).choose("even")
         await until(pilot, lambda: said(pilot.app, "#status").startswith("Draw one of the lightest even"))
         await pilot.press("ctrl+r")
+        await until(pilot, lambda: pilot.app.command is not None)
 
     command = fill(SMALL, steps, graph="grid:3x3").command
-    assert (command.pick, command.shortest, command.weight, command.parity) == ("longest", True, "length", "even")
+    assert (command.pick, command.shortest, command.weight, command.parity) == ("longest", True, str(file), "even")
     check_kept_for_the_graph(
         "#row-weight",
         "lightest even chordless cycles in grid:3x3",
         "Draw one of the shortest even chordless cycles in petersen",
     )
+
+
+def test_weights_that_a_graph_has_not_are_told_before_the_start(tmp_path):
+    file = weights_of(tmp_path, load_graph("grid:3x3").graph.names[1:])
+
+    async def steps(pilot):
+        screen = pilot.app.screen
+        screen.query_one("#what", Choice).choose("longest")
+        await put(pilot, "#weight", "lenght")
+        fault = "there is no such file, and no such attribute: the edges of grid:3x3 have no attributes"
+        await until(pilot, lambda: beside(pilot.app, "weight") == f"! {fault}")
+        assert (said(pilot.app, "#status"), screen.query_one("#start").disabled) == (f"! Weights: {fault}", True)
+        # A start that comes at once waits for the weights.
+        screen.query_one("#weight", Input).value = str(file)
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "no weight" in beside(pilot.app, "weight"))
+        assert pilot.app.command is None
+        screen.query_one("#what", Choice).choose("count")
+        await until(pilot, lambda: said(pilot.app, "#status").startswith("Count all"))
+
+    fill(SMALL, steps, graph="grid:3x3")
 
 
 @pytest.mark.slow

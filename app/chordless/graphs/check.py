@@ -1,4 +1,4 @@
-"""Size of a graph while its name is being typed: at once, and in bounded time."""
+"""Size of a graph while its name is being typed: at once, and in bounded time; and whether it has weights."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chordless.graphs import generators
 from chordless.graphs.families import LARGEST_NETWORKX_SIZE, LARGEST_SIZE
-from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.graphs.load import LoadedGraph, load_graph, read_weight_file
 from chordless.graphs.readers.incoming import Limits
 from chordless.values import SHORTEST_CYCLE
 from kernels_ti import GraphError
@@ -87,6 +87,18 @@ def check_overlap(web: str, types: str | None) -> GraphFacts:
     read = read_food_web(web, types)
     note = "no .clu beside it: every vertex counts as living, detritus too" if read.lacks_types else ""
     return GraphFacts.of(LoadedGraph(read.overlap, web), note)
+
+
+def check_weights(loaded: LoadedGraph, name: str) -> None:
+    """Raise a ChordlessError with the message of the engine if a file or an attribute gives a graph no weights.
+
+    A large file is not looked into.
+    """
+    from chordless.graphs.attribute_weights import weights_asked_for
+
+    if _too_large(name) is None:
+        data, _ = weights_asked_for(loaded, loaded.title, name)
+        read_weight_file(name, loaded.graph, data=data, graph_file=loaded.title)
 
 
 def is_food_web(path: str) -> bool:

@@ -74,7 +74,7 @@ LENGTHS = (
     Field("max_length", "Longest", any_cycle_length, "any", "vertices at most"),
     Field("limit", "Stop after", positive, "all", "of them found"),
 )
-WEIGHTS = (Field("weight", "Weights", str, "none", "file or attribute"),)
+WEIGHTS = Field("weight", "Weights", str, "none", "file or attribute")
 RESOURCES = (
     Field("threads", "Threads", positive, "all", "of the CPU"),
     Field("memory", "Memory", size, "half of free", "such as 512M or 2G"),

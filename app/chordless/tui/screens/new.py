@@ -43,6 +43,7 @@ from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.tui.widgets.graph_preview import GraphPreview
 from chordless.tui.widgets.graph_source import EXAMPLE, GraphSource, kind_of
 from chordless.tui.widgets.recent_runs import RecentRuns
+from chordless.tui.widgets.weights_row import WeightsRow
 from chordless.values import positive
 from kernels_ti import ChordlessError
 from kernels_ti.choices import PARITIES
@@ -71,7 +72,7 @@ _GROWTH = (
     ("paper", "at one end, as in the paper"),
 )
 _NOT_KEPT = f"none: a run on {WITHOUT_FOLDER} is not kept"
-_FIELDS = {field.name: field.label for field in (*ENDS, *WEIGHTS, *LENGTHS, *RESOURCES)} | {"directory": "Run folder"}
+_FIELDS = {field.name: field.label for field in (*ENDS, WEIGHTS, *LENGTHS, *RESOURCES)} | {"directory": "Run folder"}
 _LABELS = {"what": "Find", "expansion": "Paths grow", **_FIELDS}
 
 
@@ -109,7 +110,8 @@ class NewScreen(PreviewedForm):
                 yield from _rows_of(ENDS, last)
                 with FormLine("Find"):
                     yield Choice(_WHAT, last.find, id="what")
-                yield from _rows_of((*WEIGHTS, *LENGTHS[:2]), last)
+                yield WeightsRow(last.weight)
+                yield from _rows_of(LENGTHS[:2], last)
                 with FormLine("Vertices"):
                     yield Choice(_PARITY, last.parity, id="parity")
                 yield from _rows_of(LENGTHS[2:], last)
@@ -183,11 +185,10 @@ class NewScreen(PreviewedForm):
 
     def action_start(self) -> None:
         """Start the run. If a field is wrong, move the focus there."""
-        source = self.query_one(GraphSource)
         fault = self._first_fault()
         if fault is not None:
             self.query_one(f"#{fault[0]}").focus()
-        elif source.is_known:
+        elif self._is_known:
             self._begin()
         else:
             self._asked_to_start = self._choices()
@@ -232,14 +233,20 @@ class NewScreen(PreviewedForm):
         self.call_after_refresh(self._show_status)
 
     @on(GraphSource.Checked)
+    @on(WeightsRow.Checked)
     def _checked(self) -> None:
         self._show_status()
-        if self._asked_to_start is not None and self.query_one(GraphSource).is_known:
+        if self._asked_to_start is not None and self._is_known:
             asked, self._asked_to_start = self._asked_to_start, None
             choices = self._choices()
             # What was changed since is not what the user asked to start; another reading may have been found to fit.
             if replace(asked, source=choices.source) == choices:
                 self.action_start()
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether the graph and its weights were read, with or without success."""
+        return self.query_one(GraphSource).is_known and self.query_one(WeightsRow).is_known
 
     def _choices(self) -> LastChoices:
         question = self.query_one(GraphSource).question
@@ -262,9 +269,12 @@ class NewScreen(PreviewedForm):
     def _first_fault(self) -> tuple[str, str] | None:
         """Return the id of the first wrong field, and the message for the foot of the form."""
         source, choices = self.query_one(GraphSource), self._choices()
-        facts = source.facts
+        facts, weights = source.facts, self.query_one(WeightsRow)
+        weights.look(facts.loaded if facts is not None and source.is_known and choices.is_best else None)
         faults = self._faults_of_ends(choices)
         faults |= faults_of(choices, facts.n, facts.shortest) if facts is not None else faults_of(choices)
+        if weights.fault is not None:
+            faults[WEIGHTS.name] = weights.fault
         for name in _FIELDS:
             self.query_one(f"#row-{name}", FormRow).show_fault(faults.get(name))
         kept_in = f"in {with_home(self._place(choices))}"
