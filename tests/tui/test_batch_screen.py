@@ -75,14 +75,14 @@ def test_a_batch_has_the_columns_that_it_has_values_for(folder):
     async def steps(pilot, screen):
         app = pilot.app
         assert heading(app)[3:] == ["n", "m", "cycles", "longest", "holes", "error"]
-        assert "8      234" in text_of(app)
+        assert "8     234" in text_of(app)
         screen.sort_by("holes")
         await pilot.press("o")
         await until(pilot, lambda: screen._sorted_by == "")
         with open(folder / "out.jsonl", "ab") as stream:
             stream.write(line("web.net", interval=False))
         await until(pilot, lambda: heading(app)[-4:] == ["interval", "holes", "seconds", "error"])
-        assert "no      234   0.2500" in text_of(app)
+        assert "no     234   0.2500" in text_of(app)
 
     watch(steps, LARGE, batch="out.jsonl")
 
@@ -103,8 +103,11 @@ def test_columns_that_do_not_fit_are_left_out_but_what_was_asked_stays(written, 
     async def steps(pilot, screen):
         assert heading(pilot.app) == columns
         with open(written, "ab") as stream:
-            stream.write(line("web.net", interval=False))
+            stream.write(line("holes.net", interval=False))
         await until(pilot, lambda: heading(pilot.app) == of_webs)
+        table = screen.query_one(BatchTable)
+        cells = [text for text, _ in table.parts(table._lines.read(100, 101)[0], table._room)]
+        assert "holes.net" in [cell.strip() for cell in cells]
 
     watch(steps, (width, 24), batch=str(written))
 

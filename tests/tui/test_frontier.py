@@ -70,6 +70,12 @@ def test_what_is_said_about_the_frontier(state, words):
 
 def test_nothing_is_said_of_a_run_without_paths():
     assert frontier_words(RunState()) == ("",)
+    assert frontier_words(RunState(phase="finished", reason="limit")) == ("",)
+
+
+def test_of_a_search_that_ended_before_its_first_report_it_is_said_that_no_path_waits():
+    done = RunState(phase="finished", reason="complete", paths=52)
+    assert frontier_words(done) == ("No path waits any more.", "No path waits any more")
 
 
 ALONG = RunState(

@@ -120,6 +120,8 @@ def test_each_processor_has_a_bar_while_a_run_is_at_work(monkeypatch, load, heig
         await pilot.pause()
         assert text_of(app).split() == ([] if height == 1 else ["no", "run", "is", "at", "work"])
         meter.watch_run(is_at_work=True)
+        await pilot.pause()
+        assert not text_of(app).split(), "the load is not known yet"
         meter.look()
         await pilot.pause()
         assert [line.rstrip() for line in text_of(app).splitlines()[:height]] == lines

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunSummary
 from chordless.tui.widgets.recent_runs import RecentRuns
 from textual.app import App
@@ -50,3 +51,17 @@ def test_a_run_takes_one_line(width):
     assert heading.strip() == "Recent runs"
     assert len(lines) == 3
     assert all(("2,081,558,863" in line or "2.08 G" in line) and "gnp:100" in line for line in lines)
+
+
+def test_of_a_name_without_room_the_end_is_shown_too():
+    graph = "webs/" + "caribbean-reef-" * 3 + "small.net"
+    command = RunCommand(graph, 1.0, method="boundary")
+
+    async def steps(pilot):
+        recent = pilot.app.query_one(RecentRuns)
+        recent.runs = [replace(RUN, graph=graph), replace(RUN, path=Path("other"), graph=graph, command=command)]
+        recent._fill()
+        await pilot.pause()
+        return [line.split()[1:-2] for line in text_of(pilot.app).splitlines()[1:3]]
+
+    assert drive(Stage(), (42, 20), steps) == [["caribbean-re…ef-small.net"], ["caribbean-re…et,", "boundary"]]

@@ -113,6 +113,7 @@ def test_two_runs_of_one_graph_are_told_apart():
     assert row(output_format="parts", min_length=5, limit=1000) == "grid:3x4, list, from 5, up to 1,000"
     assert row(min_length=6, max_length=6) == "grid:3x4, length 6"
     assert row(parity="odd", min_length=5) == "grid:3x4, odd, from 5"
+    assert row(pick="longest", shortest=True, weight="w.txt", parity="odd") == "grid:3x4, lightest, odd"
     assert when(time.time()).count(":") == 2
 
 

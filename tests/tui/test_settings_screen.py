@@ -9,7 +9,7 @@ from chordless.runs.elsewhere import noted_folders
 from chordless.tui.app import ChordlessApp
 from chordless.tui.settings import Settings, default_runs_folder, load_settings, settings_path
 from chordless.tui.widgets.choice import Choice, PickList
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from tui.new_form import Recorder
 from tui.pilots import LARGE, SMALL, drive, text_of, until
@@ -83,7 +83,8 @@ def test_a_wrong_value_is_told_and_not_taken():
         field = screen.query_one("#memory", Input)
         field.focus()
         await pilot.press(*"much")
-        await until(pilot, lambda: "! 'much' is not a size" in text_of(app))
+        fault = "! 'much' is not a size: bytes, or 256M, 1.5GiB"
+        await until(pilot, lambda: " ".join(str(screen.query_one("#key-help", Static).content).split()) == fault)
         field = screen.query_one("#runs-folder", Input)
         field.focus()
         field.value = "/proc/runs"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, Literal
 
+from chordless.graphs.generators import is_spec
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.events import (
     GROWING,
@@ -39,6 +41,11 @@ ENDINGS: dict[Reason, str] = {
 """Why a search finished, in words."""
 
 Phase = Literal["starting", "running", "paused", "finished", "failed", "lost"]
+
+
+def graph_name(graph: str) -> str:
+    """Return a short name of a graph: a spec, or the name of a file without its folder."""
+    return graph if is_spec(graph) else os.path.basename(graph) or graph
 
 
 @dataclass(frozen=True)
@@ -265,7 +272,7 @@ class _Fold:
         self._values |= {"notes": tuple(event.notes), "reason": None, "error": None}
         self._say(
             time,
-            f"{'resumed' if again else 'search began'}: {graph} on {event.arch} ({event.device})",
+            f"{'resumed' if again else 'search began'}: {graph_name(graph)} on {event.arch} ({event.device})",
         )
 
     def _finish(self, time: float, event: Finished) -> None:

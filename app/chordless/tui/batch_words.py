@@ -87,7 +87,7 @@ COLUMNS = (
     Column("cycles", 11, lambda line: line.cycles),
     Column("longest", 8, lambda line: line.longest),
     Column("interval", 9, lambda line: line.interval, is_question=True, is_optional=True),
-    Column("holes", 8, lambda line: line.holes),
+    Column("holes", 7, lambda line: line.holes),
     Column("seconds", 8, lambda line: line.seconds, 4, is_optional=True),
 )
 

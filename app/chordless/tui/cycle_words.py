@@ -9,8 +9,8 @@ from chordless.cycles.heat import Heat
 from chordless.cycles.index import CycleIndex, Order
 from chordless.cycles.read import row_words
 from chordless.protocol.orders import USUAL_SAMPLE
-from chordless.runs.state import RunState
-from chordless.tui.run_words import graph_name, picked_word
+from chordless.runs.state import RunState, graph_name
+from chordless.tui.run_words import picked_word
 from chordless.words.numbers import bytes_text, share_text
 from kernels_ti import Graph
 from kernels_ti.errors import quantity

@@ -28,6 +28,19 @@ def cut(text: str, width: int, *, ascii_only: bool) -> str:
     return text if cell_len(text) <= width else set_cell_size(text, max(width - len(ellipsis), 0)) + ellipsis
 
 
+def cut_inside(text: str, width: int, *, ascii_only: bool) -> str:
+    """Return a text in `width` cells; an ellipsis stands for a part inside that has no room."""
+    ellipsis = "..." if ascii_only else "…"
+    room = width - len(ellipsis)
+    if cell_len(text) <= width or room < 2:
+        return cut(text, width, ascii_only=ascii_only)
+    end = room // 2
+    tail = text[-end:]
+    while cell_len(tail) > end:
+        tail = tail[1:]
+    return set_cell_size(text, room - cell_len(tail)) + ellipsis + tail
+
+
 def sentence(text: str) -> str:
     """Return a text that begins with a capital letter."""
     return text[:1].upper() + text[1:]

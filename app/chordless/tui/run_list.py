@@ -10,8 +10,9 @@ from typing import Any
 
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunStage, RunSummary
+from chordless.runs.state import graph_name
 from chordless.tui.marks import Mark
-from chordless.tui.run_words import graph_name, level_words, picked_word, search_words
+from chordless.tui.run_words import level_words, picked_word, search_words
 from chordless.tui.tile_words import waiting_words
 from chordless.values import SHORTEST_CYCLE
 from chordless.words.numbers import bytes_text, paths_text, seconds_text, share_text, size_text
@@ -90,9 +91,12 @@ _QUESTION = (
 
 def title(run: RunSummary) -> str:
     """Return a short name of the graph, and what was picked of it."""
-    name = graph_name(run.graph)
-    word = picked_word({"pick": run.pick} if run.command is None else asdict(run.command))
+    name, word = graph_name(run.graph), _picked(run)
     return f"{word} of {name}" if word else name
+
+
+def _picked(run: RunSummary) -> str:
+    return picked_word({"pick": run.pick} if run.command is None else asdict(run.command))
 
 
 def thing_of_run(run: RunSummary) -> str:
@@ -101,9 +105,9 @@ def thing_of_run(run: RunSummary) -> str:
 
 
 def row_title(run: RunSummary) -> str:
-    """Return the title, and what tells the run from a plain count of the same graph: ``grid:7x10, boundary``."""
+    """Return the graph, and what tells the run from a plain count of it: ``grid:7x10, boundary``."""
     differences = [] if run.command is None else _differences(run, run.command)
-    return ", ".join([title(run), *differences])
+    return ", ".join([graph_name(run.graph), *filter(None, [_picked(run)]), *differences])
 
 
 def counted_before(runs: Iterable[RunSummary], question: RunCommand) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from chordless.graphs.generators import is_spec
-from chordless.runs.state import ENDINGS, RunState
+from chordless.runs.state import ENDINGS, RunState, graph_name
 from chordless.tui.marks import Mark, sentence
 from chordless.values import SHORTEST_CYCLE, SHORTEST_PATH
 from chordless.words.cycle_range import CycleRange
@@ -30,7 +28,8 @@ _PHASES = {
 def phase_words(state: RunState) -> Mark:
     """Return glyph, word and colour for the phase of a run."""
     if compiles(state):
-        return Mark("…", "compiling, once", "$text-accent")
+        # Wider bit rows, and a long search, have kernels of their own.
+        return Mark("…", "compiling kernels" if state.paths else "compiling, once", "$text-accent")
     if seeks(state):
         return Mark("…", "seeking an order", "$text-accent")
     if state.phase != "finished":
@@ -100,11 +99,6 @@ def graph_and_device(state: RunState, gap: str, room: int) -> str:
     choices = ([degree, device] if device else [degree], [degree], [size], [name])
     texts = ["".join(gap + text for text in choice) for choice in choices]
     return next((text for text in texts if len(text) <= room), texts[-1])
-
-
-def graph_name(graph: str) -> str:
-    """Return a short name of a graph: a spec, or the name of a file without its folder."""
-    return graph if is_spec(graph) else os.path.basename(graph) or graph
 
 
 def without_name(message: str, name: str) -> str:

@@ -14,10 +14,9 @@ from textual.app import App
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, resume_line
 from chordless.runs.mailbox import is_at_work
-from chordless.runs.state import RunState
+from chordless.runs.state import RunState, graph_name
 from chordless.tui.feeds import Batch, EngineFeed, Feed, FollowFeed, ReplayFeed
 from chordless.tui.messages import OpenRun, ReplayRun, RunChanged, RunNews, StartRun
-from chordless.tui.run_words import graph_name
 from chordless.tui.settings import Settings, save_settings
 from chordless.words.cycle_range import CycleRange
 from kernels_ti import ChordlessError, EngineError, child

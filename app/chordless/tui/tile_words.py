@@ -169,7 +169,8 @@ def memory_tile(state: RunState) -> TileWords:
     elif on_gpu:
         notes.append(f"{bytes_text(other)} of the host")
     elif state.states is None:
-        notes.append(f"{bytes_text(other)} of records")
+        # What is set aside for records is used, and so counted, only as they come.
+        notes.append(f"{'room for ' * (other > used)}{bytes_text(other)} of records")
     short = f"memory {bytes_text(used)}"
     return TileWords(bytes_text(used), tuple(notes), short + (f" of {bytes_text(budget)}" if budget else ""), (short,))
 
@@ -197,7 +198,8 @@ def checkpoint_tile(state: RunState) -> TileWords:
     # An engine that was killed has saved nothing at its end.
     is_lost = state.phase in ("failed", "lost") and age > 0
     value = now if age < 1 and not is_lost else f"{rough_seconds(age) if age >= 1 else seconds_text(age)} {when}"
-    return TileWords(value, notes, f"last checkpoint {value}", (f"checkpoint {value}", f"saved {value}"))
+    unsaved = (f"{seconds_text(age)} not saved",) if when != "ago" and value != now else ()
+    return TileWords(value, notes, f"last checkpoint {value}", (f"checkpoint {value}", f"saved {value}", *unsaved))
 
 
 def estimate_tile(state: RunState) -> TileWords:

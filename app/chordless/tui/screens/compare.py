@@ -22,7 +22,7 @@ from chordless.protocol.events import Event, Progress
 from chordless.protocol.recording import recorded
 from chordless.runs import mailbox
 from chordless.runs.directory import RunDirectory
-from chordless.runs.state import RunState
+from chordless.runs.state import RunState, graph_name
 from chordless.tui import run_words, tile_words
 from chordless.tui.actions import SCROLLING, bindings_of
 from chordless.tui.run_list import ASKED
@@ -273,7 +273,7 @@ def _searched(state: RunState) -> tuple[str, ...]:
 
 
 def _graph(state: RunState) -> tuple[str, ...]:
-    return f"{state.graph}  {size_text(state.n, state.m)}", state.graph, run_words.graph_name(state.graph)
+    return f"{state.graph}  {size_text(state.n, state.m)}", state.graph, graph_name(state.graph)
 
 
 def _both(first: RunState, second: RunState) -> str:

@@ -14,8 +14,9 @@ from textual.widgets import Button, Label
 
 from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
+from chordless.runs.state import graph_name
 from chordless.tui.batch_session import BatchSession
-from chordless.tui.run_words import graph_name, stop_now_words
+from chordless.tui.run_words import stop_now_words
 from chordless.tui.screens.question import AnswerT, Dialog
 from chordless.tui.session import DETACHED_LOG, RunSession, go_on_detached
 from kernels_ti import ChordlessError, EngineError

@@ -17,7 +17,7 @@ from textual.events import Resize, ScreenResume
 from textual.widget import Widget
 from textual.widgets import Static
 
-from chordless.runs.state import RunState
+from chordless.runs.state import RunState, graph_name
 from chordless.tui import run_words, tile_words
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import ReplayRun, RunChanged, ShowLength
@@ -167,9 +167,7 @@ class RunScreen(RunKeys):
         elif session.owns_engine:
             self._ask(_STOPPING, session.feed.stop)
         else:
-            self.ask(
-                AskStop(run_words.graph_name(self._newest.graph)), partial(self._ask, _STOPPING, session.feed.stop)
-            )
+            self.ask(AskStop(graph_name(self._newest.graph)), partial(self._ask, _STOPPING, session.feed.stop))
 
     def action_checkpoint(self) -> None:
         """Write a checkpoint now."""

@@ -17,12 +17,12 @@ from textual.worker import get_current_worker
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
-from chordless.runs.state import RunState
+from chordless.runs.state import RunState, graph_name
 from chordless.tui.actions import key_of
 from chordless.tui.messages import RunChanged
 from chordless.tui.outlook import Outlook, can_be_planned, outlook_along
 from chordless.tui.run_form import boundary_of, wave_of
-from chordless.tui.run_words import graph_name, time_left
+from chordless.tui.run_words import time_left
 from chordless.tui.screens.page import Page
 from chordless.tui.screens.question import Question
 from kernels_ti import ChordlessError

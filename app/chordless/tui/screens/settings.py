@@ -120,6 +120,7 @@ class SettingsScreen(Page):
         faults = self._faults()
         for row in self.query(FormRow):
             row.show_fault(faults.get(row.name or ""))
+        self._show_help()
 
     @on(Input.Blurred)
     def _take(self) -> None:
@@ -160,8 +161,13 @@ class SettingsScreen(Page):
         return f"{shown:<{_KEYS_WIDTH}} {action.title:<{_TITLE_WIDTH}} {action.screen}".replace("[", r"\[")
 
     @on(OptionList.OptionHighlighted, "#keys")
-    def _show_help(self, event: OptionList.OptionHighlighted) -> None:
-        self.query_one("#key-help", Static).update(BY_ID[str(event.option_id)].help)
+    def _show_help(self) -> None:
+        """Tell what the chosen key does, or what is wrong with a field: beside it there is room for a part."""
+        faults, chosen = self._faults(), self.query_one("#keys", PickList).highlighted_option
+        line = self.query_one("#key-help", Static)
+        line.set_class(bool(faults), "-wrong")
+        helped = "" if chosen is None else BY_ID[str(chosen.id)].help
+        line.update("! " + "; ".join(faults.values()) if faults else helped)
 
     @on(OptionList.OptionSelected, "#keys")
     def _ask_key(self, event: OptionList.OptionSelected) -> None:

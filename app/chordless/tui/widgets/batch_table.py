@@ -11,7 +11,7 @@ from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.line_table import LineTable
 
 _STATUS_WIDTH = 12
-_LEAST_GRAPH_WIDTH = 8
+_LEAST_GRAPH_WIDTH = 9
 _MOST_GRAPH_WIDTH = 44
 _ERROR_WIDTH = 40
 

@@ -64,7 +64,8 @@ class FrontierView(Picture):
         has_axis = height >= _LINES_WITH_AXIS
         now = _NOW if width >= _COLUMNS_WITH_NOW and self._state.waiting_by_length else 0
         columns = width - _MARGIN - now
-        area = min(max((height - 2) // 4, 1), _HIGHEST_AREA)
+        # Where no report told of waiting paths, the strip has the room of their number.
+        area = min(max((height - 2) // 4, 1), _HIGHEST_AREA) if self._state.frontier_course.peak else 0
         rows = height - 1 - area - has_axis
         strips += self._area(columns, area, width)
         strips += self._heat(columns, rows, now, width)
@@ -121,7 +122,8 @@ class FrontierView(Picture):
         end = seconds_text(self._state.seconds)
         room = columns - len(end) - 4
         looked_at = f"{self._state.step}s of each length looked at, over time"
-        labels = (f"above: how many wait; below: {looked_at}", looked_at, "looked at, by length", "")
+        above = (f"above: how many wait; below: {looked_at}",) if self._state.frontier_course.peak else ()
+        labels = (*above, looked_at, "looked at, by length", "")
         middle = next(label for label in labels if len(label) < room or not label)
         text = f"{'':>{_MARGIN}}{'0 s':<4}{middle:^{room}}{end}"
         beside = f"{'wait now':>{now}}" if now else ""
@@ -202,7 +204,8 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
     if state.states is not None:
         return _boundary_words(state)
     if not course.peak:
-        return ("",)
+        words = f"No {state.step} waits any more"
+        return (f"{words}.", words) if state.phase == "finished" and state.reason == "complete" else ("",)
     most, when = short_number(course.peak), f"after {seconds_text(course.peak_seconds)}"
     # A search at both ends begins with pairs that wait as paths do. Of T, the paths looked at, are only some of them.
     waiting = state.waiting_by_length

@@ -74,7 +74,7 @@ class GraphSource(Vertical):
             "Types",
             "",
             empty="beside it",
-            help="a .clu: what is living",
+            help="what is living",
             suggester=GraphSuggester(specs=False),
         )
         yield GraphPanel(self._recent, self._folder)

@@ -110,6 +110,7 @@ class LoadMeter(Widget):
             if is_at_work:
                 # The next look tells the load from now on.
                 machine_load()
+                self.refresh()
             else:
                 self.look()
 
@@ -127,7 +128,7 @@ class LoadMeter(Widget):
         """Return one line: of a higher meter the CPU, the part of the run in it, and the GPUs; else CPU and GPUs."""
         width, height = self.size
         cores, gpus = self._load.cores, self._load.gpus
-        if height > 1 and not cores:
+        if height > 1 and not self._is_watching:
             # On two lines: the tile may be narrow.
             words = self.get_component_rich_style("load--words")
             rows = [[Segment("no run is", words)], [Segment("at work", words)]]

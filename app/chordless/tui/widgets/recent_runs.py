@@ -15,9 +15,9 @@ from textual.widgets.option_list import Option
 
 from chordless.runs.elsewhere import noted_folders
 from chordless.runs.history import RunSummary, list_runs
-from chordless.tui.marks import cut
+from chordless.tui.marks import cut_inside
 from chordless.tui.messages import OpenRun
-from chordless.tui.run_list import STAGES, row_title, thing_of_run, title, when
+from chordless.tui.run_list import STAGES, row_title, thing_of_run, when
 from chordless.tui.widgets.choice import PickList
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.words.numbers import short_number
@@ -76,20 +76,17 @@ class RecentRuns(Vertical):
             room = max(self.size.width - _SHORT_COUNT - 1, 1)
             about = count if len(count) <= _SHORT_COUNT - 2 else short_number(run.cycles)
             glyph = state.split()[0]
-            line = cut(f"{glyph} {_name(run, room - len(glyph) - 1)}", room, ascii_only=is_ascii(self))
-            return Text(f"{line[:room]:<{room}} {about:>{_SHORT_COUNT - 1}}", no_wrap=True, overflow="ellipsis")
-        name = f"{_name(run, _GRAPH_WIDTH):<{_GRAPH_WIDTH}}"
+            line = f"{glyph} {self._fitted(run, room - len(glyph) - 1)}"
+            return Text(f"{line:<{room}} {about:>{_SHORT_COUNT - 1}}", no_wrap=True, overflow="ellipsis")
+        name = f"{self._fitted(run, _GRAPH_WIDTH):<{_GRAPH_WIDTH}}"
         things = f"{thing_of_run(run)}{' ' if run.cycles == 1 else 's'}"
         line = f"{state:<{_STATE_WIDTH}} {name} {count:>{_COUNT_WIDTH}} {things}  {when(run.began)}"
         return Text(line, no_wrap=True, overflow="ellipsis")
+
+    def _fitted(self, run: RunSummary, room: int) -> str:
+        return cut_inside(row_title(run), max(room, 0), ascii_only=is_ascii(self))
 
     @on(OptionList.OptionSelected)
     def _open(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         self.post_message(OpenRun(Path(str(event.option_id))))
-
-
-def _name(run: RunSummary, room: int) -> str:
-    """Return what tells the run from others of its graph, or where that does not fit, the graph alone."""
-    name, is_of_paths = row_title(run), thing_of_run(run) == "path"
-    return name if len(name) <= room else title(run) + " paths" * is_of_paths

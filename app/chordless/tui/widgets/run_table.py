@@ -11,7 +11,7 @@ from textual.events import Click
 from textual.message import Message
 
 from chordless.runs.history import RunSummary
-from chordless.tui.marks import cut
+from chordless.tui.marks import cut, cut_inside
 from chordless.tui.run_list import STAGES, Column, columns_for
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.line_table import LineTable
@@ -67,7 +67,9 @@ class RunTable(LineTable[RunSummary]):
         cells = []
         for text, column in zip(texts, columns, strict=True):
             width = column.width + left * (column.name == "graph")
-            text = cut(text, width, ascii_only=is_ascii(self))
+            # Long names often differ at their ends, and what was asked for stands there.
+            fitted = cut_inside if column.name == "graph" else cut
+            text = fitted(text, width, ascii_only=is_ascii(self))
             blanks = " " * (width - cell_len(text))
             cells.append(f" {blanks}{text} " if column.is_number else f" {text}{blanks} ")
         return cells
