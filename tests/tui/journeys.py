@@ -170,6 +170,10 @@ JOURNEYS = {
         Step("light", ("k", "Enter"), shows=("solarized-light",)),
         Step("closed", ("q",), shows=("New", "Start")),
     ),
+    "early": (
+        Step("typed", text="chordless", shell=True, shows=("$ chordless",)),
+        Step("settings", ("F3",), shows=("Theme", "Keys: Enter changes one")),
+    ),
     "palette": (
         _START,
         Step("palette", ("C-p",), shows=("Search for commands",)),

@@ -138,6 +138,21 @@ def test_letters_right_after_tab_go_to_the_field_that_then_has_the_focus(back):
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
+def test_a_key_right_after_a_function_key_is_for_the_screen_that_this_shows():
+    async def steps(pilot):
+        app = pilot.app
+        field = app.screen.query_one("#graph", Input)
+        await until(pilot, lambda: app.focused is field)
+        await pilot.press("x")
+        app.simulate_key("f3")
+        app.simulate_key("q")
+        await until(pilot, lambda: app.current_mode == "new")
+        await pilot.pause()
+        assert (app.current_mode, field.value) == ("new", "x")
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
 @pytest.mark.slow
 def test_q_closes_what_is_on_top():
     async def steps(pilot):
