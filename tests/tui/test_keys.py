@@ -15,6 +15,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Input
 
 from tui.batch_screens import watch
+from tui.new_form import Recorder
 from tui.pilots import SMALL, drive, text_of, until
 
 
@@ -138,19 +139,31 @@ def test_letters_right_after_tab_go_to_the_field_that_then_has_the_focus(back):
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
-def test_a_key_right_after_a_function_key_is_for_the_screen_that_this_shows():
+def test_the_first_key_may_be_a_function_key_and_the_next_one_is_for_the_screen_that_it_shows():
     async def steps(pilot):
         app = pilot.app
         field = app.screen.query_one("#graph", Input)
         await until(pilot, lambda: app.focused is field)
-        await pilot.press("x")
         app.simulate_key("f3")
         app.simulate_key("q")
         await until(pilot, lambda: app.current_mode == "new")
         await pilot.pause()
-        assert (app.current_mode, field.value) == ("new", "x")
+        assert (app.current_mode, field.value) == ("new", "grid:7x10")
 
     drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+def test_a_start_waits_for_the_letters_typed_before_it():
+    async def steps(pilot):
+        app = pilot.app
+        field = app.screen.query_one("#graph", Input)
+        await until(pilot, lambda: app.focused is field)
+        for key in ("ctrl+u", *"petersen", "ctrl+r"):
+            app.simulate_key(key)
+        await until(pilot, lambda: app.command is not None)
+        assert app.command.graph == "petersen"
+
+    drive(Recorder(Settings()), SMALL, steps)
 
 
 @pytest.mark.slow

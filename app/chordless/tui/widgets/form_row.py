@@ -42,13 +42,13 @@ class TextField(Input):
         self._is_offered = self._is_offered and not self.app.app_focus
 
     def takes(self, event: Key) -> bool:
-        """Return whether a key is for this field. Once one has edited it, digits are for it too."""
+        """Return whether a key may be for this field. Once one has edited it, digits are for it too."""
         if self._is_offered and event.key.isdecimal():
             return False
-        is_for_text = event.is_printable or event.key in _ACTIONS
-        if is_for_text:
+        if event.is_printable or event.key in _ACTIONS:
             self._take_digits()
-        return is_for_text
+        # Other keys wait for the letters before them, which this field may not have taken yet.
+        return not self._is_offered
 
     def on_mouse_down(self) -> None:
         """Take digits as text: the user has gone to this field."""
