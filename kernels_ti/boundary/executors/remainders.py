@@ -51,7 +51,7 @@ def numbers_that_fit(block: OrderedBlock, memory: int | None) -> int:
     """Return how many numbers of a state are expected to fit into so many bytes, 1 at least."""
     if memory is None:
         return MOST_NUMBERS
-    rows = _LEAST_ROWS_TO_A_STATE * _STATES_MET * float(likely_in(block.graph, block.order).max())
+    rows = _LEAST_ROWS_TO_A_STATE * _STATES_MET * float(likely_in(block.order).max())
     return max(min(int(memory / (2 * 8 * rows)) - block.packing.words, MOST_NUMBERS), 1)
 
 

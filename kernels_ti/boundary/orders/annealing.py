@@ -21,10 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.arrays import Places
 from kernels_ti.boundary.orders.order import (
     BoundaryOrder,
-    boundary_sizes,
     found_once,
     measured_order,
     neighbour_lists,
@@ -116,14 +114,12 @@ def annealed_order(
     chains = _Chains(device, graph, seed)
     orders = [order] * _CHAINS
     rate = states_per_second(arch)
-    best, work, gain, spent, number = order, _work(neighbours, order), _FIRST_GAIN, 0.0, 0
+    best, work, gain, spent, number = order, _work(order), _FIRST_GAIN, 0.0, 0
     while _is_worth(gain, best, graph.n, number, rate) and (spent := spent + _seconds(graph.n, number)) <= seconds:
-        found = chains.anneal(
-            [one.vertices for one in orders], _moves(graph.n, number), _HOTTEST[min(number, len(_HOTTEST) - 1)], enough
-        )
+        found = chains.anneal(orders, _moves(graph.n, number), _HOTTEST[min(number, len(_HOTTEST) - 1)], enough)
         if found is None:
             return replace(best, settled=False)
-        works = {one: _work(neighbours, one) for one in (measured_order(neighbours, found_one) for found_one in found)}
+        works = {one: _work(one) for one in (measured_order(neighbours, found_one) for found_one in found)}
         orders = sorted(works, key=works.__getitem__)
         gain = max(1 - works[orders[0]] / work, _LEAST_GAIN)
         if works[orders[0]] < work:
@@ -135,14 +131,14 @@ def annealed_order(
     return best
 
 
-def _work(neighbours: list[list[int]], order: BoundaryOrder) -> float:
+def _work(order: BoundaryOrder) -> float:
     """Return a number that grows with the states of a count, to compare orders by.
 
     An order that was chosen for the least expected states has more than are expected, and one that was chosen for the
     least energy has more than that tells. Their geometric mean judges both kinds alike: on road networks and on the
     books on politics, its least value was that of the order with the fewest states.
     """
-    return math.sqrt(order.cost * float((GROWTH ** boundary_sizes(neighbours, order.vertices)).sum()))
+    return math.sqrt(order.cost * float((GROWTH ** np.array([*order.sizes, 0])).sum()))
 
 
 def _is_worth(gain: float, order: BoundaryOrder, n: int, number: int, rate: float) -> bool:
@@ -171,13 +167,13 @@ class _Chains:
         self._device, self._kernels = device, kernels
         self._n, self._seed, self._rounds = graph.n, seed, 0
         self._window = min(_WINDOW, graph.n - 1)
-        self._neighbours = neighbour_lists(graph)
-        degrees = [len(near) for near in self._neighbours]
+        neighbours = neighbour_lists(graph)
+        degrees = [len(near) for near in neighbours]
         # All moves of a launch share the rounds that some drivers allow a work item.
         rounds_of_a_move = 4 + 2 * self._window + max(degrees) * (max(degrees) + 2)
         self._moves_at_once = max(min(_MOVES_AT_ONCE, device.loop_rounds // rounds_of_a_move), 1)
         self._first = device.buffer(np.cumsum([0, *degrees]).astype(np.int32))
-        self._ends = device.buffer(np.concatenate(self._neighbours).astype(np.int32))
+        self._ends = device.buffer(np.concatenate(neighbours).astype(np.int32))
         above_least = np.arange(kernels.WEIGHTS) - (kernels.WEIGHTS - 1 - kernels.LARGEST_ABOVE)
         # A quarter of the largest energy is left for the sum of all boundaries at their largest.
         scale = min(_SCALE, kernels.LARGEST_ENERGY // 4 // (graph.n + 1))
@@ -187,12 +183,15 @@ class _Chains:
         self._scratch = device.buffer(scratch), device.buffer(scratch.copy())
 
     def anneal(
-        self, orders: Sequence[Sequence[int]], moves: int, hottest: float, enough: Callable[[], bool]
+        self, orders: Sequence[BoundaryOrder], moves: int, hottest: float, enough: Callable[[], bool]
     ) -> list[list[int]] | None:
         """Cool all chains down once, from these orders; return their last orders, None if it was enough before."""
         kernels, n = self._kernels, self._n
         spread = _SPREAD.get(self._device.arch, 1)
-        order, place, sizes = (self._device.buffer(cells) for cells in self._cells(orders))
+        vertices = np.array([one.vertices for one in orders], np.int32)
+        boundaries = np.array([(*one.sizes, 0) for one in orders], np.int32)
+        cells = vertices, np.argsort(vertices, axis=1).astype(np.int32), boundaries
+        order, place, sizes = (self._device.buffer(each.reshape(-1)) for each in cells)
         seed = (self._seed * 1_000_003 + self._rounds) % (1 << 32)
         self._rounds += 1
         last = 0
@@ -211,12 +210,6 @@ class _Chains:
                     return None
         found: list[list[int]] = self._device.download(order).reshape(_CHAINS, n).tolist()
         return found
-
-    def _cells(self, orders: Sequence[Sequence[int]]) -> tuple[Places, ...]:
-        """Return the orders, the place of each vertex, and the boundary of the first k vertices, chain after chain."""
-        order = np.array(orders, np.int32)
-        sizes = np.concatenate([boundary_sizes(self._neighbours, vertices) for vertices in orders])
-        return order.reshape(-1), np.argsort(order, axis=1).astype(np.int32).reshape(-1), sizes
 
 
 def _gains(temperature: float, size: int, bits: int) -> npt.NDArray[Any]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.arrays import Indices, Places
+from kernels_ti.boundary.arrays import Indices
 from kernels_ti.graph import Graph
 
 LARGEST_BOUNDARY = 254
@@ -50,7 +50,8 @@ class BoundaryOrder:
     """An order of the vertices."""
 
     vertices: tuple[int, ...]
-    costs: tuple[float, ...]  # About how many states there are when each of the vertices comes
+    sizes: tuple[int, ...]  # Vertices in the boundary when each of the vertices comes
+    costs: tuple[float, ...]  # About how many states there are then
     width: int  # Vertices in the largest boundary, while the one that comes and those that it lets go of are all in it
     # Looking on would find the same order; otherwise the time was too short, and there may be a better one
     settled: bool = True
@@ -275,8 +276,9 @@ def measured_order(neighbours: list[list[int]], vertices: Sequence[int], *, cros
     missing = [len(near) for near in neighbours]
     boundary: set[int] = set()
     edges = width = 0
-    costs = []
+    sizes, costs = [], []
     for v in vertices:
+        sizes.append(len(boundary))
         costs.append(_states(len(boundary), edges, crossing))
         edges += sum(u in boundary for u in neighbours[v])
         boundary.add(v)
@@ -287,20 +289,7 @@ def measured_order(neighbours: list[list[int]], vertices: Sequence[int], *, cros
             if missing[u] == 0 and u in boundary:
                 boundary.discard(u)
                 edges -= sum(w in boundary for w in neighbours[u])
-    return BoundaryOrder(tuple(vertices), tuple(costs), width)
-
-
-def boundary_sizes(neighbours: list[list[int]], vertices: Sequence[int]) -> Places:
-    """Return the boundary of the first k vertices of an order of all, for each k from 0 to all."""
-    place = {v: i for i, v in enumerate(vertices)}
-    changes = np.zeros(len(vertices) + 2, np.int32)
-    for v, near in enumerate(neighbours):
-        last = max((place[u] for u in near), default=-1)
-        if last > place[v]:
-            # It is there from the next step on, until its last neighbour has come.
-            changes[place[v] + 1] += 1
-            changes[last + 1] -= 1
-    return np.cumsum(changes[:-1], dtype=np.int32)
+    return BoundaryOrder(tuple(vertices), tuple(sizes), tuple(costs), width)
 
 
 # Of the states of a boundary of one size. The sum over sizes and over the steps of an order is still a float.

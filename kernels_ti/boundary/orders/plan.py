@@ -12,13 +12,10 @@ from graphlib import CycleError, TopologicalSorter
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.blocks.groups import LabelledBlocks
-from kernels_ti.blocks.restriction import Restricted
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.orders.order import (
     LARGEST_BOUNDARY,
     BoundaryOrder,
-    boundary_sizes,
     found_once,
     measured_order,
     neighbour_lists,
@@ -164,17 +161,19 @@ def plan_of(
         def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
             return _given_order(block, sorted(range(block.n), key=lambda v: place[vertices[v]]))
 
-    plans = [_plan_of_case(*case, ordered) for case in zip(space.cases, space.blocks, strict=True)]
     rings: Counter[int] = Counter()
-    for plan in plans:
-        rings.update(plan.cycles_by_length)
-    return BoundaryPlan(
-        dict(rings),
-        tuple(block for plan in plans for block in plan.blocks),
-        tuple(vertices for plan in plans for vertices in plan.vertices),
-        tuple(order for plan in plans for order in plan.orders),
-        tuple(required for plan in plans for required in plan.required),
-    )
+    found: list[tuple[Graph, tuple[int, ...], BoundaryOrder | None, frozenset[int]]] = []
+    for case, labelled in zip(space.cases, space.blocks, strict=True):
+        if case.graph.m > LARGEST_BOUNDARY * case.graph.n:
+            # In any order some vertex has more than m / n neighbours before it, and the boundary has them all.
+            found.append((case.graph, tuple(range(case.graph.n)), None, frozenset(case.through)))
+            continue
+        rings.update(labelled.ring_lengths.tolist())
+        for block, places in labelled.other_blocks():
+            vertices = tuple(places.tolist())
+            required = frozenset(np.searchsorted(places, case.through).tolist())
+            found.append((block, vertices, ordered(block, vertices), required))
+    return BoundaryPlan(dict(rings), *zip(*found, strict=True)) if found else BoundaryPlan(dict(rings), (), (), (), ())
 
 
 def _part_of_costs(block: Graph, order: BoundaryOrder) -> float:
@@ -206,36 +205,17 @@ def _given_order(block: Graph, vertices: Sequence[int]) -> BoundaryOrder:
     return order
 
 
-def _plan_of_case(
-    case: Restricted, labelled: LabelledBlocks, ordered: Callable[[Graph, tuple[int, ...]], BoundaryOrder | None]
-) -> BoundaryPlan:
-    graph, through = case.graph, case.through
-    if graph.m > LARGEST_BOUNDARY * graph.n:
-        # In any order some vertex has more than m / n neighbours before it, and the boundary has them all.
-        return BoundaryPlan({}, (graph,), (tuple(range(graph.n)),), (None,), (frozenset(through),))
-    found = [(block, tuple(vertices.tolist())) for block, vertices in labelled.other_blocks()]
-    return BoundaryPlan(
-        Counter(labelled.ring_lengths.tolist()),
-        tuple(block for block, _ in found),
-        tuple(vertices for _, vertices in found),
-        tuple(ordered(block, vertices) for block, vertices in found),
-        tuple(frozenset(np.searchsorted(vertices, through).tolist()) for _, vertices in found),
-    )
-
-
 def likely_states(plan: BoundaryPlan) -> npt.NDArray[np.float64]:
     """Return about how many states there are when each vertex comes, block after block; shape (vertices,).
 
     Unlike the costs of an order, these allow for the time that a boundary needs to fill with states.
     """
-    blocks = zip(plan.blocks, plan.orders, strict=True)
-    return np.concatenate([np.empty(0), *(likely_in(block, order) for block, order in blocks if order is not None)])
+    return np.concatenate([np.empty(0), *(likely_in(order) for order in plan.orders if order is not None)])
 
 
-def likely_in(block: Graph, order: BoundaryOrder) -> npt.NDArray[np.float64]:
+def likely_in(order: BoundaryOrder) -> npt.NDArray[np.float64]:
     """Return the likely states of one block; see `likely_states`."""
-    sizes = boundary_sizes(neighbour_lists(block), order.vertices)[:-1].astype(np.float64)
-    costs = np.array(order.costs)
+    sizes, costs = np.array(order.sizes, np.float64), np.array(order.costs)
     left = np.maximum(np.arange(len(sizes)) - sizes, 0) / np.maximum(sizes, 1)
     filled = left**_STEEPNESS / (left**_STEEPNESS + _LEFT_FOR_HALF**_STEEPNESS)
     growth = (np.maximum(costs, _SMALLEST_COST) / _COST_THAT_IS_RIGHT) ** _GROWTH

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kernels_ti.boundary.orders.order import BoundaryOrder
+from kernels_ti.boundary.orders.order import BoundaryOrder, neighbour_lists
 from kernels_ti.graph import Graph
 
 TAIL, HEAD, ALONE = 1, 2, 4
@@ -50,8 +50,10 @@ def steps_of(block: Graph, order: BoundaryOrder, required: frozenset[int]) -> It
 
     A vertex that comes takes the slot of a neighbour that leaves, if one does: so fewer slots are needed.
     """
-    neighbours = [block.neighbours(v).tolist() for v in range(block.n)]
-    ways = _ways(block)
+    entries = [3] * len(block.col_idx) if block.ways is None else block.ways.tolist()
+    neighbours, ends = neighbour_lists(block), block.row_ptr.tolist()
+    # How a cycle passes from each vertex to each of its neighbours
+    ways = [dict(zip(near, entries[ends[v] : ends[v + 1]], strict=True)) for v, near in enumerate(neighbours)]
     missing = [Counter(each.values()) for each in ways]
     slots: dict[int, int] = {}
     free = list(range(order.width))[::-1]
@@ -84,15 +86,6 @@ def steps_of(block: Graph, order: BoundaryOrder, required: frozenset[int]) -> It
             width=len(slots) - len(leaving),
         )
         free += [slot for u in leaving if (slot := slots.pop(u)) not in heirs[:1] or u == v]
-
-
-def _ways(block: Graph) -> list[dict[int, int]]:
-    """Return for each vertex how a cycle passes to each of its neighbours, as in `Graph.ways`."""
-    entries = [3] * len(block.col_idx) if block.ways is None else block.ways.tolist()
-    ends = block.row_ptr.tolist()
-    return [
-        dict(zip(block.neighbours(v).tolist(), entries[ends[v] : ends[v + 1]], strict=True)) for v in range(block.n)
-    ]
 
 
 def _may_end(to_come: Counter[int]) -> int:
