@@ -120,7 +120,7 @@ def _cycle_of(optimum: DeviceOptimum, block: PlannedBlock, rule: Rule, means: Me
     """Go back from one kept layer to the one before: from a single state, each piece of the way is found in Python."""
     assert rule.best is not None
     cycle: set[int] = set()
-    value, origin, end, target = rule.best, optimum.origin, min(rule.closed) + 1, None
+    value, origin, end, target = rule.best, rule.origin, min(rule.closed) + 1, None
     for layer in reversed([layer for layer in optimum.layers if layer.place < end]):
         # States may share what is noted of their origin, if they take several words: try each of them.
         for alike in optimum.states_at(layer, origin):

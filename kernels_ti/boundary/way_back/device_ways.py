@@ -60,13 +60,11 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
     _is_count = False
     _in_kernels = True
 
-    def __init__(
-        self, block: PlannedBlock, means: Means, host_memory: int | None, *, beside: Sequence[int] = ()
-    ) -> None:
+    def __init__(self, block: PlannedBlock, means: Means, *, beside: Sequence[int] = ()) -> None:
         device, memory = means.device, means.device_memory
         assert device is not None
-        self._host_memory = host_memory
-        self._host_is_apart = device.arch != "cpu" or host_memory is None
+        self._host_memory = None if means.memory is None else means.memory // 2
+        self._host_is_apart = device.arch != "cpu" or means.memory is None
         self.layers = []
         super().__init__(device, block, memory, told_apart=int(block.bounds.are_told_apart), beside=beside)
         self._buffers["bounds"] = device.buffer(block.bounds.limits)
@@ -156,10 +154,9 @@ class DeviceWays(DeviceLayers):
         from kernels_ti.boundary.kernels.ways import ways_kernels
 
         self._rule = Rule(block)
-        host_memory = None if means.memory is None else means.memory // 2
-        super().__init__(block, means, host_memory)
+        super().__init__(block, means)
         self._put_down, self._find_parents, self._go_back = ways_kernels(self._words, self._bits, self._cells)
-        self._set_out(means, host_memory)
+        self._set_out(means, self._host_memory)
         self._go(saved, len(block.steps))
 
     def members(self, numbers: Numbers, names: Sequence[int], vertices: int) -> Words:
@@ -269,26 +266,22 @@ _MOST_ALIKE = 64
 
 
 class DeviceOptimum(DeviceLayers):
-    """The search for the best cycle of one block by the gains of a rule, in kernels.
-
-    The first of the best cycles comes from the state `origin` of the last kept layer before it closes.
-    """
+    """The search for the best cycle of one block by the gains of a rule, in kernels."""
 
     def __init__(self, block: PlannedBlock, rule: Rule, means: Means, saved: SavedForward | None = None) -> None:
         from kernels_ti.boundary.kernels.ways import optimum_kernels
 
-        self._rule, self.origin = rule, 0
+        self._rule = rule
         gains = [rule.added_by(step) for step in block.steps]
-        host_memory = None if means.memory is None else means.memory // 2
         # Beside the state, the value and the origin.
-        super().__init__(block, means, host_memory, beside=(BIAS, 0))
+        super().__init__(block, means, beside=(BIAS, 0))
         self._improve, self._settle, self._matching = optimum_kernels(self._words, self._bits, self._cells)
         self._gain_bases = np.cumsum([0, *map(len, gains)]).tolist()
         self._buffers["gains"] = self._device.buffer(np.array([gain for each in gains for gain in each], np.int64))
         between = _FEWEST_STEPS_BETWEEN
-        if host_memory is not None:
+        if self._host_memory is not None:
             whole = sum(step.cost for step in block.steps) * 8 * self._shape.used
-            between = max(between, int(2 * whole / max(host_memory, 1)) + 1)
+            between = max(between, int(2 * whole / max(self._host_memory, 1)) + 1)
         # No layer is left out later: what is noted of an origin is of the last one before.
         self._set_out(means, None, between)
         is_through = False
@@ -304,13 +297,6 @@ class DeviceOptimum(DeviceLayers):
                 self._set_out(self._means, None, _TIMES_FEWER * self._between)
                 rule.best, rule.closed = None, {}
                 self._restore(first)
-
-    def _found(self) -> dict[str, Any]:
-        return {**super()._found(), "origin": self.origin}
-
-    def _go_on(self, found: dict[str, Any]) -> None:
-        super()._go_on(found)
-        self.origin = found["origin"]
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""
@@ -341,7 +327,7 @@ class DeviceOptimum(DeviceLayers):
         if best:
             ways = closing_ways(told[ORIGIN + 1 :], copies, 1, shape.digits)[0]
             if rule.note(self.place, best - BIAS, ways):
-                self.origin = int(told[ORIGIN])
+                rule.origin = int(told[ORIGIN])
         return True
 
     def states_at(self, layer: KeptLayer, origin: int) -> Iterator[tuple[Words, int, int]]:

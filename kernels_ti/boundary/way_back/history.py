@@ -33,10 +33,6 @@ class _Kept(Kept):
     def nbytes(self) -> int:
         return (self.words.nbytes if self.layer is None else self.layer.nbytes) + self.values.nbytes
 
-    @property
-    def is_whole(self) -> bool:
-        return self.layer is not None
-
     def thinned(self) -> _Kept:
         return replace(self, layer=None)
 
@@ -123,8 +119,7 @@ class History(KeptWay[_Kept]):
         """Go back, once, from a step: yield the number of each, its layer and the values of its states."""
         budget = None if self._budget is None else self._budget // 2
         for kept in self._back(self._last if end is None else end, budget):
-            assert kept.layer is not None
-            yield kept.place, kept.layer, kept.values
+            yield kept.place, kept.layer or layer_of(self._block, kept.place, kept.words)[0], kept.values
 
     def _keep(self) -> _Kept:
         return _Kept(self.place, self.reached, self.values)
@@ -144,18 +139,11 @@ class History(KeptWay[_Kept]):
         self.place, self.reached, self.values = layer.place, layer.words, layer.values
 
     def _saved_layer(self, layer: _Kept) -> SavedLayer:
-        numbers, arrays = {}, {"words": layer.words, **layer.values.arrays}
-        if layer.layer is not None:
-            numbers = {"after": layer.layer.after}
-            arrays.update(off=layer.layer.off, on=layer.layer.on, closing=layer.layer.closing)
-        return SavedLayer(layer.place, numbers, arrays)
+        return SavedLayer(layer.place, {}, {"words": layer.words, **layer.values.arrays})
 
     def _restored(self, saved: SavedLayer) -> _Kept:
-        words, layer, arrays = saved.arrays["words"], None, saved.arrays
-        if "after" in saved.numbers:
-            step = self._steps[saved.place]
-            layer = Layer(step, words, arrays["off"], arrays["on"], arrays["closing"], saved.numbers["after"])
-        return _Kept(saved.place, words, Values(Numbers(arrays["ways"]), arrays.get("values")), layer)
+        arrays = saved.arrays
+        return _Kept(saved.place, arrays["words"], Values(Numbers(arrays["ways"]), arrays.get("values")))
 
     def _require_room(self) -> None:
         states, last = self.states, self.layers[-1]

@@ -107,13 +107,14 @@ class Rule:
     """Values by the gains of vertices and edges, the least where `sign` is -1; without gains every cycle counts.
 
     `best` is the largest value of a cycle that has closed, and `closed` says for each step how many cycles with this
-    value close in it.
+    value close in it. In kernels the first of them comes from the state `origin` of the last kept layer before it.
     """
 
     def __init__(self, block: PlannedBlock, gains: Gains | None = None, sign: int = 1) -> None:
         self._block, self._gains, self._sign = block, gains, sign
         self.best: int | None = None
         self.closed: dict[int, int] = {}
+        self.origin = 0
 
     def again(self) -> Rule:
         """Return the same rule, before any cycle has closed."""
@@ -206,7 +207,7 @@ class Rule:
         """Return the facts about the cycles that have closed."""
         if self._gains is None:
             return {"closed": dict(self.closed)}
-        return {"best": self.best, "ways": self.ways, "place": min(self.closed, default=0)}
+        return {"best": self.best, "ways": self.ways, "place": min(self.closed, default=0), "origin": self.origin}
 
     def go_on(self, found: dict[str, Any]) -> None:
         """Go on from what was known."""
@@ -215,6 +216,7 @@ class Rule:
             self.closed = {int(place): int(ways) for place, ways in found["closed"].items()}
         elif found["best"] is not None:
             self.best, self.closed = found["best"], {found["place"]: found["ways"]}
+            self.origin = found.get("origin", 0)
 
 
 _FEWEST_LAYERS = 2
@@ -229,11 +231,6 @@ class Kept(ABC):
     @abstractmethod
     def nbytes(self) -> int:
         """Bytes that the layer takes."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the way back needs no more than this."""
-        return True
 
     def thinned(self: K) -> K:
         """Return the layer without what only a way back over each single layer needs."""
@@ -285,14 +282,6 @@ class KeptWay(ABC, Generic[K]):
     def _restored(self, saved: SavedLayer) -> K:
         """Return the layer that was saved."""
 
-    def _found(self) -> dict[str, Any]:
-        """Return the facts about the cycles that have closed."""
-        return self._rule.found()
-
-    def _go_on(self, found: dict[str, Any]) -> None:
-        """Go on from what was known."""
-        self._rule.go_on(found)
-
     @property
     def total(self) -> int:
         """All cycles that have closed, of those that the rule counts."""
@@ -308,7 +297,7 @@ class KeptWay(ABC, Generic[K]):
         if saved is not None:
             self.layers = [self._restored(layer) for layer in saved.layers]
             self._between, self.most_states = saved.between, saved.most_states
-            self._go_on(saved.found)
+            self._rule.go_on(saved.found)
             self._restore(self.layers[-1])
             if self.place == end or (self.place - self.layers[0].place) % self._between:
                 self.layers.pop()
@@ -347,7 +336,7 @@ class KeptWay(ABC, Generic[K]):
             in_kernels=self._in_kernels,
             between=self._between,
             most_states=self.most_states,
-            found=self._found(),
+            found=self._rule.found(),
             layers=tuple(map(self._saved_layer, layers)),
         )
 
@@ -359,7 +348,7 @@ class KeptWay(ABC, Generic[K]):
             if self._means.enough():
                 raise GivenUp
             last = self.layers.pop()
-            if end == last.place + 1 and last.is_whole:
+            if end == last.place + 1:
                 yield last
             else:
                 before, self.layers, self._between = self.layers, [], 1
