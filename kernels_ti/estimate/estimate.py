@@ -18,7 +18,7 @@ from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.errors import EngineError, SizeError
 from kernels_ti.estimate.host_step import HostBlocks
-from kernels_ti.estimate.random_walk import Walk, nothing, walk
+from kernels_ti.estimate.random_walk import Walk, walk
 from kernels_ti.estimate.strata import Floats, SubtreeSizes
 from kernels_ti.graph import Graph
 from kernels_ti.short_cycles import short_cycles
@@ -209,7 +209,7 @@ class Estimator:
         """Words of 64 bits in the widest bit rows that were probed; at least 1."""
         return max((tree.blocks.words for tree in self._trees), default=1)
 
-    def probe(self, seconds: float, *, look: Callable[[], None] = nothing) -> bool:
+    def probe(self, seconds: float, *, look: Callable[[], object] = lambda: None) -> bool:
         """Probe for about `seconds` seconds, or until the estimate is exact.
 
         A random walk that has begun is finished: giving up long walks would bias the estimate towards short ones. So
@@ -237,7 +237,7 @@ class Estimator:
                 self._size = max(size // 4, 1)
         return has_walked or self.exact
 
-    def add_walk(self, size: int, *, deadline: float = math.inf, look: Callable[[], None] = nothing) -> bool:
+    def add_walk(self, size: int, *, deadline: float = math.inf, look: Callable[[], object] = lambda: None) -> bool:
         """Make one random walk through a batch of blocks; return whether it reached its end.
 
         It keeps `size` paths of a level, and is broken off at the reading `deadline` of `time.perf_counter`. `look` is

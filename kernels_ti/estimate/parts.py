@@ -7,7 +7,9 @@ floating-point number, so different machines deal out the same frames.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -168,30 +170,21 @@ def seed_frames(blocks: HostBlocks, seeds: IntArray, collect: bool, weight: Floa
     return _shared_out(frames[blocks.alive(frames)])
 
 
-@dataclass(frozen=True, eq=False)
-class _Closed:
-    """Paths with the extensions that close them to cycles."""
+def _cycles_of(group: BlockGroup, members: Rows, closers: Rows, vertex: IntArray) -> list[list[int]]:
+    """Return the cycles of paths with the extensions that close them."""
+    path, closer = labels_of(closers)
+    cycle_of_label, label = labels_of(members[path])
+    labels: list[list[int]] = [[int(v)] for v in closer]
+    for cycle, v in zip(cycle_of_label.tolist(), label.tolist(), strict=True):
+        labels[cycle].append(v)
+    first = group.first_row[vertex[path] % group.rows].tolist()
 
-    blocks: HostBlocks
-    members: Rows
-    closers: Rows
-    vertex: IntArray
+    def near(row: int) -> list[int]:
+        found: list[int] = group.neighbour[group.row_ptr[row] : group.row_ptr[row + 1]].tolist()
+        return found
 
-    def cycles(self) -> list[list[int]]:
-        group = self.blocks.group
-        path, closer = labels_of(self.closers)
-        cycle_of_label, label = labels_of(self.members[path])
-        labels: list[list[int]] = [[int(v)] for v in closer]
-        for cycle, v in zip(cycle_of_label.tolist(), label.tolist(), strict=True):
-            labels[cycle].append(v)
-        first = group.first_row[self.vertex[path] % group.rows].tolist()
-
-        def near(row: int) -> list[int]:
-            found: list[int] = group.neighbour[group.row_ptr[row] : group.row_ptr[row + 1]].tolist()
-            return found
-
-        orders = [in_order([row + v for v in own], near) for row, own in zip(first, labels, strict=True)]
-        return [canonical(group.vertex_of_row[order].tolist(), directed=group.roles == 2) for order in orders]
+    orders = [in_order([row + v for v in own], near) for row, own in zip(first, labels, strict=True)]
+    return [canonical(group.vertex_of_row[order].tolist(), directed=group.roles == 2) for order in orders]
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,14 +195,14 @@ class _Level:
     paths: list[Frames]
     paths_by_length: dict[int, int]
     cycles_by_length: dict[int, int]
-    closed: tuple[_Closed, ...]
+    closed: tuple[Callable[[], list[list[int]]], ...]  # What makes the cycles that were met
 
     @property
     def size(self) -> int:
         return sum(map(len, self.paths))
 
     def cycles(self) -> list[list[int]]:
-        return [cycle for closed in self.closed for cycle in closed.cycles()]
+        return [cycle for cycles in self.closed for cycle in cycles()]
 
     def next(self, max_length: int) -> _Level:
         paths_by_length, cycles_by_length = dict(self.paths_by_length), dict(self.cycles_by_length)
@@ -228,7 +221,8 @@ class _Level:
             if cycles and paths.members is not None:
                 closes = step.closers.any(axis=1)
                 members = (paths.members | paths.extensions)[closes]
-                closed.append(_Closed(blocks, members, step.closers[closes], paths.end[closes].astype(np.int64)))
+                ends = paths.end[closes].astype(np.int64)
+                closed.append(partial(_cycles_of, blocks.group, members, step.closers[closes], ends))
             longer.append(children)
         return _Level(self.blocks, longer, paths_by_length, cycles_by_length, tuple(closed))
 

@@ -72,10 +72,6 @@ class Walk:
         self.seed_exponent = common
 
 
-def nothing() -> None:
-    """Do nothing between two levels."""
-
-
 def walk(
     blocks: HostBlocks,
     max_length: int,
@@ -88,7 +84,7 @@ def walk(
     by_seed: bool = False,
     sizes: SubtreeSizes | None = None,
     start: Frames | None = None,
-    look: Callable[[], None] = nothing,
+    look: Callable[[], object] = lambda: None,
 ) -> Walk:
     """Make one random walk through the tree, with at most `size` paths of a level.
 

@@ -68,27 +68,19 @@ class LevelSeen:
     children: Floats  # float64, shape (children, 7): features of all children, before any is drawn
 
 
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    slopes: Floats
-    lowest: float
-    highest: float
-
-    def of(self, features: Floats) -> Floats:
-        expected: Floats = np.clip(features @ self.slopes, self.lowest - _BEYOND, self.highest + _BEYOND)
-        return expected
-
-
 @dataclass
 class SubtreeSizes:
     """The expected logarithm of the paths and cycles below a path, by its length and features."""
 
-    _fits: dict[int, _Fit] = field(default_factory=dict)
+    # For each length the slopes, the lowest and the highest value
+    _fits: dict[int, tuple[Floats, float, float]] = field(default_factory=dict)
 
     def logarithms(self, length: int, features: Floats) -> Floats | None:
         """Return the expected size below paths of a length, shape (k,); None if nothing was learned of the length."""
-        fit = self._fits.get(length)
-        return None if fit is None else fit.of(features)
+        if length not in self._fits:
+            return None
+        slopes, lowest, highest = self._fits[length]
+        return np.asarray(np.clip(features @ slopes, lowest - _BEYOND, highest + _BEYOND))
 
     def learn(self, levels: list[LevelSeen]) -> None:
         """Fit the models of all lengths to the levels of one pass, the shortest paths first in the list."""
@@ -100,7 +92,7 @@ class SubtreeSizes:
             # The mean of a logarithm is not the logarithm of the mean.
             correction = _log_of_sum(level.weight, below) - _log_of_sum(level.weight, fitted)
             slopes[0] += min(max(correction, -_LARGEST_CORRECTION), _LARGEST_CORRECTION)
-            self._fits[level.length] = _Fit(slopes.copy(), float(below.min()), float(below.max()))
+            self._fits[level.length] = slopes.copy(), float(below.min()), float(below.max())
 
 
 def _log_of_sum(weight: Floats, logarithms: Floats) -> float:
