@@ -33,13 +33,9 @@ def wake() -> threading.Thread:
 
 
 def _start_driver() -> None:
-    try:
-        library = _library()
-    except OSError:  # no driver
-        return
     context, first_device = ctypes.c_void_p(), ctypes.c_int(0)
-    if library.cuInit(ctypes.c_uint(0)) == 0:
-        library.cuDevicePrimaryCtxRetain(ctypes.byref(context), first_device)
+    if driver_is_here() and _library().cuInit(ctypes.c_uint(0)) == 0:
+        _library().cuDevicePrimaryCtxRetain(ctypes.byref(context), first_device)
 
 
 def driver_is_here() -> bool:

@@ -35,8 +35,6 @@ from kernels_ti.errors import SizeError
 _GROWTH, _SMALL_GROWTH, _TIGHTEST = 4, 1.3, 2
 # Lengths for which a state has room beyond those that the states have on average.
 _NUMBERS_TO_SPARE = 2
-# Halves of a digit, which are added up for all workers without overflow.
-_HALF, _LOW_HALF = 32, (1 << 32) - 1
 # Workers write numbers of their own so many cells apart: no two of them write to one line of the cache.
 _LINE = 8
 
@@ -199,8 +197,7 @@ class CoresBlock(ForwardCount):
 
     def _add(self, found: Words) -> None:
         """Add the cycles that the new vertices close: for each worker and length, a number."""
-        low, high = (found & np.uint64(_LOW_HALF)).sum(axis=0), (found >> np.uint64(_HALF)).sum(axis=0)
-        digits = low.astype(object) + (high.astype(object) << _HALF)
+        digits = found.astype(object).sum(axis=0)
         self._close(sum(digit << 64 * k for k, digit in enumerate(number)) for number in digits.tolist())
 
     def _drop(self) -> Iterator[object]:

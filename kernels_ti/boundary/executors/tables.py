@@ -89,6 +89,7 @@ class DeviceTables(Forward):
         self._device = device
         self._is_resumed = False
         self._words, self._bits = self._packing.words, self._packing.bits
+        self._spread = _SPREAD[device.arch]
         self._cells = self._words + told_apart
         self.states = 1
         self._completion = Completion(block) if self._is_count else None
@@ -239,11 +240,6 @@ class DeviceTables(Forward):
         """Cut the rows of the old table into pieces of so many rows, by default as many as a launch takes."""
         arch, old = self._device.arch, self._shape
         return slices(old.rows, rows or max(min(_ROWS_AT_ONCE[arch], _CELLS_AT_ONCE[arch] // old.stride), 1))
-
-    @property
-    def _spread(self) -> int:
-        """Neighbouring work items that count in one cell of the tallies."""
-        return _SPREAD[self._device.arch]
 
     def _grown(self, name: str, cells: int, room: int) -> Any:
         return self._buffers.grown(name, cells, room=room // 8, fewest=_FEWEST_CELLS)

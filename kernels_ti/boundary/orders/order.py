@@ -341,7 +341,9 @@ def found_once(
 
     An order that is not settled is not kept: there may be a better one.
     """
-    key = (_content_of(block), *how)
+    # An order does not depend on the directions of the edges.
+    content = block.row_ptr.tobytes() + block.col_idx.tobytes()
+    key = (hashlib.blake2b(content, digest_size=16).digest(), *how)
     with _lock:
         found = _known.pop(key, None)
     found = found or seek()
@@ -352,10 +354,3 @@ def found_once(
             while sum(len(order.vertices) for order in _known.values()) > _MOST_VERTICES:
                 del _known[next(iter(_known))]
     return found
-
-
-def _content_of(block: Graph) -> bytes:
-    """Return a digest of the edges of a block; an order does not depend on their directions."""
-    digest = hashlib.blake2b(block.row_ptr.tobytes(), digest_size=16)
-    digest.update(block.col_idx.tobytes())
-    return digest.digest()

@@ -132,34 +132,25 @@ def plan_of(
     SizeError refuses a given order with a boundary that a state cannot hold.
     """
     space = SearchSpace.of(graph)
-    ordered: Callable[[Graph, tuple[int, ...]], BoundaryOrder | None]
-    if orders is not None:
-        known = iter(orders)
+    known, place, widths = iter(orders or ()), {v: at for at, v in enumerate(order or ())}, [0]
 
-        def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
+    def seek(block: Graph) -> BoundaryOrder | None:
+        return small_boundary_order(
+            block, LARGEST_BOUNDARY, arch=arch, seconds=seconds, enough=enough,
+            tell_width=lambda width: tell_width(max(*widths, width)),
+        )  # fmt: skip
+
+    def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
+        if orders is not None:
             kept = next(known, ())
             if sorted(kept) != list(range(block.n)):
                 raise CheckpointError("the order of the vertices that was kept does not fit the graph")
             return _given_order(block, kept)
-    elif order is None:
-        widths = [0]
-
-        def seek(block: Graph) -> BoundaryOrder | None:
-            widest = max(widths)
-            return small_boundary_order(
-                block, LARGEST_BOUNDARY, arch=arch, seconds=seconds, enough=enough,
-                tell_width=lambda width: tell_width(max(widest, width)),
-            )  # fmt: skip
-
-        def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
-            found = found_once(block, (states_per_second(arch), seconds), lambda: seek(block))
-            widths.append(0 if found is None else found.width)
-            return found
-    else:
-        place = {v: at for at, v in enumerate(order)}
-
-        def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
+        if order is not None:
             return _given_order(block, sorted(range(block.n), key=lambda v: place[vertices[v]]))
+        found = found_once(block, (states_per_second(arch), seconds), lambda: seek(block))
+        widths.append(0 if found is None else found.width)
+        return found
 
     rings: Counter[int] = Counter()
     found: list[tuple[Graph, tuple[int, ...], BoundaryOrder | None, frozenset[int]]] = []
