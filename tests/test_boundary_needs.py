@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 from chordless import generate
 from chordless.engine.rates import BoundaryRates
 
-from kernels_ti import Graph, open_device
+from kernels_ti import Graph, SizeError, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.executors import tables as device_tables
-from kernels_ti.boundary.needs import Needs, needs_of
+from kernels_ti.boundary.executors.remainders import TotalModulo, number_bits
+from kernels_ti.boundary.needs import Needs, Sizes, needs_of
 from kernels_ti.boundary.orders.plan import plan_of
+from kernels_ti.boundary.spec.block import ordered_blocks
+from kernels_ti.boundary.values.numbers import largest_primes
 
 GIB = 1 << 30
 GRID = plan_of(generate("grid:14x14"), order=range(196))
@@ -77,6 +81,29 @@ def test_a_total_that_does_not_fit_in_one_pass_goes_in_several():
     assert needs.fits
     assert needs.bytes <= 1 << 24
     assert needs.passes == 2
+
+
+@pytest.mark.parametrize("spec", ["grid:9x9", "king:8x8"])
+def test_as_many_numbers_as_are_expected_fit_into_a_pass(spec, monkeypatch):
+    for smallest in ("_FEWEST_ROWS", "_FEWEST_CELLS", "_FEWEST_TALLIES"):
+        monkeypatch.setattr(device_tables, smallest, 1)
+    (block,) = ordered_blocks(plan := plan_of(generate(spec)))
+    primes = list(islice(largest_primes(number_bits(block)), 2))
+
+    def states_met(memory):
+        count, most = TotalModulo(open_device("cpu"), block, memory, primes, has_bound=True), 0
+        while not count.finished:
+            count.take_vertex(lambda: False)
+            most = max(most, count.states)
+        return most
+
+    # The numbers that fit beside the words of the states that are met are those of the rule for as many states.
+    sizes, beside = Sizes(plan), block.coded[0].nbytes + (1 << 14)
+    states = sizes.states = states_met(None)
+    memory = next(memory for memory in range(0, 1 << 30, 8 * states) if sizes.numbers_in_a_pass(memory) == 3)
+    assert 0 < states_met(memory + beside) <= states
+    with pytest.raises(SizeError):
+        states_met(memory // 2 + beside)
 
 
 @pytest.mark.parametrize(("arch", "memory"), [("cuda", 1 << 22), ("cpu", 1 << 20)])

@@ -20,6 +20,7 @@ from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.executors import remainders
 from kernels_ti.boundary.executors.on_cores import CoresBlock
 from kernels_ti.boundary.executors.remainders import TotalModulo
+from kernels_ti.boundary.needs import Sizes
 from kernels_ti.boundary.values.saved import SavedCount
 from kernels_ti.reference.algorithm import chordless_cycles
 
@@ -85,7 +86,7 @@ def test_totals_are_those_of_python(spec):
 @pytest.mark.usefixtures("of_48_bits")
 @pytest.mark.parametrize(("numbers", "passes"), [(5, {(1, 0)}), (2, {(1, 0), (2, 2)}), (1, {(1, 0), (2, 3), (3, 3)})])
 def test_a_large_total_comes_from_remainders(numbers, passes, monkeypatch):
-    monkeypatch.setattr(remainders, "numbers_that_fit", lambda block, memory: numbers)
+    monkeypatch.setattr(Sizes, "numbers_in_a_pass", lambda self, memory: numbers)
     assert total_of(beads_of(60)) == (2**60 + 60, 0, passes)
 
 
@@ -105,7 +106,7 @@ def test_fewer_numbers_are_carried_where_they_do_not_fit(monkeypatch):
 
 @pytest.mark.usefixtures("of_48_bits")
 def test_a_count_goes_on_after_each_pass(monkeypatch):
-    monkeypatch.setattr(remainders, "numbers_that_fit", lambda block, memory: 1)
+    monkeypatch.setattr(Sizes, "numbers_in_a_pass", lambda self, memory: 1)
     graph, saved, known = beads_of(60), None, []
     for _ in range(3):
         count = count_of(graph, saved=saved)

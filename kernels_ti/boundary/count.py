@@ -18,7 +18,7 @@ from kernels_ti.boundary.executors.in_python import PythonBlock
 from kernels_ti.boundary.executors.on_cores import CoresBlock
 from kernels_ti.boundary.executors.on_device import DeviceBlock, block_on_device
 from kernels_ti.boundary.executors.remainders import TotalInPasses, may_have_remainders
-from kernels_ti.boundary.needs import fits_in_one_pass, is_beyond_one_table, needs_of
+from kernels_ti.boundary.needs import Sizes, fits_in_one_pass, needs_of
 from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
 from kernels_ti.boundary.orders.plan import BoundaryPlan, likely_states, plan_of, share_done
 from kernels_ti.boundary.spec.block import GivenUp, OrderedBlock, ordered_blocks
@@ -280,7 +280,7 @@ class BoundaryCount:
             return False
         plan = self._plan_of(block)
         if self._longest is None:
-            return is_beyond_one_table(plan, self._memory)
+            return Sizes(plan).are_beyond_one_table(self._memory)
         return self._memory is not None and needs_of(plan, "cuda", self._memory, longest=self._longest).passes > 1
 
     def _plan_of(self, block: OrderedBlock) -> BoundaryPlan:
@@ -327,7 +327,8 @@ class BoundaryCount:
         self._share_before_passes = self._share if self._saved_block is None else 0.0
         with self._kernels() as device:
             if self._longest is None:
-                return TotalInPasses(device, block, self._memory, saved)
+                numbers = max(Sizes(self._plan_of(block)).numbers_in_a_pass(self._memory), 1)
+                return TotalInPasses(device, block, self._memory, numbers, saved)
             return BlockInPasses(device, block, self._longest, self._memory, saved)
 
     def _kernels(self) -> AbstractContextManager[Device]:

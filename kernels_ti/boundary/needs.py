@@ -42,6 +42,9 @@ _DOUBT = 1.5
 _PART_OF_ROOM = 0.6
 # A total in remainders: bits of one, and how many times as long a pass takes (Grid 18x18 on an H200: 1.9 s and 0.87).
 _BITS_OF_A_REMAINDER, _COLUMNS = 54, 2.0
+# The bytes of a word or a number of a state in both tables of a pass, with room to spare: grids 11x11 and 13x13 and
+# king 8x8 needed 13.6 to 16.4 for each state that they met, and met 0.6 to 1.2 times as many as are expected.
+_BYTES_OF_BOTH_CELLS = ROOM_FOR_TWO * _BYTES_OF_A_CELL
 # The longest cycle has about this part of the vertices.
 _PART_OF_LONGEST = 0.6
 # Tables take so many times as long as parts on two cores: 3.8 times on grid 14x14, 2.9 times on Berlin Tiergarten.
@@ -59,7 +62,7 @@ class Needs:
     totals: float = 1.0
 
 
-class _Sizes:
+class Sizes:
     """The sizes of a plan: vertices and bits of a number in its largest block, cells and number of its states."""
 
     def __init__(self, plan: BoundaryPlan) -> None:
@@ -90,9 +93,14 @@ class _Sizes:
         return _BYTES_OF_A_CELL * (rows + _WAYS_BESIDE_TABLES * longest * digits)
 
     def are_beyond_one_table(self, memory: float | None) -> bool:
-        """Say whether a table of a device has hardly enough cells, or bytes; see `is_beyond_one_table`."""
+        """Say whether a table of a device has hardly enough cells, or bytes, for exact numbers of all cycles."""
         room = MOST_CELLS if memory is None else min(MOST_CELLS, memory / (ROOM_FOR_TWO * _BYTES_OF_A_CELL))
         return self.likely * self.cells_of_a_total > _PART_OF_ROOM * room
+
+    def numbers_in_a_pass(self, memory: float | None) -> int:
+        """Return how many numbers of each state fit beside its words, in a pass of remainders; 0 for none."""
+        fitting = math.inf if memory is None else memory / (_BYTES_OF_BOTH_CELLS * self.states) - self.words
+        return int(max(min(fitting, MOST_NUMBERS), 0))
 
 
 def needs_of(plan: BoundaryPlan, arch: str, memory: float, *, longest: int | None = None) -> Needs:
@@ -101,7 +109,7 @@ def needs_of(plan: BoundaryPlan, arch: str, memory: float, *, longest: int | Non
     The arch ``reference`` stands for a count in Python. The count is by length, of cycles of up to `longest` vertices,
     or of all lengths together.
     """
-    sizes = _Sizes(plan)
+    sizes = Sizes(plan)
     whole = sizes.states * sizes.bytes_of_a_state(arch, longest)
     if longest is not None:
         return Needs(whole) if whole <= memory else _in_passes(sizes, arch, memory, longest, whole)
@@ -112,15 +120,10 @@ def needs_of(plan: BoundaryPlan, arch: str, memory: float, *, longest: int | Non
 
 def fits_in_one_pass(plan: BoundaryPlan, arch: str, memory: float, longest: int, states: int) -> bool:
     """Say whether a count by length may fit with exact numbers, once its states at the largest boundary are known."""
-    return states * _Sizes(plan).bytes_of_a_state(arch, longest) <= _DOUBT * memory
+    return states * Sizes(plan).bytes_of_a_state(arch, longest) <= _DOUBT * memory
 
 
-def is_beyond_one_table(plan: BoundaryPlan, memory: float | None) -> bool:
-    """Say whether a table of a device has hardly enough cells, or bytes, for exact numbers of all cycles together."""
-    return _Sizes(plan).are_beyond_one_table(memory)
-
-
-def _in_passes(sizes: _Sizes, arch: str, memory: float, longest: int, whole: float) -> Needs:
+def _in_passes(sizes: Sizes, arch: str, memory: float, longest: int, whole: float) -> Needs:
     """Return the needs of a count by length in several passes, see `kernels_ti.boundary.executors.in_passes`."""
     n, states = sizes.n, sizes.states
     if n > MOST_VERTICES or not sizes.fits_kernels:
@@ -145,15 +148,14 @@ def _in_passes(sizes: _Sizes, arch: str, memory: float, longest: int, whole: flo
     return Needs(max(least, bytes_of_numbers), passes=passes, totals=totals)
 
 
-def _total_in_passes(sizes: _Sizes, arch: str, memory: float, whole: float) -> Needs:
+def _total_in_passes(sizes: Sizes, arch: str, memory: float, whole: float) -> Needs:
     """Return the needs of a count of all lengths together, see `kernels_ti.boundary.executors.remainders`."""
-    bytes_of_a_number = ROOM_FOR_TWO * _BYTES_OF_A_CELL * sizes.states
-    numbers = int(min(memory / bytes_of_a_number - sizes.words, MOST_NUMBERS))
+    numbers = sizes.numbers_in_a_pass(memory)
     if arch == "reference" or sizes.words > MOST_WORDS or not sizes.fits_kernels or numbers < 1:
         return Needs(whole, fits=False)
     bound_and_primes = 1 + math.ceil(sizes.bits / _BITS_OF_A_REMAINDER)
     numbers = min(numbers, bound_and_primes)
     passes = math.ceil(bound_and_primes / numbers)
     slower = _TABLES_ON_CORES if arch == "cpu" else 1.0
-    needed = bytes_of_a_number * (sizes.words + numbers)
+    needed = _BYTES_OF_BOTH_CELLS * sizes.states * (sizes.words + numbers)
     return Needs(needed, passes=passes, totals=slower * _COLUMNS * passes)

@@ -18,7 +18,6 @@ import numpy as np
 from kernels_ti.boundary.executors.forward import Completion
 from kernels_ti.boundary.executors.in_passes import BlockInPasses
 from kernels_ti.boundary.executors.tables import MOST_CELLS, DeviceTables, Shape
-from kernels_ti.boundary.orders.plan import likely_in
 from kernels_ti.boundary.orders.walk import Step, most_additions
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.packing import DIGIT_BITS, TALLIES
@@ -32,8 +31,8 @@ MOST_WORDS, MOST_NUMBERS = 3, 5
 BITS_OF_A_VERTEX = 0.3
 """Bits of the number of cycles for each vertex: grids have 0.35, road networks 0.2."""
 _WORD_BITS, _MOST_BITS = 64, 62
-# Rows that a table needs for each state, where memory is short; states met for each that is likely, or fewer.
-_LEAST_ROWS_TO_A_STATE, _STATES_MET = 1.2, 1.5
+# Rows that a table needs for each state, where memory is short.
+_LEAST_ROWS_TO_A_STATE = 1.2
 
 
 def number_bits(block: OrderedBlock) -> int:
@@ -45,14 +44,6 @@ def number_bits(block: OrderedBlock) -> int:
 def may_have_remainders(block: OrderedBlock) -> bool:
     """Say whether a block's cycles can be counted in remainders."""
     return block.packing.words <= MOST_WORDS and number_bits(block) >= DIGIT_BITS
-
-
-def numbers_that_fit(block: OrderedBlock, memory: int | None) -> int:
-    """Return how many numbers of a state are expected to fit into so many bytes, 1 at least."""
-    if memory is None:
-        return MOST_NUMBERS
-    rows = _LEAST_ROWS_TO_A_STATE * _STATES_MET * float(likely_in(block.order).max())
-    return max(min(int(memory / (2 * 8 * rows)) - block.packing.words, MOST_NUMBERS), 1)
 
 
 class TotalModulo(DeviceTables):
@@ -129,12 +120,15 @@ class TotalModulo(DeviceTables):
 
 
 class TotalInPasses(BlockInPasses):
-    """The count of all cycles of one block together, from the passes of `saved` on; its total is their bound."""
+    """The count of all cycles of one block together, from the passes of `saved` on; its total is their bound.
+
+    A pass has so many `numbers` of each state, or fewer where they do not fit.
+    """
 
     def __init__(
-        self, device: Device, block: OrderedBlock, memory: int | None, saved: SavedPasses | None = None
+        self, device: Device, block: OrderedBlock, memory: int | None, numbers: int, saved: SavedPasses | None = None
     ) -> None:
-        self._numbers, self._prime_bits = numbers_that_fit(block, memory), number_bits(block)
+        self._numbers, self._prime_bits = numbers, number_bits(block)
         super().__init__(device, block, None, memory, saved)
 
     @property
