@@ -32,11 +32,18 @@ _CELLS_TO_SPARE = 1 << 28
 
 
 class Forward:
-    """A block whose vertices come: `place` of them have come. The states may take `memory` bytes."""
+    """A block whose vertices come: `place` of them have come. The states may take `memory` bytes.
 
-    def __init__(self, block: OrderedBlock, memory: int | None) -> None:
+    A count is of cycles of `longest` vertices at most; None counts all lengths together. `cycles` has the cycles by
+    length so far, all with length 0 for None; `states_met` the states there were when each of the vertices came that
+    came last.
+    """
+
+    def __init__(self, block: OrderedBlock, memory: int | None, longest: int | None = None) -> None:
         self._block, self._steps, self._packing, self._memory = block, block.steps, block.packing, memory
-        self.place = 0
+        self._longest, self.place, self.triangles = longest, 0, 0
+        self.cycles: dict[int, int] = {}
+        self.states_met: list[int] = []
 
     @property
     def finished(self) -> bool:
@@ -44,31 +51,11 @@ class Forward:
         return self.place == len(self._steps)
 
     def _go_to(self, place: int) -> None:
+        self.triangles += sum(step.triangles for step in self._steps[self.place : place])
         self.place = place
 
     def _close(self, found: Iterable[int]) -> None:
         """Take notice of the cycles that a new vertex closes, for each number of vertices before it."""
-        raise NotImplementedError
-
-
-class ForwardCount(Forward):
-    """A count of one block, of cycles of `longest` vertices at most; None counts all lengths together.
-
-    `cycles` has the cycles by length so far, all with length 0 for None; `states_met` the states there were when each
-    of the vertices came that came last.
-    """
-
-    def _begin_count(self, longest: int | None) -> None:
-        self._longest = longest
-        self.cycles: dict[int, int] = {}
-        self.states_met: list[int] = []
-        self.triangles = 0
-
-    def _go_to(self, place: int) -> None:
-        self.triangles += sum(step.triangles for step in self._steps[self.place : place])
-        super()._go_to(place)
-
-    def _close(self, found: Iterable[int]) -> None:
         for vertices, ways in enumerate(found):
             length = 0 if self._longest is None else vertices + 1
             if ways and (self._longest is None or length <= self._longest):

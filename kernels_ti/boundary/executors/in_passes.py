@@ -153,8 +153,11 @@ class BlockInPasses:
         if self._pass.finished:
             self._end_pass(self._pass)
             self._pass = None
-        elif isinstance(self._pass, LengthsModulo) and self._seconds > self._seconds_at_points:
-            self._takes_all_lengths, self._pass = False, None
+        elif isinstance(self._pass, LengthsModulo):
+            # About how long all points take, modulo one prime.
+            at_points = _LONGER * self._first_seconds * math.ceil(self._lengths / self._points_that_fit)
+            if self._seconds > max(at_points, _PATIENCE):
+                self._takes_all_lengths, self._pass = False, None
 
     def _takes_less(self, too_large: DeviceTables) -> bool:
         """Let the next pass take less room than one that did not fit; say whether it can."""
@@ -165,12 +168,6 @@ class BlockInPasses:
             self._points_that_fit //= 2
             return True
         return False
-
-    @property
-    def _seconds_at_points(self) -> float:
-        """About how long all points take, modulo one prime."""
-        passes = math.ceil(self._lengths / self._points_that_fit)
-        return max(_LONGER * self._first_seconds * passes, _PATIENCE)
 
     def saved(self) -> SavedBlock:
         """Return the passes that are made; the one that is under way is begun anew."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kernels_ti.boundary.arrays import Flags, Words
-from kernels_ti.boundary.executors.forward import Completion, ForwardCount
+from kernels_ti.boundary.executors.forward import Completion, Forward
 from kernels_ti.boundary.spec.block import GivenUp, OrderedBlock, require_memory
 from kernels_ti.boundary.spec.changes import Children, children_of, grouped
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
@@ -17,12 +17,11 @@ from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
 _BYTES_OF_A_STATE = 150
 
 
-class PythonBlock(ForwardCount):
+class PythonBlock(Forward):
     """The count of one block, in numpy; `drops` says whether a kernel may drop states that cannot be completed."""
 
     def __init__(self, block: OrderedBlock, longest: int | None, memory: int | None, *, drops: bool = True) -> None:
-        super().__init__(block, memory)
-        self._begin_count(longest)
+        super().__init__(block, memory, longest)
         self._words = np.zeros((self._packing.words, 1), np.uint64)
         self._ways = Numbers(np.ones((1, 1) if longest is None else (1, 1, 1), np.uint64), 1)
         self._completion = Completion(block) if drops else None

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.executors.forward import (
     FEWEST_NUMBERS,
     STATES_AT_ONCE,
     Completion,
-    ForwardCount,
+    Forward,
     go_through,
     slices,
 )
@@ -52,14 +51,13 @@ class _Attempt:
     tight: int  # How much less room than wanted this is: 0, 1, or `_TIGHTEST`
 
 
-class CoresBlock(ForwardCount):
+class CoresBlock(Forward):
     """The count of one block, on all cores of a CPU. Its width must fit kernels."""
 
     def __init__(self, device: Device, block: OrderedBlock, longest: int | None, memory: int | None) -> None:
         from kernels_ti.boundary.kernels.stretch import stretch_kernel
 
-        super().__init__(block, memory)
-        self._begin_count(longest)
+        super().__init__(block, memory, longest)
         self._device = device
         self._completion = Completion(block)
         spec, self._bases = block.coded
@@ -192,13 +190,9 @@ class CoresBlock(ForwardCount):
         if overflowed or not is_whole or rows > len(new) // stride or cells_taken > cells:
             return False
         self.states_met = [self.states, *met.sum(axis=0)[: came - 1].tolist()]
-        self._add(found[:, : lengths * digits].reshape(-1, lengths, digits))
+        closed = found[:, : lengths * digits].astype(object).sum(axis=0).reshape(lengths, digits)
+        self._close(sum(digit << 64 * k for k, digit in enumerate(number)) for number in closed.tolist())
         return True
-
-    def _add(self, found: Words) -> None:
-        """Add the cycles that the new vertices close: for each worker and length, a number."""
-        digits = found.astype(object).sum(axis=0)
-        self._close(sum(digit << 64 * k for k, digit in enumerate(number)) for number in digits.tolist())
 
     def _drop(self) -> Iterator[object]:
         parts, states = self._parts, self.states

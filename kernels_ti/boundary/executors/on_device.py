@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels_ti.boundary.executors.forward import ForwardCount
+from kernels_ti.boundary.executors.forward import Forward
 from kernels_ti.boundary.executors.tables import MOST_CELLS, DeviceTables, Shape, closing_ways, copies_of
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
@@ -43,14 +43,14 @@ BUFFER = MOST_CELLS
 _GROWTH = 1.3
 
 
-class DeviceBlock(DeviceTables, ForwardCount):
+class DeviceBlock(DeviceTables):
     """The count of one block, all lengths together, in kernels on a CPU or CUDA."""
 
     def __init__(
         self, device: Device, block: OrderedBlock, longest: int | None, memory: int | None, **row: Any
     ) -> None:
         super().__init__(device, block, memory, **row)
-        self._begin_count(longest)
+        self._longest = longest
 
     def take_vertex(self, enough: Callable[[], bool]) -> None:
         """Let the next vertex come, in all states; see `DeviceTables.take_vertex`."""
@@ -180,7 +180,7 @@ class DeviceLengths(DeviceBlock):
 
     def resume(self, saved: SavedBlock) -> None:
         """Go on from a count of the same block, on any device."""
-        ForwardCount.resume(self, saved)
+        Forward.resume(self, saved)
         rows, ways, self._digits = rows_by_length(saved.states, self._apart, DIGIT_BITS)
         first, window = rows[:, self._words :].T
         fewest, most = np.uint64(LENGTH_LIMIT) - (window >> np.uint64(32)), window & np.uint64((1 << 32) - 1)

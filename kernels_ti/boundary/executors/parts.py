@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.arrays import Places, Words
+from kernels_ti.boundary.arrays import Words
 from kernels_ti.boundary.executors.forward import Buffers
 from kernels_ti.boundary.spec.block import OrderedBlock, require_memory
 from kernels_ti.boundary.spec.packing import DEAD, NEXT, PART, WAYS
@@ -139,7 +139,11 @@ class Parts:
         for slot in steady:
             word, shift = self._packing.place(slot)
             masks[word] |= np.uint64(1) << shift
-        groups = self._groups()
+        # Where groups of parts begin that have about as many states each, and the end
+        ends = np.cumsum(self.table[:, 1], dtype=np.int64)
+        count = _GROUPS_TO_A_THREAD * (self._device.threads or 1)
+        inside = np.searchsorted(ends, np.arange(1, count) * (ends[-1] / count))
+        groups = np.unique(np.concatenate(([0], inside, [len(ends)]))).astype(np.int32)
         other = self.buffer("other rows", self.states * self.stride)
         places = np.empty((len(groups) - 1) * parts, np.int32)
         begins = np.empty(parts + 1, np.int32)
@@ -157,13 +161,6 @@ class Parts:
         self.table[:, 0], self.table[:, 1] = begins[largest], sizes[largest]
         self.states = int(begins[-1])
         self._steady, self._wanted_before = steady, wanted
-
-    def _groups(self) -> Places:
-        """Return where groups of parts begin that have about as many states each, and the end."""
-        states = np.cumsum(self.table[:, 1], dtype=np.int64)
-        groups = _GROUPS_TO_A_THREAD * (self._device.threads or 1)
-        begin = np.searchsorted(states, np.arange(1, groups) * (states[-1] / groups))
-        return np.unique(np.concatenate(([0], begin, [len(states)]))).astype(np.int32)
 
     @property
     def largest(self) -> int:

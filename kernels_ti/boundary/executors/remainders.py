@@ -175,12 +175,11 @@ class TotalInPasses(BlockInPasses):
             self.known = replace(self.known, values={**self.known.values, **values})
             self._finish_if_known(self.known)
             return
-        triangles = sum(step.triangles for step in self._block.steps)
         if made.is_exact:
-            self.triangles, self.finished = triangles, True
+            self.triangles, self.finished = made.triangles, True
             self.cycles = {0: made.found[0]} if made.found[0] else {}
         else:
-            self._first_pass_is_made(SavedPasses(made.found[0], triangles, self._most_states, None, values))
+            self._first_pass_is_made(SavedPasses(made.found[0], made.triangles, self._most_states, None, values))
 
     def _work_out(self, known: SavedPasses) -> None:
         total = combined([known.values[prime][0] for prime in self._primes], self._primes)
