@@ -17,7 +17,7 @@ import numpy.typing as npt
 from kernels_ti.adjacency import spans
 from kernels_ti.blocks.passable import block_edges
 from kernels_ti.errors import OptionError, vertices_text
-from kernels_ti.graph import Graph, IntArray
+from kernels_ti.graph import Graph
 
 MOST_ROUNDS = 8
 """Rounds of reduction by blocks and distances. Vertices that more rounds would remove only cost words."""
@@ -69,8 +69,11 @@ def restricted(
                 keep &= _ball(left, v, max_length // 2)
             left = left.among(keep)
         edges, block = block_edges(left)
+        has_all = np.ones(int(block.max(initial=-1)) + 1, np.bool_)
+        for v in wanted:
+            has_all &= np.bincount(block[(edges == v).any(axis=1)], minlength=len(has_all)) > 0
         keep = np.zeros(graph.n, np.bool_)
-        keep[edges[_common(edges, block, wanted)[block]]] = True
+        keep[edges[has_all[block]]] = True
         left = left.among(keep)
         if np.count_nonzero(keep) == before:
             break
@@ -138,16 +141,6 @@ def restricted_cases(
         waiting.append(((*passed, u), avoided, edges))
         waiting.append((passed, (*avoided, u), edges))
     return tuple(found) or (restricted(graph, avoid=range(graph.n)),)
-
-
-def _common(edges: IntArray, block: IntArray, wanted: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """Say for each block whether all wanted vertices lie in it, shape (blocks,)."""
-    keep = np.ones(int(block.max(initial=-1)) + 1, np.bool_)
-    for v in wanted:
-        has = np.zeros_like(keep)
-        has[block[(edges == v).any(axis=1)]] = True
-        keep &= has
-    return keep
 
 
 def _ball(graph: Graph, centre: int, radius: int) -> npt.NDArray[np.bool_]:

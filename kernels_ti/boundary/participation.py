@@ -27,9 +27,9 @@ from kernels_ti.boundary.way_back.history import History
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.device.own_process import apart_if_needed
-from kernels_ti.errors import EngineError, quantity, require_flags, vertices_text
+from kernels_ti.errors import EngineError, quantity, vertices_text
+from kernels_ti.found.participation import Participation
 from kernels_ti.notebook import html_of_shares
-from kernels_ti.options import require_number
 from kernels_ti.watch import ProgressOption, Watch
 
 # A product of two remainders fits into a word.
@@ -77,14 +77,8 @@ class CycleShares:
 
     def top(self, n: int = 10, *, edges: bool = False) -> list[tuple[Any, int]]:
         """Return the vertices, or edges, that lie in the most cycles, as `Participation.top` does."""
-        require_number(n, "entries")
-        require_flags(edges=edges)
-        counts = self.edges if edges else self.vertices
-        ranked = sorted((i for i, count in enumerate(counts) if count), key=lambda i: -counts[i])[:n]
-        if not edges:
-            return [(self.names[v], counts[v]) for v in ranked]
-        ends = self.edge_list.tolist()
-        return [((self.names[ends[e][0]], self.names[ends[e][1]]), counts[e]) for e in ranked]
+        of_vertices, of_edges = (np.array(counts, object).reshape(-1, 1) for counts in (self.vertices, self.edges))
+        return Participation(of_vertices, of_edges, self.edge_list, self.names).top(n, edges=edges)
 
 
 @apart_if_needed

@@ -31,11 +31,7 @@ def labels_of(rows: Rows) -> tuple[IntArray, IntArray]:
 
 def unpacked(rows: Rows) -> npt.NDArray[np.uint8]:
     """Return bit rows, shape (k, W), as bytes 0 and 1, shape (k, 64 W)."""
-    return np.unpackbits(_bytes_of(rows), axis=1, bitorder="little")
-
-
-def _bytes_of(rows: Rows) -> npt.NDArray[np.uint8]:
-    return np.ascontiguousarray(rows).view(np.uint8)
+    return np.unpackbits(np.ascontiguousarray(rows).view(np.uint8), axis=1, bitorder="little")
 
 
 def completing(required: Rows, had: Rows, labels: Rows) -> Rows:
@@ -310,7 +306,8 @@ class _Lanes:
 
     def rows_from(self, lanes: Rows) -> Rows:
         """Turn bit rows of vertices over frames back; the inverse of `sliced`."""
-        turned = _bytes_of(lanes).reshape(self._lanes, self._size, self._width // 8).transpose(0, 2, 1)
+        bytes_ = np.ascontiguousarray(lanes).view(np.uint8)
+        turned = bytes_.reshape(self._lanes, self._size, self._width // 8).transpose(0, 2, 1)
         eights = np.ascontiguousarray(turned).reshape(-1, self._size)
         rows = np.zeros((len(self._place), STATE_WORD_BITS * self._words), np.uint8)
         rows[:, : self._size] = eights[self._place // 8] >> (self._place % 8).astype(np.uint8)[:, None] & 1

@@ -16,10 +16,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from kernels_ti.boundary.orders.order import (
     BoundaryOrder,
@@ -196,7 +195,11 @@ class _Chains:
         self._rounds += 1
         last = 0
         for temperature in np.geomspace(hottest, _COLDEST, _TEMPERATURES).tolist():
-            gains = self._device.buffer(_gains(temperature, kernels.GAINS, kernels.GAIN_BITS))
+            # The relative gains of energy that are tolerated, each as likely as any other; fixed point. An integer of
+            # 15 bits is the largest that the kernel can multiply.
+            chance = (np.arange(kernels.GAINS) + 0.5) / kernels.GAINS
+            tolerated = np.minimum((chance**-temperature - 1) * (1 << kernels.GAIN_BITS), (1 << 15) - 1)
+            gains = self._device.buffer(tolerated.astype(np.int32))
             self._device.call(kernels.weigh, _CHAINS, spread, n, sizes, self._weights, self._facts)
             first, last = last, last + moves // _TEMPERATURES
             while first < last:
@@ -210,10 +213,3 @@ class _Chains:
                     return None
         found: list[list[int]] = self._device.download(order).reshape(_CHAINS, n).tolist()
         return found
-
-
-def _gains(temperature: float, size: int, bits: int) -> npt.NDArray[Any]:
-    """Return the relative gains of energy that a temperature tolerates, each as likely as any other; fixed point."""
-    chance = (np.arange(size) + 0.5) / size
-    # An integer of 15 bits is the largest that the kernel can multiply.
-    return np.minimum((chance**-temperature - 1) * (1 << bits), (1 << 15) - 1).astype(np.int32)

@@ -201,13 +201,11 @@ def likely_states(plan: BoundaryPlan) -> npt.NDArray[np.float64]:
 
     Unlike the costs of an order, these allow for the time that a boundary needs to fill with states.
     """
-    return np.concatenate([np.empty(0), *(likely_in(order) for order in plan.orders if order is not None)])
-
-
-def likely_in(order: BoundaryOrder) -> npt.NDArray[np.float64]:
-    """Return the likely states of one block; see `likely_states`."""
-    sizes, costs = np.array(order.sizes, np.float64), np.array(order.costs)
-    left = np.maximum(np.arange(len(sizes)) - sizes, 0) / np.maximum(sizes, 1)
+    orders = [order for order in plan.orders if order is not None]
+    came = np.array([k for order in orders for k in range(len(order.sizes))], np.float64)
+    sizes = np.array([size for order in orders for size in order.sizes], np.float64)
+    costs = np.array(plan.expected_states)
+    left = np.maximum(came - sizes, 0) / np.maximum(sizes, 1)
     filled = left**_STEEPNESS / (left**_STEEPNESS + _LEFT_FOR_HALF**_STEEPNESS)
     growth = (np.maximum(costs, _SMALLEST_COST) / _COST_THAT_IS_RIGHT) ** _GROWTH
     found: npt.NDArray[np.float64] = costs * growth * np.maximum(filled, _SMALLEST_PART)

@@ -6,7 +6,7 @@ search for a best cycle, or a sample.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -218,19 +218,14 @@ def planned_blocks(space: SearchSpace, plan: BoundaryPlan | None = None) -> Plan
             "a graph with fewer edges may have one"
         )
     wanted = space.options.lengths
-    rings = [ring for ring in _rings(space) if len(ring) in wanted]
+    alone = ((block, names.tolist()) for labelled in space.blocks for block, names in labelled.rings())
+    rings = [_cycle(block, range(block.n), names) for block, names in alone if block.n in wanted]
     rings += short_cycles(space.graph, space.options)
     blocks = []
     for graph, order, required, vertices in zip(plan.blocks, plan.orders, plan.required, plan.vertices, strict=True):
         assert order is not None
         blocks.append(PlannedBlock(graph, order, required, vertices, LengthBounds.of(wanted, graph.n)))
     return PlannedBlocks(plan, tuple(rings), tuple(blocks))
-
-
-def _rings(space: SearchSpace) -> Iterator[list[int]]:
-    for labelled in space.blocks:
-        for block, vertices in labelled.rings():
-            yield _cycle(block, range(block.n), vertices.tolist())
 
 
 def _cycle(block: Graph, vertices: Iterable[int], names: Sequence[int]) -> list[int]:

@@ -127,7 +127,12 @@ class History(KeptWay[_Kept]):
     def _come(self) -> None:
         if self._means.enough():
             raise GivenUp
-        self._require_room()
+        last, of_a_state = self.layers[-1], _BYTES_OF_A_STATE + _BYTES_OF_A_WORD * self._packing.words
+        held = self._held + (last.nbytes if last.place < self.place else 0) + self.values.nbytes
+        require_memory(
+            held + self.states * of_a_state, self._memory, self.states, self._block, self.place,
+            of_a_state=of_a_state, is_count=False,
+        )  # fmt: skip
         layer, words = layer_of(self._block, self.place, self.reached)
         self._rule.close(self.place, layer, self.values)
         values = self._rule.follow(layer, self.values)
@@ -144,15 +149,6 @@ class History(KeptWay[_Kept]):
     def _restored(self, saved: SavedLayer) -> _Kept:
         arrays = saved.arrays
         return _Kept(saved.place, arrays["words"], Values(Numbers(arrays["ways"]), arrays.get("values")))
-
-    def _require_room(self) -> None:
-        states, last = self.states, self.layers[-1]
-        held = self._held + (last.nbytes if last.place < self.place else 0) + self.values.nbytes
-        of_a_state = _BYTES_OF_A_STATE + _BYTES_OF_A_WORD * self._packing.words
-        require_memory(
-            held + states * of_a_state, self._memory, states, self._block, self.place,
-            of_a_state=of_a_state, is_count=False,
-        )  # fmt: skip
 
 
 class Walks:
