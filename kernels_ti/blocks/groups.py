@@ -194,7 +194,6 @@ def _groups(layers: list[Layer], grain: int, word_bits: int) -> list[BlockGroup]
 
 
 def _group(layers: list[Layer], words: int, word_bits: int) -> BlockGroup:
-    """Put the blocks of several layers side by side."""
     row_offsets = np.cumsum([0] + [layer.rows.n for layer in layers])
     if any(layer.rows.ways is not None for layer in layers):
         return _chorded_group(layers, row_offsets, words, word_bits)

@@ -144,7 +144,6 @@ def restricted_cases(
 
 
 def _ball(graph: Graph, centre: int, radius: int) -> npt.NDArray[np.bool_]:
-    """Say for each vertex whether it is within distance `radius` of `centre`, shape (n,)."""
     inside = np.zeros(graph.n, np.bool_)
     inside[centre] = True
     border = np.array([centre])

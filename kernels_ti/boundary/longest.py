@@ -202,7 +202,6 @@ class BestCycle:
         return len(self.cycle)
 
     def _repr_html_(self) -> str:
-        """Return the best cycles as a table, for notebooks."""
         best = self.cycles, self.weights, self.ways
         return html_of_best(*best, "chordless cycle", complete=self.complete, most=self.no_longer_than)
 

@@ -72,7 +72,6 @@ class CycleShares:
         return f"CycleShares({quantity(self.total, 'cycle')}, {of})"
 
     def _repr_html_(self) -> str:
-        """Return the vertices and edges in most cycles as a table, for notebooks."""
         return html_of_shares(repr(self), self.top(), self.top(edges=True))
 
     def top(self, n: int = 10, *, edges: bool = False) -> list[tuple[Any, int]]:

@@ -154,7 +154,6 @@ class Draws:
         return rows
 
     def _draw_bytes(self, digits: int) -> int:
-        """Return about how many bytes a draw takes while its round is under way."""
         return _BYTES_OF_A_DRAW + _BYTES_OF_A_WORD * self._words + _BYTES_OF_A_DIGIT * digits
 
     def _gone_through(self, number: int, means: Means, saved: SavedForward | None = None) -> History | DeviceWays:

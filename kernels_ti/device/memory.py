@@ -20,19 +20,14 @@ SPARE = 24 << 20  # Bytes on the CPU for temporary objects: pieces of output, fr
 UNKNOWN_DEVICE_MEMORY = 2 << 30  # Free bytes that are assumed for a device whose driver does not tell
 
 
-class HasMemory(Protocol):
-    """The source of a budget: a `kernels_ti.device.device.Device`, of which commands must not know."""
+class _HasMemory(Protocol):
+    """A `kernels_ti.device.device.Device`, of which commands must not know."""
 
     @property
-    def arch(self) -> str:
-        """The arch."""
-
+    def arch(self) -> str: ...
     @property
-    def memory(self) -> int | None:
-        """Bytes of the device, if known."""
-
-    def free_memory(self) -> int | None:
-        """Return the bytes that are free, if known."""
+    def memory(self) -> int | None: ...
+    def free_memory(self) -> int | None: ...
 
 
 def resident_bytes() -> int:
@@ -54,7 +49,7 @@ def peak_memory() -> int:
     return size if sys.platform == "darwin" else size * 1024
 
 
-def search_budget(device: HasMemory, memory: int | None, *, begun: bool = False) -> int:
+def search_budget(device: _HasMemory, memory: int | None, *, begun: bool = False) -> int:
     """Return the bytes that blocks, stacks or arena, and found cycles may take together.
 
     The user allows `memory` bytes, see the module; None stands for a share of the free memory. An OptionError is raised

@@ -240,7 +240,6 @@ def _grown(level: _Level, wanted: int, max_length: int) -> _Level:
 
 
 def _first_level(groups: list[BlockGroup], weights: list[Floats], max_length: int, collect: bool) -> _Level:
-    """Make the initial triplets of all groups."""
     blocks = [HostBlocks(group) for group in groups]
     paths = []
     for each, weight in zip(blocks, weights, strict=True):

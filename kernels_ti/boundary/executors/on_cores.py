@@ -152,7 +152,6 @@ class CoresBlock(Forward):
         return replace(attempt, rows=rows, ways=ways)
 
     def _beside(self, digits: int) -> int:
-        """Return the cells of a row behind the state."""
         return digits if self._longest is None else WINDOW
 
     def _fitted(self, attempt: _Attempt) -> Generator[None, None, bool]:

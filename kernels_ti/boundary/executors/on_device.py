@@ -97,12 +97,10 @@ class DeviceLengths(DeviceBlock):
         return replace(super()._next_shape(step), digits=0)
 
     def _is_short(self, shape: Shape) -> bool:
-        """Say whether the other table and its ways are expected to take more memory than there is."""
         cells, held = int(_GROWTH * self._ways), self._held_by_other_ways
         return cells > 2 * BUFFER or 8 * shape.cells + max(8 * cells, held) > self._room() + held
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
-        """Put the children of all states into the other table; say whether they fit."""
         from kernels_ti.boundary.kernels.lengths import length_kernels
 
         link, add = length_kernels(self._words, self._bits)

@@ -77,7 +77,6 @@ class TotalModulo(DeviceTables):
         return self._shape.digits
 
     def _is_short(self, shape: Shape) -> bool:
-        """Say whether the other table is expected to be full."""
         return _LEAST_ROWS_TO_A_STATE / 2 * 8 * shape.cells > self._room()
 
     def _dropped(self, completion: Completion) -> Generator[bool, None, int]:

@@ -147,7 +147,6 @@ def _is_worth(gain: float, order: BoundaryOrder, n: int, number: int, rate: floa
 
 
 def _moves(n: int, number: int) -> int:
-    """Return the moves of each chain in a round."""
     moves: int = n * _MOVES_TO_A_VERTEX * _LONGER**number
     return moves
 

@@ -256,7 +256,6 @@ def _sums_before(digits: Words) -> Words:
 
 
 def _are_less(some: Words, others: Words) -> Flags:
-    """Say which numbers are less than others of as many digits."""
     are_less = np.zeros(np.broadcast_shapes(some.shape, others.shape)[1], np.bool_)
     for digit, other in zip(some, others, strict=True):
         are_less = (digit < other) | (digit == other) & are_less

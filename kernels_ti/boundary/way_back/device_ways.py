@@ -299,7 +299,6 @@ class DeviceOptimum(DeviceLayers):
                 self._restore(first)
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
-        """Put the children of all states into the other table; say whether they fit."""
         old, rule, copies = self._shape, self._rule, FEW_CELLS
         table, tallies = self._cleared(shape, 1 + 2 * copies * shape.digits)
         before, new = (self._buffers[self._old], old.stride), (table, shape.rows, shape.stride)

@@ -254,7 +254,6 @@ class KeptWay(ABC, Generic[K]):
     states: int
 
     def _set_out(self, means: Means, budget: int | None, between: int = 1) -> None:
-        """Begin without any layer."""
         self.layers: list[K] = []
         self._means, self._budget, self._between = means, budget, between
         self._held, self.most_states = 0, 1
