@@ -117,8 +117,8 @@ def test_complement_and_odd_holes_against_networkx():
 
 
 @pytest.mark.slow
-def test_perfect_graphs_are_those_of_a052433(tmp_path):
-    """A052433: perfect graphs on 1 to 7 vertices."""
+def test_perfect_graphs_are_those_of_a052431(tmp_path):
+    """A052431: perfect graphs on 1 to 7 vertices."""
     graph6(tmp_path / "atlas.g6", ATLAS)
     done = chordless("batch", "atlas.g6", "--keep", "perfect", "-o", "perfect.g6", "-q", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -129,7 +129,7 @@ def test_perfect_graphs_are_those_of_a052433(tmp_path):
 
 @pytest.mark.slow
 def test_odd_holes_of_all_graphs_of_eight_vertices(tmp_path):
-    """A052433: 8,887 of the 12,346 graphs are perfect; those with an odd hole are compared with networkx."""
+    """A052431: 8,887 of the 12,346 graphs are perfect; those with an odd hole are compared with networkx."""
     every = nauty("geng", "-q", "8")
     (tmp_path / "eight.g6").write_bytes(every)
     for chosen in ("odd > 0", "perfect"):

@@ -17,10 +17,20 @@ PUBLISHED = {
     "A370299": (["complement:sierpinski:2", "complement:sierpinski:3"], HOLES, [0, 171]),
     "A301774": (["prism:5", "prism:7", "prism:9", "prism:11", "prism:13"], ODD_HOLES, [12, 30, 74, 200, 522]),
     "A301773": (["moebius:4", "moebius:6", "moebius:8", "moebius:10"], ODD_HOLES, [8, 16, 48, 124]),
-    "A297664": ([f"grid:{n}x{n}" for n in range(2, 8)], {}, [1, 5, 24, 229, 3436, 65772]),
+    "A297664": ([f"grid:{n}x{n}" for n in range(2, 9)], {}, [1, 5, 24, 229, 3436, 65772, 1743247]),
+    "A297666": ([f"knight:{n}x{n}" for n in range(3, 9)], {}, [1, 64, 651, 4680, 56919, 2578420]),
     "A297667": ([f"moebius:{n}" for n in range(3, 12)], {}, [9, 12, 15, 22, 35, 56, 87, 134, 209]),
+    "A297668": ([f"fibonacci:{n}" for n in range(1, 9)], {}, [0, 0, 1, 3, 16, 170, 7961, 2359245]),
+    "A297669": ([f"torus:{n}x{n}" for n in range(3, 7)], HOLES, [15, 224, 1815, 28716]),
     "A297670": ([f"johnson:{n},2" for n in range(4, 9)], HOLES, [3, 27, 177, 1137, 7962]),
+    "A297671": ([f"triangle:{n + 1}" for n in range(2, 10)], HOLES, [0, 1, 7, 41, 260, 1930, 17463, 200008]),
     "A290026": (["halved:3", "halved:4", "halved:5", "halved:6"], {"max_length": 3}, [4, 32, 160, 640]),
+    "A361149": ([f"hypercube:{n}" for n in range(1, 6)], {}, [0, 1, 10, 224, 22176]),
+    "A361171": ([f"king:{n}x{n}" for n in range(2, 9)], HOLES, [0, 1, 13, 197, 4729, 156806, 7035482]),
+    "A361184": ([f"queens:{n}x{n}" for n in range(2, 7)], HOLES, [0, 12, 228, 2120, 21004]),
+    "A361186": ([f"halved:{n}" for n in range(3, 7)], HOLES, [0, 6, 252, 14904]),
+    "A361187": ([f"folded:{n}" for n in range(3, 7)], HOLES, [0, 36, 312, 20264]),
+    "A361188": ([f"complement:queens:{n}x{n}" for n in range(3, 7)], ODD_HOLES, [0, 48, 696, 4424]),
 }
 """Terms of sequences of the OEIS, each with the graphs and the bounds of its cycles."""
 
@@ -31,9 +41,18 @@ def test_published_sequences(sequence: str) -> None:
     assert [count_cycles(generate(spec), **bounds).total for spec in specs] == terms
 
 
-def test_published_lengths_of_the_longest_cycles_of_knights() -> None:
-    """A165143, from the board of 3 x 3 on."""
-    assert [longest_cycle(generate(f"knight:{n}x{n}")).length for n in range(3, 7)] == [8, 10, 16, 20]
+LONGEST = {
+    "A165143": ([f"knight:{n}x{n}" for n in range(3, 7)], [8, 10, 16, 20]),
+    "A000937": ([f"hypercube:{n}" for n in range(2, 6)], [4, 6, 8, 14]),
+    "A358356": ([f"halved:{n}" for n in range(3, 8)], [3, 4, 5, 8, 12]),
+    "A358358": ([f"folded:{n}" for n in range(3, 7)], [3, 4, 6, 12]),
+}
+
+
+@pytest.mark.parametrize("sequence", LONGEST)
+def test_published_lengths_of_longest_cycles(sequence: str) -> None:
+    specs, lengths = LONGEST[sequence]
+    assert [longest_cycle(generate(spec)).length for spec in specs] == lengths
 
 
 # Grid 9x10 has 668 million cycles; that its size is right is checked where graphs are generated.

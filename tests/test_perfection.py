@@ -9,8 +9,8 @@ from batches import ATLAS
 from kernels_ti import Graph, GraphError, is_perfect
 
 
-def test_perfect_graphs_are_those_of_a052433():
-    """A052433: perfect graphs on 1 to 7 vertices."""
+def test_perfect_graphs_are_those_of_a052431():
+    """A052431: perfect graphs on 1 to 7 vertices."""
     sizes = Counter(len(graph) for graph in ATLAS if is_perfect(graph))
     sizes.pop(0, None)
     assert sizes == {1: 1, 2: 2, 3: 4, 4: 11, 5: 33, 6: 148, 7: 906}
