@@ -227,6 +227,7 @@ def test_options_that_contradict_each_other(tmp_path, capfd):
         (["run", "--graph", "petersen"], ["holds its graph"]),
         (["cycles.npy"], ["--graph GRAPH is missing"]),
         (["run/run.json"], ["is neither a run directory nor a .npy file of bit rows"]),
+        (["run", "--simplify"], ["how a graph is read is said without --graph"]),
     ]:
         with usage_error(capfd, *words):
             export(tmp_path / arguments[0], *arguments[1:])

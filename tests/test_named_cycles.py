@@ -141,6 +141,33 @@ def test_a_cycle_of_a_file_is_drawn_in_its_graph(tmp_path, monkeypatch):
     assert main(["plot", "-", "--graph", "grid:3x4", "-o", str(tmp_path / "picture.png")]) == 0
 
 
+@pytest.mark.parametrize("suffix", ["txt", "npy"])
+def test_a_graph_whose_format_is_named_is_read_again_in_it(suffix, tmp_path, monkeypatch, capfd):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ring.txt").write_text("1 2 4\n2 3\n3 4\n")
+    assert main(["list", "ring.txt", "--format", "adjlist", "-q", "-o", f"c.{suffix}", *REFERENCE]) == 0
+    read = ["--graph", "ring.txt", "--graph-format"]
+    assert main(["plot", f"c.{suffix}", *read, "adjlist", "-o", "picture.svg"]) == 0
+    assert main(["plot", f"c.{suffix}", *read, "edgelist", "-o", "picture.svg"]) == 2
+    assert "edge needs two vertices" in capfd.readouterr().err
+    if suffix == "npy":
+        assert main(["export", "c.npy", *read, "adjlist"]) == 0
+        assert capfd.readouterr().out == "1 2 3 4\n"
+
+
+def test_the_title_has_the_weight_of_the_cycle(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    from chordless.pictures.cycle_drawing import cycle_of_file, draw_cycle
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hole.json").write_text('{"cycle": ["0,0", "0,1", "1,1", "1,0"], "weight": 2.5}')
+    (tmp_path / "hole.txt").write_text("0,0 0,1 1,1 1,0\n")
+    for name, told in (("hole.json", "4 vertices, weight 2.5, number 1"), ("hole.txt", "4 vertices, number 1")):
+        figure = draw_cycle(cycle_of_file(name, "grid:2x3", 1))
+        assert any(told in text.get_text() for text in figure.texts)
+
+
 def test_a_cycle_with_coordinates_becomes_a_line_on_a_map(tmp_path, capsys):
     city = tmp_path / "city.txt"
     city.write_text("# xy 1 8.5 47.25\n# xy 2 8.75 47.25\n# xy 3 8.75 47.5\n# xy 4 8.5 47.5\n1 2\n2 3\n3 4\n4 1\n")
@@ -185,7 +212,9 @@ def test_the_lightest_hole_on_a_map_has_its_weight(tmp_path, capsys):
         (["--graph", "petersen", "--histogram", "-o", "a.svg"], "--histogram is drawn of runs"),
         (["--graph", "petersen", "--log", "-o", "a.svg"], "--graph draws a graph, which has no scale"),
         (["--simplify", "-o", "a.svg"], "--graph is missing"),
-        (["-o", "a.geojson"], "the name of a picture ends in"),
+        (["-o", "a.geojson"], "the name of a picture ends in .svg, .png, .pdf (see"),
+        (["--graph", "petersen", "-o", "a.gif"], "the name of a picture ends in .svg, .png, .pdf, .geojson"),
+        (["--graph-format", "gml", "-o", "a.svg"], "--graph is missing"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(arguments, message, capsys):

@@ -145,12 +145,7 @@ def add_arguments(parser: Parser) -> None:
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("reading the graphs")
-    group.add_argument(
-        "--graph-format",
-        dest="file_format",
-        metavar="FORMAT",
-        help="one of chordless help formats, sdf or smiles (default: by name and content of each file)",
-    )
+    shared.add_graph_format(group, "one of chordless help formats (default: by name and content of each file)")
     shared.add_kind(group)
     group.add_argument(
         "--overlap",

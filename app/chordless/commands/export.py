@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import PurePath
+from typing import Any
 
 from chordless.commands import options as shared
 from chordless.commands.terminal import ExportLine, is_live
@@ -66,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     shared.add_output(parser, "write to FILE (default, for txt and jsonl: standard output)")
     parser.add_argument("--graph", metavar="GRAPH", help="for a FILE.npy: the graph whose cycles it holds")
+    shared.add_graph_format(parser)
     shared.add_kind(parser)
     shared.add_encoding(parser)
     shared.add_reporting(parser, events=False)
@@ -88,6 +90,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error("several inputs are the run directories of the parts of one search, without --graph")
     if options.graph is not None and os.path.isdir(options.cycles[0]):
         parser.error("--graph is for a FILE.npy; a run directory holds its graph")
+    if options.graph is None and any(_reading(options).values()):
+        parser.error("how a graph is read is said without --graph; a run directory holds its graph")
     if options.graph is None and files:
         if PurePath(files[0]).suffix.lower() != ".npy":
             parser.error(f"{files[0]} is neither a run directory nor a .npy file of bit rows, which export reads")
@@ -101,11 +105,7 @@ def act(options: argparse.Namespace) -> int:
     if options.graph is None:
         source = export.open_runs(options.cycles)
     else:
-        source = export.open_file(
-            options.cycles[0],
-            options.graph,
-            **shared.fields_of(options, "simplify", "directed", "multigraph", "encoding"),
-        )
+        source = export.open_file(options.cycles[0], options.graph, **_reading(options))
     to_file = options.output != STANDARD_OUTPUT
     if to_file and source.store.is_kept_in(options.output):
         raise OptionError(f"{options.output} is itself a file of these cycles; write to another file")
@@ -129,6 +129,10 @@ def act(options: argparse.Namespace) -> int:
     if not options.quiet and (to_file or not source.complete):
         sys.stderr.write(f"{on_terminal(note, sys.stderr)}\n")
     return 0 if source.complete else _UNFINISHED_EXIT_CODE
+
+
+def _reading(options: argparse.Namespace) -> dict[str, Any]:
+    return shared.fields_of(options, "simplify", "directed", "multigraph", "encoding", "file_format")
 
 
 @contextlib.contextmanager

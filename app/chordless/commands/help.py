@@ -145,7 +145,7 @@ def format_help() -> str:
         [
             "A GRAPH may be a file in one of these formats, plain or compressed by gzip, or",
             "- for standard input. The format is told by the name and the content of the",
-            "file; --format names it (--graph-format in `chordless batch`).",
+            "file; --format names it (--graph-format in `batch`, `plot`, `export`).",
             "",
             *_rows([(name, _FORMATS[name]) for name in (*FORMATS, *MOLECULE_FORMATS)]),
             "",

@@ -78,6 +78,13 @@ def add_kind(group: Any) -> None:
     group.add_argument("--multigraph", action="store_true", help="keep self-loops and repeated edges")
 
 
+def add_graph_format(
+    group: Any, text: str = "format of the graph, see chordless help formats (default: by its name and content)"
+) -> None:
+    """Add the format of the graph where --format is that of the output, or could be taken for it."""
+    group.add_argument("--graph-format", dest="file_format", metavar="FORMAT", help=text)
+
+
 def add_encoding(group: Any) -> None:
     """Add how the text of a graph file is written."""
     group.add_argument(

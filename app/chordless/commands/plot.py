@@ -76,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("reading the graph of a file of cycles")
     group.add_argument("--graph", metavar="GRAPH", help="the graph of the cycles: a file or a spec")
+    shared.add_graph_format(group)
     shared.add_kind(group)
     shared.add_encoding(group)
     group = parser.add_argument_group("what to draw").add_mutually_exclusive_group()
@@ -112,9 +113,10 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if options.graph is not None and options.cycle is None and not (options.longest or options.all or options.heat):
         options.cycle = 1
     is_cycle = options.cycle is not None or options.longest or options.all or options.heat
-    if _suffix(options) not in (*FORMATS, *[_MAP] * is_cycle):
-        parser.error(f"-o {options.output}: the name of a picture ends in .{', .'.join(FORMATS)}")
-    if options.graph is None and (options.simplify or options.directed or options.multigraph or options.encoding):
+    suffixes = (*FORMATS, *[_MAP] * is_cycle)
+    if _suffix(options) not in suffixes:
+        parser.error(f"-o {options.output}: the name of a picture ends in .{', .'.join(suffixes)}")
+    if options.graph is None and any(_reading(options).values()):
         parser.error("--graph is missing: how it is read is said without a graph")
     if not is_cycle:
         return
@@ -212,7 +214,7 @@ def _heat(options: argparse.Namespace) -> tuple[LoadedGraph, Heat]:
 
 
 def _reading(options: argparse.Namespace) -> dict[str, Any]:
-    return shared.fields_of(options, "simplify", "directed", "multigraph", "encoding")
+    return shared.fields_of(options, "simplify", "directed", "multigraph", "encoding", "file_format")
 
 
 def _directory(run: str) -> Path:

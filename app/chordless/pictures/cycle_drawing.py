@@ -168,10 +168,12 @@ def _add_cycle_title(figure: Figure, cycle: DrawnCycle, alone: int) -> None:
     length = len(cycle.vertices)
     is_triangle = length == 3 and cycle.thing == "cycle"
     kind = "triangle" if is_triangle else f"chordless {cycle.thing} of {length:,} vertices"
+    weight = "" if cycle.weight is None else f", weight {printable(str(cycle.weight))}"
     where = f"in a graph of {cycle.loaded.graph.n:,} vertices"
     if alone:
         where = "an isolated vertex is not drawn" if alone == 1 else f"{alone:,} isolated vertices are not drawn"
-    add_title(figure, cycle.loaded.title, f"{kind}, number {cycle.number:,} of {printable(cycle.source)}; {where}")
+    which = f"number {cycle.number:,} of {printable(cycle.source)}"
+    add_title(figure, cycle.loaded.title, f"{kind}{weight}, {which}; {where}")
 
 
 def _run_cycles(directory: Path) -> RunCycles:
