@@ -59,6 +59,8 @@ def test_a_workflow_is_well_made(path):
         for step in job["steps"]:
             assert ("run" in step) != ("uses" in step), (name, step)
             assert "uses" not in step or re.fullmatch(r"[\w/-]+@[\w./-]+", step["uses"])
+            # Nothing that a job runs needs the token with which the checkout was made.
+            assert "checkout" not in step.get("uses", "") or step["with"] == {"persist-credentials": False}
         assert {job["needs"]} <= workflow["jobs"].keys() if isinstance(job.get("needs"), str) else True
     checked = subprocess.run(["bash", "-n"], input=commands_of(path), text=True, capture_output=True, timeout=PATIENCE)
     assert checked.returncode == 0, checked.stderr
