@@ -59,6 +59,15 @@ def test_a_count_up_to_symmetry():
     obeys("orbits", "count", "hypercube:4", "--json", "--up-to-symmetry")
 
 
+def test_a_line_of_each_orbit(tmp_path):
+    pytest.importorskip("igraph")
+    path = tmp_path / "orbits.jsonl"
+    assert chordless("list", "hypercube:3", "--up-to-symmetry", "-o", path).returncode == 0
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert sorted(line["orbit"] for line in lines) == [4, 6]
+    assert [fault for line in lines for fault in faults(line, schema_of("orbit"))] == []
+
+
 @pytest.mark.slow
 def test_a_count_that_is_stopped():
     (found,) = obeys("count", "count", "grid:8x8", "--json", "--arch", "reference", "--limit", "10", exit_code=4)
@@ -66,7 +75,7 @@ def test_a_count_that_is_stopped():
 
 
 @pytest.mark.slow
-def test_merged_and_resumed_counts(tmp_path):
+def test_what_is_merged_or_resumed(tmp_path):
     for part in ("1/2", "2/2"):
         (found,) = obeys("count", "count", "karate", "--json", "--part", part, "--arch", "cpu")
         (tmp_path / f"{part[0]}.json").write_text(json.dumps(found))
@@ -74,6 +83,10 @@ def test_merged_and_resumed_counts(tmp_path):
     assert list(faults(json.loads(merged.stdout), schema_of("count"))) == []
     obeys("count", "count", "karate", "--json", "--checkpoint", tmp_path / "run")
     obeys("count", "resume", tmp_path / "run", "--json")
+    obeys("longest", "longest", "grid:4x4", "--json", "--checkpoint", tmp_path / "longest")
+    obeys("longest", "resume", tmp_path / "longest", "--json")
+    obeys("paths", "paths", "grid:4x4", "0,0", "3,3", "--json", "--checkpoint", tmp_path / "paths")
+    obeys("paths", "resume", tmp_path / "paths", "--json")
 
 
 @pytest.mark.slow
