@@ -22,7 +22,8 @@ assert counts.by_length == {5: 12, 6: 10}
 
 karate = nx.karate_club_graph()
 counts = count_cycles(karate, arch="cpu")
-print(f"Karate club: {counts.triangles} triangles and {counts.chordless_cycles} holes, {counts.total} in all")
+triangles, holes = counts.triangles, counts.chordless_cycles
+print(f"Karate club: {triangles} triangles and {holes} holes, {counts.total} in all")
 
 # 2. List. The cycles come while the search goes on, as lists of vertices in cycle order, so a loop may stop when it
 #    has seen enough. A grid of 6 x 8 has 50,203; here are three of them.
@@ -51,12 +52,14 @@ print(f"{len(cycles):,} cycles; {cycles.graph.names[busiest]} lies on {in_cycles
 rows = cycles.rows()
 corner, opposite = (np.uint64(1) << np.uint64(v) for v in (0, cycles.graph.n - 1))
 print(f"{np.count_nonzero(rows & corner):,} of them go through the corner (0, 0),", end=" ")
-print(f"{np.count_nonzero((rows & corner != 0) & (rows & opposite != 0)):,} through the opposite one as well")
+both = (rows & corner != 0) & (rows & opposite != 0)
+print(f"{np.count_nonzero(both):,} through the opposite one as well")
 
 # 5. Ask for a proof. A graph without holes is chordal, and then its vertices have an order in which each one's later
 #    neighbours are adjacent to one another. Otherwise there is a hole. Either is found in linear time.
 
-house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], names=["a", "b", "c", "d", "roof"])
+walls, roof = [(0, 1), (1, 2), (2, 3), (3, 0)], [(0, 4), (1, 4)]
+house = Graph.from_edges(5, walls + roof, names=["a", "b", "c", "d", "roof"])
 print("The house is not chordal:", *is_chordal(house).hole)
 print("A tree is, in this order:", *is_chordal(nx.balanced_tree(2, 2)).elimination_ordering)
 

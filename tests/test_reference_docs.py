@@ -8,6 +8,7 @@ import doctest
 import importlib
 import inspect
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,7 @@ DOCS = ROOT / "assets" / "docs"
 REFERENCE = ROOT / "assets" / "reference.py"
 if not REFERENCE.exists():
     pytest.skip("the checkout with its assets is not here", allow_module_level=True)
+WIDEST_CODE = 103  # characters, in the widest page of the site
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 ARCHITECTURE = (DOCS / "architecture.md").read_text()
 FUNCTIONS = [name for name in kernels_ti.__all__ if inspect.isfunction(getattr(kernels_ti, name))]
@@ -115,6 +117,19 @@ def test_the_examples_of_the_page_on_python_import_what_they_use():
     used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
     assert len(used) > 20
     assert used - made - set(dir(builtins)) == set()
+
+
+def test_a_line_of_code_fits_into_a_page_of_the_site():
+    """A longer one is cut there, and its remark with it."""
+    pages = {path.name: path.read_text() for path in DOCS.glob("*.md")}
+    page_of_program = runpy.run_path(str(REFERENCE))["page_of_program"]
+    pages["tutorial.py"] = page_of_program((DOCS.parent / "tutorial.py").read_text())
+    blocks = {
+        name: re.findall(r"^ *```\w*\n(.*?)^ *```", page, re.DOTALL | re.MULTILINE) for name, page in pages.items()
+    }
+    assert sum(map(len, blocks.values())) > 40
+    lines = [(name, line) for name, found in blocks.items() for block in found for line in block.splitlines()]
+    assert [(name, line) for name, line in lines if len(line) > WIDEST_CODE] == []
 
 
 @pytest.mark.slow
