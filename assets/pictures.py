@@ -22,7 +22,7 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from tui.scenes import Home, home_folder, picture_of, pictures_of_a_wave  # noqa: E402
+from tui.scenes import Home, home_folder, picture_of, pictures_of_a_wave, words_of  # noqa: E402
 
 FOLDER = ROOT / "assets" / "screens"
 # As large as what they show, and as few columns as that takes: a page of the README is narrow.
@@ -86,7 +86,10 @@ def moving(svgs: list[str]) -> bytes:
     frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in drawn]
     times = [_MILLISECONDS_OF_A_FRAME] * (len(frames) - 1) + [_MILLISECONDS_OF_THE_LAST]
     written = io.BytesIO()
-    frames[0].save(written, "GIF", save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
+    ways = {"duration": times, "loop": 0, "optimize": True}
+    # By the words a test sees that the screen has changed since.
+    ways["comment"] = words_of(svgs[-1])
+    frames[0].save(written, "GIF", save_all=True, append_images=frames[1:], **ways)
     return written.getvalue()
 
 

@@ -6,9 +6,11 @@ The runs in them were recorded; their folders are made anew in a home folder of 
 from __future__ import annotations
 
 import calendar
+import html
 import json
 import math
 import os
+import re
 import shutil
 import time
 from collections.abc import Awaitable, Callable
@@ -320,6 +322,12 @@ def pictures_of_a_wave(size: tuple[int, int], home: Home, frames: int) -> list[s
         return drawn
 
     return drive(app, size, steps)
+
+
+def words_of(svg: str) -> str:
+    """Return what a picture of Textual's says, a line for each piece of text."""
+    texts = re.findall(r"<text [^>]*>([^<]*)</text>", svg)
+    return "\n".join(html.unescape(text).replace("\xa0", " ") for text in texts)
 
 
 async def _drawn(pilot) -> str:

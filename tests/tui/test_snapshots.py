@@ -20,7 +20,7 @@ from rich.text import Text
 from test_export import make_run
 
 from tui.pilots import LARGE, SMALL
-from tui.scenes import home_folder, picture_of
+from tui.scenes import home_folder, picture_of, pictures_of_a_wave, words_of
 
 FOLDER = Path(__file__).parent / "snapshots"
 SNAPSHOTS = {
@@ -165,3 +165,17 @@ def alike(one, other):
 def channels(colour):
     """Return red, green and blue of ``#rrggbb``."""
     return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+
+
+@pytest.mark.slow
+def test_the_moving_picture_of_the_readme_is_of_todays_screen(tmp_path):
+    """It has the words of its last moment in it."""
+    image = pytest.importorskip("PIL.Image")
+    path = Path(__file__).parents[2] / "assets" / "screens" / "wave.gif"
+    if not path.exists():
+        pytest.skip("the checkout with its assets is not here")
+    with image.open(path) as picture:
+        kept = picture.info.get("comment", b"").decode()
+    with home_folder(tmp_path / "ada") as home:
+        (now,) = pictures_of_a_wave((120, 40), home, 1)
+    assert words_of(now).splitlines() == kept.splitlines(), "python assets/pictures.py wave draws it anew"
