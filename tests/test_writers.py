@@ -1,18 +1,21 @@
 """Graphs written in the format of a suffix, read back, and refused where the format cannot hold them."""
 
 import io
+from pathlib import Path
 
 import networkx as nx
 import pytest
 from chordless.graphs.generators import generate
-from chordless.graphs.load import load_graph
-from chordless.graphs.writers import format_to_write, write_graph_file
+from chordless.graphs.load import ALL_FORMATS, load_graph
+from chordless.graphs.public import load_graph as public_load_graph
+from chordless.graphs.writers import _FORMATS, format_to_write, write_graph_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from program import REFERENCE, chordless, fails
 
 from kernels_ti import Graph, GraphError, OptionError
 
+FORMATS_PAGE = Path(__file__).parent.parent / "assets" / "docs" / "formats.md"
 SUFFIXES = ("txt", "el", "g6", "s6", "d6", "col", "net", "mtx", "graphml", "gml", "txt.gz", "G6", "g6.gz")
 HOLD_NO_MULTIGRAPH = ("g6", "d6", "mtx", "G6", "g6.gz")
 KEEP_NAMES = ("txt", "el", "net", "graphml", "gml", "txt.gz")
@@ -102,3 +105,19 @@ def test_generate_and_overlap_write_what_the_suffix_says(tmp_path):
         assert not html.exists()
     assert fails(chordless("generate", "petersen", "-o", tmp_path / "p.d6"), 2, "digraph6 cannot hold this graph")
     assert not (tmp_path / "p.d6").exists()
+
+
+def test_each_format_is_named_wherever_formats_are_named():
+    """The suffixes that are written, and the formats that are read; of each format one suffix will do."""
+    with pytest.raises(OptionError) as refused:
+        format_to_write("graph.doc")
+    if not FORMATS_PAGE.exists():
+        pytest.skip("the checkout with its assets is not here")
+    page = FORMATS_PAGE.read_text()
+    named = {made.name: suffix for suffix, made in _FORMATS.items() if suffix and suffix in str(refused.value)}
+    assert {made.name for made in _FORMATS.values()} - named.keys() == set()
+    assert [suffix for suffix in named.values() if f"`{suffix}`" not in page] == []
+    helped = chordless("help", "formats").stdout
+    for name in ALL_FORMATS:
+        assert f"``{name}``" in public_load_graph.__doc__
+        assert f"\n  {name} " in helped
