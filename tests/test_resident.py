@@ -35,6 +35,8 @@ def test_graphs_of_launches_are_compiled_for_buffers_of_our_class(device, monkey
     """One of Taichi's own class ends the process on CUDA if another thread than the owner of Taichi collects it."""
     if device.arch == "cpu":
         pytest.skip("needs a GPU's arch: the CPU has no graphs of launches")
+    if not taichi_door.library().has_graphs:
+        pytest.skip("Quadrants has no graphs of launches")
     monkeypatch.setattr(resident, "_made", {})
 
     def not_ours(*_):
