@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from chordless.runs.history import list_runs
 from chordless.runs.state import RunState
 from chordless.tui.run_list import details, title
 
+from kernels_ti import enumerate_paths
 from kernels_ti.boundary import longest, sample
 from kernels_ti.boundary.in_one_call import set_up
 from kernels_ti.reference.algorithm import chordless_cycles
@@ -120,6 +122,26 @@ def test_a_sample_comes_with_the_exact_shares_of_all_cycles(tmp_path):
         assert entry["cycles"] == sum(v in cycle for cycle in every)
     again = carried_out(picking(tmp_path / "again", **options))[-1]
     assert again.cycles_by_length == last.cycles_by_length
+
+
+@pytest.mark.parametrize("method", ["boundary", "search"])
+@pytest.mark.parametrize(("directed", "ends"), [(False, ("0", "5")), (True, ("0", "5")), (False, ("0", "1"))])
+def test_a_sample_of_paths_has_the_shares_of_all(tmp_path, directed, ends, method):
+    arcs = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5), (2, 3), (4, 3), (5, 6)]
+    (tmp_path / "g.txt").write_text("".join(f"{u} {v}\n" for u, v in arcs))
+    options = {"pick": "sample", "limit": 3, "per_vertex": True, "per_edge": True, "min_length": 2}
+    command = picking(tmp_path / "run", str(tmp_path / "g.txt"), directed=directed, between=ends, **options)
+    last = carried_out(replace(command, method=method))[-1]
+    graph = load_graph(str(tmp_path / "g.txt"), directed=directed).graph
+    paths = list(enumerate_paths(graph, *ends))
+    steps = {frozenset(step) for path in paths for step in pairwise(path)}
+    assert (last.reason, last.listed, last.boundary["drawn_from"]) == ("complete", 3, len(paths))
+    through = {entry["name"]: entry["cycles"] for entry in last.participation["vertices"]}
+    assert through == {v: sum(v in path for path in paths) for v in graph.names}
+    on = {frozenset(entry["name"]): entry["cycles"] for entry in last.participation["edges"]}
+    assert on.keys() == {frozenset(map(str, arc)) for arc in arcs}
+    assert {edge for edge, number in on.items() if number} == steps
+    assert sum(on.values()) == sum(len(path) - 1 for path in paths)
 
 
 @pytest.mark.slow

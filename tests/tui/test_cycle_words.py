@@ -117,6 +117,10 @@ def test_of_too_many_cycles_some_are_drawn_at_random():
     text, button = offer_words(replace(COUNTED, cycles=10**18), can_list=True)
     assert "too many to be listed" in text
     assert button == "Draw 1,000 of them at random"
+    paths = replace(COUNTED, cycles=10**18, options={**COUNTED.options, "between": ("0,0", "8,8")})
+    assert offer_words(paths, can_list=True)[1] == button
+    text, button = offer_words(replace(paths, options={**COUNTED.options, "all_pairs": True}), can_list=True)
+    assert ("paths ... --sample" in text, button) == (True, "")
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,29 @@ def test_the_dashboard_lists_paths_as_the_shell_does(tmp_path, capfd):
     assert sorted(written.read_text().splitlines()) == shell
 
 
+@pytest.mark.parametrize(
+    ("find", "kept", "words"),
+    [
+        ("longest", "1 path", "one of the 20 longest"),
+        ("shortest", "1 path", "one of the 20 shortest"),
+        ("sample", "1,000 paths", "drawn at random from 20"),
+    ],
+)
+def test_paths_are_picked_between_two_ends(find, kept, words, tmp_path):
+    choices = LastChoices(graph="grid:4x4", find=find, things="paths", path_start="0,0", path_end="3,3", arch="cpu")
+    app = ChordlessApp(Settings(last=choices, runs_folder=tmp_path))
+
+    async def steps(pilot):
+        await until(pilot, lambda: not app.screen.query_one("#start").disabled)
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: kept in body(app) and words in body(app))
+        await pilot.press("h")
+        await until(pilot, lambda: "paths that pass an edge" in body(app))
+        assert "cycle" not in body(app).lower()
+
+    drive(app, LARGE, steps)
+
+
 def test_paths_that_are_found_are_not_mixed_up_with_those_that_are_begun():
     assert tile_words.cycles_tile(PATHS).short == "paths 12"
     assert tile_words.paths_tile(PATHS).short == "begun paths 345"

@@ -160,7 +160,7 @@ def test_the_ends_of_paths_are_refused_as_in_the_shell(ends, field, fault, capfd
     assert capfd.readouterr().err == f"chordless: error: {fault}\n"
 
 
-def test_paths_have_ends_and_no_picks():
+def test_paths_have_ends_and_are_picked_between_two():
     choices = LastChoices(things="paths", path_start="0,0")
     assert faults_of_ends(choices, load_graph("grid:3x3").graph) == {"path_end": "name a vertex, such as 0,0"}
     assert faults_of_ends(choices, None) == {"path_end": "name a vertex"}
@@ -168,7 +168,8 @@ def test_paths_have_ends_and_no_picks():
     assert faults_of(replace(choices, min_length="1"))["min_length"] == "a path has at least 2 vertices, not 1"
     assert faults_of(replace(choices, min_length="2", max_length="2")) == {}
     for find in ("longest", "shortest", "sample"):
-        assert f"--{find}" in faults_of(replace(choices, find=find))["what"]
+        assert faults_of(replace(choices, find=find)) == {}
+        assert f"--{find}" in faults_of(replace(choices, things="all-paths", find=find))["what"]
     assert "two ends" in faults_of(replace(choices, things="all-paths", find="list"))["what"]
     assert faults_of(replace(choices, cluster="local:2"))["cluster"].startswith("one machine")
 

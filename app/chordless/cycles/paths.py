@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from chordless.cycles.base import CycleOutput, PassingOn
 from chordless.cycles.read import Rows, row_words
@@ -14,7 +17,7 @@ from kernels_ti.found.order import CycleWalker
 
 if TYPE_CHECKING:
     from chordless.protocol.orders import RunCommand
-    from kernels_ti import Graph
+    from kernels_ti import CycleShares, Graph
     from kernels_ti.cycles import Cycles
     from kernels_ti.path_graph import PathGraph
 
@@ -38,6 +41,19 @@ def walker_of(command: RunCommand, graph: Graph) -> CycleWalker | PathWalker:
     """Return what puts the vertices of the bit rows of a run in order."""
     paths = path_graph_of(command, graph)
     return CycleWalker(graph) if paths is None else PathWalker(paths)
+
+
+def shares_told_in_paths(shares: CycleShares, paths: PathGraph) -> CycleShares:
+    """Return how many paths pass each vertex and each edge of their graph, from how many cycles do."""
+    n = paths.given.n
+    is_given: npt.NDArray[np.bool_] = np.all(shares.edge_list < n, axis=1)
+    return replace(
+        shares,
+        vertices=shares.vertices[:n],
+        edges=list(compress(shares.edges, is_given.tolist())),
+        edge_list=shares.edge_list[is_given],
+        names=tuple(paths.given.names),
+    )
 
 
 def as_paths(output: CycleOutput, command: RunCommand, graph: Graph) -> CycleOutput:

@@ -11,7 +11,7 @@ from functools import partial
 from chordless.cycles.base import CycleOutput
 from chordless.cycles.output import open_output, require_listing
 from chordless.cycles.participation import participation_object
-from chordless.cycles.paths import as_paths
+from chordless.cycles.paths import as_paths, shares_told_in_paths
 from chordless.engine.boundary import count_along_boundary
 from chordless.engine.channel import Channel
 from chordless.engine.framing import finished_event, search_space, started_event
@@ -117,6 +117,7 @@ def go_along_boundary(
         result = finished_event(command, reason, snapshot, loaded, session.so_far(), listed, directory)
         result = replace(result, boundary=boundary, best=best)
         if shares is not None:
+            shares = shares if paths is None else shares_told_in_paths(shares, paths)
             wanted = {"vertices": command.per_vertex, "edges": command.per_edge}
             result = replace(result, participation=participation_object(loaded.graph, shares, **wanted))
         channel.send(result)

@@ -118,7 +118,7 @@ def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
     text = f"This run has counted {counted}, but kept no list of {of_them}."
     if not can_list:
         return text, ""
-    if is_too_many(state) and thing == "path":
+    if is_too_many(state) and state.options.get("all_pairs"):
         return f"{text}\n\nThey are too many to be listed. `chordless paths ... --sample` draws some at random.", ""
     if is_too_many(state):
         text += "\n\nThey are too many to be listed. Some can be drawn at random, with how many of all pass each edge."

@@ -150,7 +150,7 @@ def _faults_of_paths(choices: LastChoices) -> dict[str, str]:
     faults: dict[str, str] = {}
     if not choices.is_of_paths:
         return faults
-    if choices.picks:
+    if choices.picks and not choices.between:
         faults["what"] = f"of paths, `chordless paths ... --{choices.find}` finds this: count or list them"
     elif choices.collect and not choices.between:
         faults["what"] = "`chordless paths ... --all-pairs --list` lists all paths: count them, or name two ends"
