@@ -150,8 +150,8 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--overlap",
         action="store_true",
-        help="each GRAPH is a food web (Pajek): count in its niche overlap graph, and say whether that is an interval "
-        "graph; `chordless overlap` makes a shorter table of the same",
+        help="each GRAPH is a food web, as `chordless overlap` reads it: count in its niche overlap graph, and say "
+        "whether that is an interval graph; `chordless overlap` makes a shorter table of the same",
     )
     group.add_argument(
         "--types",

@@ -147,16 +147,11 @@ def faults_of(choices: LastChoices, vertices: int | None = None, least: int = SH
 
 def _faults_of_paths(choices: LastChoices) -> dict[str, str]:
     """Return the fields that ask of paths what only `chordless paths` answers."""
-    faults: dict[str, str] = {}
-    if not choices.is_of_paths:
-        return faults
-    if choices.picks and not choices.between:
-        faults["what"] = f"of paths, `chordless paths ... --{choices.find}` finds this: count or list them"
-    elif choices.collect and not choices.between:
-        faults["what"] = "`chordless paths ... --all-pairs --list` lists all paths: count them, or name two ends"
-    if choices.cluster.strip():
-        faults["cluster"] = "one machine searches for paths: leave this empty"
-    return faults
+    if not choices.all_pairs or not choices.collect:
+        return {}
+    if choices.picks:
+        return {"what": f"`chordless paths ... --all-pairs --{choices.find}` finds this: count them, or name two ends"}
+    return {"what": "`chordless paths ... --all-pairs --list` lists all paths: count them, or name two ends"}
 
 
 def _faults_on_cluster(choices: LastChoices) -> dict[str, str]:
