@@ -177,6 +177,11 @@ def test_a_cycle_with_coordinates_becomes_a_line_on_a_map(tmp_path, capsys):
     (feature,) = json.loads(output.read_text())["features"]
     assert feature["geometry"]["coordinates"] == [[8.75, 47.25], [8.75, 47.5], [8.5, 47.5], [8.5, 47.25], [8.75, 47.25]]
     assert feature["properties"] == {"graph": str(city), "length": 4, "vertices": ["2", "3", "4", "1"]}
+    assert capsys.readouterr().err == ""
+    in_feet = tmp_path / "feet.txt"
+    in_feet.write_text(city.read_text().replace("# xy 1 8.5", "# xy 1 656010"))
+    assert main(["plot", str(cycle), "--graph", str(in_feet), "-o", str(output)]) == 0
+    assert capsys.readouterr().err.endswith("those of the graph, no longitudes and latitudes\n")
     cycle.write_text('{"path": ["4", "1"], "weight": 2.5}')
     assert main(["plot", str(cycle), "--graph", str(city), "--all", "-o", str(output)]) == 0
     (feature,) = json.loads(output.read_text())["features"]

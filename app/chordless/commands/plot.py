@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import sys
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ from chordless.commands import options as shared
 from chordless.files import whole_file
 from chordless.pictures import style
 from chordless.protocol.recording import NO_RECORDING
+from chordless.words.shown import on_terminal
 from kernels_ti import OptionError
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("svg", "png", "pdf")
 _MAP = "geojson"
+_EAST, _NORTH = 180, 90  # Degrees; GeoJSON has longitudes and latitudes
 
 DESCRIPTION = """\
 Draw a run as SVG, PNG or PDF. By default the evolution chart: how many
@@ -131,7 +135,11 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 def act(options: argparse.Namespace) -> int:
     """Draw, write, return the exit code."""
     if _suffix(options) == _MAP:
-        data = _map(options)
+        features = _features(options)
+        data = json.dumps({"type": "FeatureCollection", "features": features}).encode() + b"\n"
+        if any(abs(x) > _EAST or abs(y) > _NORTH for one in features for x, y in one["geometry"]["coordinates"]):
+            note = f"{options.output}: its coordinates are those of the graph, no longitudes and latitudes"
+            sys.stderr.write(f"{on_terminal(note, sys.stderr)}\n")
     else:
         style.require_matplotlib()
         with style.in_style():
@@ -141,16 +149,17 @@ def act(options: argparse.Namespace) -> int:
     return 0
 
 
-def _map(options: argparse.Namespace) -> bytes:
+def _features(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return the lines of a map, as GeoJSON has them."""
     if options.heat:
-        from chordless.pictures.participation_drawing import heat_geojson
+        from chordless.pictures.participation_drawing import heat_features
 
-        return heat_geojson(*_heat(options))
-    from chordless.pictures.cycle_drawing import all_cycles_of_file, cycle_geojson, cycles_geojson
+        return heat_features(*_heat(options))
+    from chordless.pictures.cycle_drawing import all_cycles_of_file, cycle_feature, cycles_features
 
     if options.all:
-        return cycles_geojson(all_cycles_of_file(options.runs[0], options.graph, **_reading(options)))
-    return cycle_geojson(_cycle(options))
+        return cycles_features(all_cycles_of_file(options.runs[0], options.graph, **_reading(options)))
+    return [cycle_feature(_cycle(options))]
 
 
 def _figure(options: argparse.Namespace) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,33 +103,11 @@ def _of_file(loaded: LoadedGraph, number: int, cycle: NamedCycle, source: str) -
     return DrawnCycle(loaded, number, np.array(cycle.vertices, np.int64), source, cycle.thing, cycle.weight)
 
 
-def cycle_geojson(cycle: DrawnCycle) -> bytes:
+def cycle_feature(cycle: DrawnCycle) -> dict[str, Any]:
     """Return a cycle as a line of GeoJSON that comes back to its start, a path as one that does not.
 
     An OptionError is raised without coordinates.
     """
-    return features_bytes([_feature(cycle)])
-
-
-def cycles_geojson(cycles: Iterable[DrawnCycle]) -> bytes:
-    """Return cycles of one graph with coordinates as `cycle_geojson` does, each with `Faces.is_face`."""
-    features: list[dict[str, Any]] = []
-    faces: Faces | None = None
-    for cycle in cycles:
-        feature = _feature(cycle)
-        if cycle.thing == "cycle":
-            faces = faces or Faces(cycle.loaded)
-            feature["properties"]["face"] = faces.is_face(cycle.vertices.tolist())
-        features.append(feature)
-    return features_bytes(features)
-
-
-def features_bytes(features: list[dict[str, Any]]) -> bytes:
-    """Return the text of a GeoJSON file."""
-    return json.dumps({"type": "FeatureCollection", "features": features}).encode() + b"\n"
-
-
-def _feature(cycle: DrawnCycle) -> dict[str, Any]:
     places = cycle.loaded.positions or {}
     around = [*cycle.vertices.tolist(), *cycle.vertices[: cycle.thing == "cycle"].tolist()]
     if not all(v in places for v in around):
@@ -145,6 +122,19 @@ def _feature(cycle: DrawnCycle) -> dict[str, Any]:
         },
         "geometry": {"type": "LineString", "coordinates": [places[v] for v in around]},
     }
+
+
+def cycles_features(cycles: Iterable[DrawnCycle]) -> list[dict[str, Any]]:
+    """Return cycles of one graph with coordinates as `cycle_feature` does, each with `Faces.is_face`."""
+    features: list[dict[str, Any]] = []
+    faces: Faces | None = None
+    for cycle in cycles:
+        feature = cycle_feature(cycle)
+        if cycle.thing == "cycle":
+            faces = faces or Faces(cycle.loaded)
+            feature["properties"]["face"] = faces.is_face(cycle.vertices.tolist())
+        features.append(feature)
+    return features
 
 
 def draw_cycle(cycle: DrawnCycle, *, titled: bool = True) -> Figure:

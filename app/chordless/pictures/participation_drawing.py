@@ -13,7 +13,6 @@ from chordless.cycles.browse import RunCycles
 from chordless.cycles.heat import Heat, heat_of_counts, heat_of_rows
 from chordless.graphs.generators import is_spec
 from chordless.graphs.load import LoadedGraph, load_graph
-from chordless.pictures.cycle_drawing import features_bytes
 from chordless.pictures.graph_drawing import draw_dots, draw_edges, new_drawing, write_names
 from chordless.pictures.recorded_run import RecordedRun, read_run
 from chordless.pictures.style import PALETTE, add_title
@@ -120,13 +119,13 @@ def draw_heat(loaded: LoadedGraph, heat: Heat, *, titled: bool = False) -> Figur
     return drawing.figure
 
 
-def heat_geojson(loaded: LoadedGraph, heat: Heat) -> bytes:
+def heat_features(loaded: LoadedGraph, heat: Heat) -> list[dict[str, Any]]:
     """Return each edge as a line of GeoJSON with its number of cycles; an OptionError without coordinates."""
     places = loaded.positions or {}
     if len(places) < loaded.graph.n:
         raise OptionError(f"{loaded.title} has no coordinates for all vertices, which GeoJSON needs")
     names = [str(name) for name in loaded.graph.names]
-    features = [
+    return [
         {
             "type": "Feature",
             "properties": {"u": names[u], "v": names[v], "cycles": count, "share": share},
@@ -134,7 +133,6 @@ def heat_geojson(loaded: LoadedGraph, heat: Heat) -> bytes:
         }
         for (u, v), count, share in zip(heat.pairs.tolist(), heat.counts, heat.shares.tolist(), strict=True)
     ]
-    return features_bytes(features)
 
 
 def _entries(run: RecordedRun, what: str) -> list[dict[str, Any]]:
