@@ -248,7 +248,8 @@ def test_the_command_writes_the_lines_of_list(tmp_path, capfd):
     assert [len(json.loads(line)) in (5, 6) for line in drawn] == [True] * 3
     assert ran("petersen", "-k", "3", "-o", tmp_path / "cycles.npy", "-q") == (0, "", "")
     assert numpy.load(tmp_path / "cycles.npy").shape == (3, 1)
-    assert ran("path:4") == (0, "", "there is no chordless cycle to draw\n")
+    assert ran("path:4") == (0, "", "no chordless cycle to draw\n")
+    assert ran("petersen", "--length", "7") == (0, "", "no chordless cycles of 7 vertices to draw\n")
     exit_code, lines, notes = ran("petersen", "-k", "3", "--json")
     assert (exit_code, notes) == (0, "")
     assert lines == (tmp_path / "cycles.jsonl").read_text(), "the lines of list"

@@ -11,6 +11,7 @@ from chordless.commands import list as list_
 from chordless.commands import options as shared
 from chordless.protocol.orders import RunCommand
 from chordless.values import positive, seed
+from chordless.words.numbers import lengths_text
 from kernels_ti.errors import quantity
 
 STANDARD_OUTPUT = "-"
@@ -109,6 +110,8 @@ def answer(command: RunCommand, options: argparse.Namespace) -> int:
     finished, exit_code = along_boundary.picked(command, options)
     total = (finished.boundary or {}).get("drawn_from", 0)
     if not options.quiet and finished.complete and (total == 0 or command.output != STANDARD_OUTPUT):
+        bounds = command.min_length, command.max_length, command.parity
+        wanted = lengths_text(*bounds, of_paths=command.is_of_paths) or command.thing
         drawn = f"{quantity(finished.listed, command.thing)}, drawn from {total:,}"
-        sys.stderr.write(f"{drawn if total else f'there is no chordless {command.thing} to draw'}\n")
+        sys.stderr.write(f"{drawn if total else f'no chordless {wanted} to draw'}\n")
     return exit_code
