@@ -220,6 +220,7 @@ def test_only_a_page_is_written(tmp_path, capfd):
         "list grid:4x5 -o out.jsonl",
         "count --through=-x --avoid=-y,z --timeout 1234567 -- -g.txt",
         "list -o=-out.txt -",
+        "count grid:4x5 --timeout 1234567.5 --cluster local --gpus 0,2",
     ],
 )
 def test_the_command_that_repeats_a_run(line):
@@ -268,6 +269,16 @@ def test_the_command_that_repeats_a_pick(asked, line):
     assert sorted(words) == sorted(["chordless", *line.split()])
     options = make_parser().parse_args(words[1:])
     options.check(options.parser, options)
+
+
+@pytest.mark.parametrize("asked", ["auto", "cpu"])
+def test_a_page_repeats_a_search_on_a_cluster_and_one_of_standard_input(tmp_path, asked):
+    started = replace(
+        STARTED, graph="-", arch="cluster", options={**STARTED.options, "arch": asked, "cluster": "local:2"}
+    )
+    _, page = page_of(record(tmp_path / "run.jsonl", started, replace(finished({4: 1}), graph="-")), tmp_path)
+    arch = "" if asked == "auto" else f" --arch {asked}"
+    assert f"<pre>chordless count -{arch} --threads 2 --cluster local:2</pre>" in page
 
 
 def test_of_a_pick_not_all_cycles_are_told(tmp_path):

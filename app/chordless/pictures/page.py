@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 
 from chordless.graphs.drawing import can_be_drawn
+from chordless.graphs.readers.incoming import SHOWN_STANDARD_INPUT, STANDARD_INPUT
 from chordless.pictures.charts import evolution_chart, frontier_chart, length_histogram
 from chordless.pictures.cycle_drawing import DrawnCycle, draw_cycle, longest_cycle
 from chordless.pictures.participation_drawing import Ranked, draw_used_edges, graph_of_edges, ranking
@@ -16,6 +17,7 @@ from chordless.pictures.style import PALETTE, page_svg, printable
 from chordless.protocol.results import hole_count, triangle_count
 from chordless.runs.command_words import command_line
 from chordless.words.numbers import bytes_text, paths_text, seconds_text, share_text
+from kernels_ti.choices import ARCHES
 from kernels_ti.errors import quantity, vertices_text
 
 _DARK = {
@@ -358,7 +360,11 @@ def _machine(run: RecordedRun) -> list[tuple[str, str]]:
 
 def _repeat(run: RecordedRun) -> list[str]:
     state = run.state
-    line = command_line(state.graph, {**state.options, "arch": state.arch})
+    graph = STANDARD_INPUT if state.graph == SHOWN_STANDARD_INPUT else state.graph
+    # The arch of a search on a cluster is not told.
+    asked = state.options.get("arch")
+    arch = state.arch if state.options.get("cluster") is None else None if asked == ARCHES[0] else asked
+    line = command_line(graph, {**state.options, "arch": arch})
     parts = [f"<pre>{_text(line)}</pre>"]
     if state.options.get("output_format") == "parts" and state.options.get("output") is not None:
         parts.append('<p class="note">A run directory is never written over: name a new folder.</p>')

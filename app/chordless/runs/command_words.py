@@ -12,7 +12,7 @@ from chordless.values import SHORTEST_PATH
 # Fields of a `RunCommand` whose options have a value, with the defaults that are not None; and those that have none.
 _WITH_VALUE = (
     *("file_format", "encoding", "min_length", "max_length", "limit", "timeout", "arch", "threads", "memory"),
-    *("expansion", "method", "order"),
+    *("expansion", "method", "order", "cluster"),
 )
 _DEFAULTS = {"min_length": 3, "expansion": "two-ended", "method": "search"}
 _FLAGS = ("simplify", "directed", "multigraph", "total_only", "per_vertex", "per_edge", "symmetry", "proof", "in_order")
@@ -63,7 +63,7 @@ def _line(command: str, named: list[str], options: list[str]) -> list[str]:
 
 def _valued(option: str, value: Any) -> list[str]:
     """Return the words of an option and its value: one word where the value looks like an option itself."""
-    text = f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
+    text = repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
     return [f"{option}={text}"] if text.startswith("-") and text != "-" else [option, text]
 
 
@@ -96,6 +96,8 @@ def _options(asked: Mapping[str, Any]) -> Iterator[str]:
         value = asked.get(field, default := defaults.get(field))
         if value != default:
             yield from _valued(option_of(field), value)
+    if asked.get("gpus") is not None:
+        yield from ("--gpus", ",".join(map(str, asked["gpus"])))
     if asked.get("parity") is not None:
         yield f"--{asked['parity']}"
     if asked.get("part") is not None:
