@@ -248,7 +248,15 @@ def has_data(line: str) -> bool:
 
 
 def note_heading(source: Source, line: str, number: int) -> None:
-    """Note that line `number` of the file is a heading."""
+    """Note that line `number` of the file is a heading; a GraphError if by its words the ends are not the first two."""
+    for separator in SEPARATORS:
+        words = tuple(cell.lower() for cell in cells_of(line, separator))
+        if len(words) == 3 and words[1:] in {("u", "v"), *_HEADINGS}:
+            raise source.error(
+                f"the ends of the edges are in columns 2 and 3 of {_shown(line)}; an edge list has them first: leave "
+                "column 1 out",
+                number,
+            )
     source.note(f"taken for a heading, not for an edge: {_shown(line)}", number)
 
 
