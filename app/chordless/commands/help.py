@@ -60,7 +60,7 @@ _FORMATS = {
     "graphml": "GraphML",
     "gml": "GML",
     "graph6": "graph6 and sparse6 of nauty; FILE:12 is the graph in line 12",
-    "mtx": "a symmetric matrix in MatrixMarket format",
+    "mtx": "a matrix in MatrixMarket format",
     "adjlist": "a line `u v w ...`: a vertex, then its neighbours",
     "matrix": "a table of numbers with names in the first row and column (Excel's CSV)",
     "json": "node-link JSON of networkx and D3; GeoJSON, its lines for edges",
