@@ -150,7 +150,7 @@ def test_the_clock_goes_on_while_the_engine_says_nothing(monkeypatch):
         await until(pilot, lambda: "21 vertices so far, 85.0 s." in text_of(app))
         app.session.quiet_seconds = 7.2
         app.tell(replace(RUNNING, compiling=True, seconds=3.0))
-        await until(pilot, lambda: "compiling, once 7 s" in text_of(app))
+        await until(pilot, lambda: "compiling kernels 7 s" in text_of(app))
         # A start is no search, from which something could be lost.
         resumed = replace(RUNNING, phase="starting", directory="a", seconds=3.0, checkpoint_seconds=3.0)
         app.tell(replace(resumed, checkpoint_time=1.0))

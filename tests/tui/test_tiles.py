@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from chordless.runs.state import RunState
+from chordless.tui import tile_words
 from chordless.tui.tile_words import TileWords
 from chordless.tui.widgets.tiles import Tile
 from textual.app import App
@@ -46,3 +48,19 @@ def test_rows_are_counted_as_the_words_break():
     shown = drive(OneTile(), (30, 10), steps)
     assert "7" in shown
     assert "aaaaaaaaaa" not in shown
+
+
+def test_a_long_number_goes_on_in_the_next_line():
+    async def steps(pilot):
+        tile = pilot.app.query_one(Tile)
+        tile.show(TileWords("14,138,533,757,973,013,145", ("one", "two three four five"), "14"))
+        await pilot.pause()
+        return text_of(pilot.app).split("\n")[:5]
+
+    lines = [line.strip() for line in drive(OneTile(), (30, 10), steps)]
+    assert lines == ["14,138,533,757,", "973,013,145", "one", "two three four", "five"]
+
+
+def test_on_one_line_a_number_without_room_is_rounded_not_cut():
+    words = tile_words.cycles_tile(RunState(phase="running", states=9, cycles=14_138_533_757_973_013_145))
+    assert words.shorter[-1] == "cycles about 1.4e19"

@@ -53,7 +53,7 @@ def cycles_tile(state: RunState) -> TileWords:
         f"{state.cycles:,}",
         (speed, *_listed(state), *_estimate(state)),
         f"{state.thing}s {state.cycles:,}  {speed}".rstrip(),
-        (f"{state.thing}s {state.cycles:,}",),
+        (f"{state.thing}s {state.cycles:,}", f"{state.thing}s about {large_number(state.cycles)}"),
         rates=state.cycle_rates if state.states is None else (),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 from rich.console import Console, ConsoleOptions
@@ -107,11 +108,13 @@ class Tile(Container):
 
     def _long(self) -> Content:
         words = self._words
-        parts: list[str | tuple[str, str]] = [(words.value, "bold")]
+        width = max(self.content_size.width, 1)
+        value = _in_lines(words.value, width)
+        parts: list[str | tuple[str, str]] = [("\n".join(value), "bold")]
         if words.share is not None:
-            parts += ["\n", *self._bar(words.share, max(self.content_size.width, 1))]
+            parts += ["\n", *self._bar(words.share, width)]
         # A sentence that does not fit is left out as a whole.
-        width, room = max(self.content_size.width, 1), self.content_size.height - 1 - self._has_rates
+        room = self.content_size.height - len(value) - self._has_rates
         room -= words.share is not None
         for note in filter(None, words.notes):
             room -= len(textwrap.wrap(note, width))
@@ -124,3 +127,13 @@ class Tile(Container):
         ascii_only = is_ascii(self)
         done = bar(share, width, ascii_only=ascii_only)
         return [(done, "$primary"), (("-" if ascii_only else "·") * (width - len(done)), "$foreground-muted")]
+
+
+def _in_lines(value: str, width: int) -> list[str]:
+    """Return a value in lines of at most `width` cells: words break at blanks, a long number after its commas."""
+    lines = [""]
+    for part in re.findall(r"[^ ,]+[ ,]*", value):
+        if lines[-1] and len(lines[-1] + part.rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+    return [line.rstrip() for line in lines]
