@@ -86,7 +86,7 @@ def sample_balls(graph: Graph, block_sizes: IntArray, radius: int) -> Sample:
     sizes = np.concatenate(
         [np.empty(0, np.int64)]
         + [
-            np.bincount(keys >> _bits(graph), minlength=len(piece))
+            np.bincount(keys >> graph.n.bit_length(), minlength=len(piece))
             for piece, keys in _pieces(graph, chosen, radius, most)
         ]
     )
@@ -131,8 +131,8 @@ def balls(graph: Graph, roots: IntArray, radius: int) -> tuple[Graph, IntArray, 
         own_degrees, own_neighbours, kept = _peeled(graph, piece, keys)
         degrees.append(own_degrees)
         neighbours.append(own_neighbours + offset)
-        vertices.append(kept & (1 << _bits(graph)) - 1)
-        counts = np.bincount(kept >> _bits(graph), minlength=len(piece))
+        vertices.append(kept & (1 << graph.n.bit_length()) - 1)
+        counts = np.bincount(kept >> graph.n.bit_length(), minlength=len(piece))
         sizes.append(counts[counts > 0])
         offset += len(kept)
     none = np.empty(0, np.int64)
@@ -140,11 +140,6 @@ def balls(graph: Graph, roots: IntArray, radius: int) -> tuple[Graph, IntArray, 
         np.concatenate(([0], np.cumsum(np.concatenate([none, *degrees])))), np.concatenate([none, *neighbours])
     )
     return union, np.concatenate([none, *vertices]), np.concatenate([none, *sizes])
-
-
-def _bits(graph: Graph) -> int:
-    """Return the number of bits of a pair that hold the vertex."""
-    return graph.n.bit_length()
 
 
 def _pieces(graph: Graph, roots: IntArray, radius: int, most: IntArray | None) -> Iterator[tuple[IntArray, IntArray]]:
@@ -166,7 +161,7 @@ def _reached(graph: Graph, roots: IntArray, radius: int, most: IntArray | None) 
     A root is given up, and has no pairs, if more than `most` of its entries would be visited. Returns None if
     several roots together have too many entries.
     """
-    bits = _bits(graph)
+    bits = graph.n.bit_length()
     size = len(roots) << bits
     level = np.arange(len(roots)) << bits | roots
     levels = [np.empty(0, np.int64), level]
@@ -197,7 +192,7 @@ def _neighbours(graph: Graph, roots: IntArray, pairs: IntArray) -> tuple[IntArra
 
     Returns for each new pair its source in `pairs`, ascending, and the new pairs; those of one source ascend too.
     """
-    bits = _bits(graph)
+    bits = graph.n.bit_length()
     vertex, root = pairs & (1 << bits) - 1, pairs >> bits
     counts = graph.degrees[vertex]
     owner = np.repeat(np.arange(len(pairs)), counts)
@@ -224,7 +219,7 @@ def _peeled(graph: Graph, roots: IntArray, pairs: IntArray) -> tuple[IntArray, I
 
     Returns the degree of every remaining pair, the indices of its neighbours among these, and the pairs.
     """
-    bits = _bits(graph)
+    bits = graph.n.bit_length()
     owner, found = _neighbours(graph, roots, pairs)
     size = len(roots) << bits
     other = _places(found, pairs, size)

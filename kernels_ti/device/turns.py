@@ -23,20 +23,9 @@ class Turns:
     @contextmanager
     def hold(self, needed: Hashable) -> Iterator[None]:
         """Wait until nobody holds anything else, then hold `needed`."""
-        holder = (threading.get_ident(), needed)
-        self._wait_for_turn(holder)
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._holders.remove(holder)
-                self._changed.notify_all()
-
-    def _wait_for_turn(self, holder: tuple[int, Hashable]) -> None:
-        ident, needed = holder
-        place = object()
+        holder, place = (threading.get_ident(), needed), object()
         with self._changed:
-            if all(other != ident for other, _ in self._holders):
+            if all(other != holder[0] for other, _ in self._holders):
                 self._waiting.append(place)
                 try:
                     self._changed.wait_for(
@@ -46,3 +35,9 @@ class Turns:
                     self._waiting.remove(place)
                     self._changed.notify_all()
             self._holders.append(holder)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._holders.remove(holder)
+                self._changed.notify_all()

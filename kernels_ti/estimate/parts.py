@@ -39,7 +39,7 @@ def split(
     ``next_seed`` is at the end: all remaining work is in frames. Only part 1 still has to count the triangles and
     triplets.
     """
-    wanted = _frames_wanted(parts)
+    wanted = max(FRAMES_PER_PART * parts, FEWEST_FRAMES)
     if max_length > 3 and sum(len(group.seed_entries) for group in groups) >= wanted:
         made = _dealt_seeds(groups, weights, part, parts, collect)
     else:
@@ -86,12 +86,13 @@ def _part_of_begun(
 ) -> Begun:
     """Deal out the frames with which a space begins a batch, those of each length by themselves."""
     totals, states, found, before = Totals(), [], [*whole.found], 0
+    wanted = max(FRAMES_PER_PART * parts, FEWEST_FRAMES)
     totals.add(whole.paths_by_length, whole.cycles_by_length)
     for group, state in zip(groups, whole.groups, strict=True):
         blocks, frames = HostBlocks(group), []
         for piece in by_length(state.frames):
             alive = _shared_out(piece[blocks.alive(piece)])
-            level = _grown(_Level([blocks], [alive], {}, {}, ()), _frames_wanted(parts), space.longest)
+            level = _grown(_Level([blocks], [alive], {}, {}, ()), wanted, space.longest)
             dealt, before = _dealt(level.paths, before, part, parts)
             frames += dealt
             totals.add(level.paths_by_length, space.scaled(batch, level.cycles_by_length))
@@ -123,10 +124,6 @@ def _after_stage_one(made: Begun, groups: list[BlockGroup], part: int, max_lengt
         directed = group.roles == 2
         found += [canonical(cycle, directed=directed) for cycle in group.vertex_of_row[rows].tolist()]
     return Begun(states, paths, cycles, found)
-
-
-def _frames_wanted(parts: int) -> int:
-    return max(FRAMES_PER_PART * parts, FEWEST_FRAMES)
 
 
 def _dealt(paths: list[Frames], before: int, part: int, parts: int) -> tuple[list[Frames], int]:

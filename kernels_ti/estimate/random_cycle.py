@@ -66,5 +66,4 @@ class CycleSampler:
         return reaching
 
     def _one_of(self, row: int) -> int:
-        wanted = int(self._random.integers(row.bit_count()))
-        return next(v for i, v in enumerate(bits_of(row)) if i == wanted)
+        return list(bits_of(row))[int(self._random.integers(row.bit_count()))]

@@ -221,7 +221,11 @@ def picked(weights: Numbers, first: Indices, last: Indices, numbers: Numbers) ->
         middle = (low + high) // 2
         is_below = _are_less(targets, sums[:, middle])
         low, high = np.where(is_below, low, middle), np.where(is_below, middle, high)
-    return low, Numbers(_difference(targets, sums[:, low])[:count])
+    left = targets + np.uint64(DIGIT_LIMIT) - sums[:, low]
+    for digit, following in itertools.pairwise(left):
+        following -= np.uint64(1) - (digit >> np.uint64(DIGIT_BITS))
+    left &= np.uint64(DIGIT_LIMIT - 1)
+    return low, Numbers(left[:count])
 
 
 def random_below(limit: int, k: int, generator: random.Random) -> Numbers:
@@ -260,15 +264,6 @@ def _are_less(some: Words, others: Words) -> Flags:
     for digit, other in zip(some, others, strict=True):
         are_less = (digit < other) | (digit == other) & are_less
     return are_less
-
-
-def _difference(some: Words, others: Words) -> Words:
-    """Return numbers minus others that are not larger, of as many digits."""
-    found: Words = some + np.uint64(DIGIT_LIMIT) - others
-    for digit, following in itertools.pairwise(found):
-        following -= np.uint64(1) - (digit >> np.uint64(DIGIT_BITS))
-    found &= np.uint64(DIGIT_LIMIT - 1)
-    return found
 
 
 # Strong pseudoprimes to these bases are larger than 2^64 (J. Sorenson and J. Webster, *Strong pseudoprimes to twelve
