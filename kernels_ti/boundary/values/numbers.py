@@ -12,6 +12,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 from typing import Any
 
@@ -296,13 +297,7 @@ def combined(remainders: Sequence[int], primes: Sequence[int]) -> int:
 
 def values_at(coefficients: Sequence[int], points: range, prime: int) -> list[int]:
     """Return the values of a polynomial at some points, modulo a prime; the lowest power comes first."""
-    found = []
-    for point in points:
-        value = 0
-        for coefficient in reversed(coefficients):
-            value = (value * point + coefficient) % prime
-        found.append(value)
-    return found
+    return [reduce(lambda value, each: (value * z + each) % prime, reversed(coefficients), 0) for z in points]
 
 
 def coefficients(values: Sequence[int], prime: int) -> list[int]:
