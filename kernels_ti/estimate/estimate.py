@@ -245,9 +245,7 @@ class Estimator:
         """
         probability = self._draw_batch()
         paths, certain_paths, complete = 0.0, 0, True
-        expected, certain = Counter[Any](), Counter[Any]()
-        for totals in (expected, certain):
-            totals.update(self._closed)
+        expected, certain = Counter[Any](self._closed), Counter[Any](self._closed)
         for tree in self._trees:
             met = tree.exact
             if met is None:
@@ -296,10 +294,9 @@ class Estimator:
         cycles = spread([sample.cycles for sample in samples], share, self._certain_cycles)
         if self.exact:
             paths, cycles = (paths[0],) * 3, (cycles[0],) * 3
-        by_length: dict[int, float] = {}
+        by_length = Counter[Any]()
         for sample, part in zip(samples, share.tolist(), strict=True):
-            for length, count in sample.cycles_by_length.items():
-                by_length[length] = by_length.get(length, 0.0) + part * count
+            by_length.update({length: part * count for length, count in sample.cycles_by_length.items()})
         are_triangles_counted = 3 in self._lengths and len(self._batches) == 1 and not self._space.options.symmetry
         return Estimate(
             self._probes,

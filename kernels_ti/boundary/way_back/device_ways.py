@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ class KeptLayer(Kept):
     most_ways: int  # No number of ways is larger
     on_host: bool = False
 
-    @cached_property
+    @property
     def nbytes(self) -> int:
         """Bytes of the rows."""
         return 8 * self.size * self.cells
