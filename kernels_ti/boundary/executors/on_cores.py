@@ -34,6 +34,8 @@ from kernels_ti.errors import SizeError
 _GROWTH, _SMALL_GROWTH, _TIGHTEST = 4, 1.3, 2
 # Lengths for which a state has room beyond those that the states have on average.
 _NUMBERS_TO_SPARE = 2
+# Halves of a digit, which are added up for all workers without overflow.
+_HALF, _LOW_HALF = 32, (1 << 32) - 1
 # Workers write numbers of their own so many cells apart: no two of them write to one line of the cache.
 _LINE = 8
 
@@ -189,7 +191,9 @@ class CoresBlock(Forward):
         if overflowed or not is_whole or rows > len(new) // stride or cells_taken > cells:
             return False
         self.states_met = [self.states, *met.sum(axis=0)[: came - 1].tolist()]
-        closed = found[:, : lengths * digits].astype(object).sum(axis=0).reshape(lengths, digits)
+        closing = found[:, : lengths * digits].reshape(-1, lengths, digits)
+        low, high = (closing & np.uint64(_LOW_HALF)).sum(axis=0), (closing >> np.uint64(_HALF)).sum(axis=0)
+        closed = low.astype(object) + (high.astype(object) << _HALF)
         self._close(sum(digit << 64 * k for k, digit in enumerate(number)) for number in closed.tolist())
         return True
 
