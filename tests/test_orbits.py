@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from oracles import networkx_cycles
 from program import chordless
+from python_process import run_python
 from test_symmetry import CUBE_6, converted, symmetric_graphs
 
 from kernels_ti import Graph, OptionError, Options, Run, SizeError, TimeIsUpError, cycle_orbits, open_device, orbits
@@ -204,3 +205,29 @@ def test_the_search_tells_what_it_does_and_obeys_a_time_out():
     done = chordless("count", "hypercube:6", "--up-to-symmetry", "--timeout", "0.01")
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr == "chordless: error: the 0.01 s allowed were up before all orbits were found\n"
+
+
+def test_an_interrupt_leaves_igraph_whole() -> None:
+    code = """
+import os, signal, sys, time
+from chordless import cycle_orbits, generate
+
+class Interrupting:
+    through = None
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "igraph.drawing" and self.through is None:
+            self.through = False
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+            self.through = True
+
+loading = Interrupting()
+sys.meta_path.insert(0, loading)
+try:
+    cycle_orbits(generate("petersen"))
+except KeyboardInterrupt:
+    print(cycle_orbits(generate("petersen")).by_length, loading.through)
+"""
+    done = run_python(code)
+    assert done.stdout.splitlines() == ["{5: 12, 6: 10} True"], done.stderr

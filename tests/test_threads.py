@@ -1,5 +1,6 @@
 """The library in threads, in forked children, and at the end of a program."""
 
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -106,6 +107,28 @@ except KeyboardInterrupt:
 """
     done = run_python(code)
     assert (done.returncode, done.stdout) == (0, "interrupted 22\n")
+
+
+def test_an_interrupt_at_the_end_of_a_program_ends_it_at_once() -> None:
+    code = """
+import os, signal, threading, time
+from kernels_ti.device import owner
+
+owner.call(int)
+owner.send(lambda: time.sleep(600))  # a kernel that compiles
+owner.at_end(int)
+print("written")
+
+def interrupt():
+    while owner._jobs.empty():  # until the end waits
+        time.sleep(0.01)
+    time.sleep(0.2)
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
+"""
+    done = run_python(code)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "written\n", "")
 
 
 def test_an_iterator_that_outlives_its_arch_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

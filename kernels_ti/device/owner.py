@@ -7,17 +7,20 @@ Pieces are carried out in the order in which they came, so two searches take tur
 A program that searches only in its main thread, such as the engine, makes that thread the owner with `own`. This saves
 the hand-over, a tenth of a millisecond for each slice.
 
-At exit the thread ends with the piece of work in hand. A forked child has no such thread, and only a part of what
-Taichi needs: there `call` raises an error.
+At exit the thread ends with the piece of work in hand, or the process at once with Ctrl-C. A forked child has no such
+thread, and only a part of what Taichi needs: there `call` raises an error.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
+import signal
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
+from contextlib import contextmanager, suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
@@ -145,12 +148,29 @@ def _end(process: int) -> None:
     global _ended
     if os.getpid() != process or _thread is None:
         return
-    for close in _closing:
-        call(close)
-    _ended = "the interpreter is shutting down: no device can be used any more"
-    if _server is not None:
-        _jobs.put(None)
-        _server.join()
+    with _ending_at_interrupts():
+        for close in _closing:
+            call(close)
+        _ended = "the interpreter is shutting down: no device can be used any more"
+        if _server is not None:
+            _jobs.put(None)
+            _server.join()
+
+
+@contextmanager
+def _ending_at_interrupts() -> Iterator[None]:
+    """Let Ctrl-C end the process at once: after a KeyboardInterrupt Taichi would abort it from its own thread."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # None, broken or closed
+            stream.flush()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _after_fork() -> None:

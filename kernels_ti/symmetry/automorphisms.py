@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -87,8 +89,11 @@ class Automorphisms:
 
 
 def _igraph() -> Any:
+    """Load igraph on a thread of its own: an interrupt would leave it, and what it loads, half loaded for ever."""
+    loading = ThreadPoolExecutor(1)
     try:
-        import igraph
+        return loading.submit(import_module, "igraph").result()
     except ImportError:
         raise OptionError("a count with symmetry needs igraph: pip install 'chordless[symmetry]'") from None
-    return igraph
+    finally:
+        loading.shutdown(wait=False)
