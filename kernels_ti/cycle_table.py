@@ -22,6 +22,7 @@ from kernels_ti.device.machine import cores
 from kernels_ti.errors import OptionError, quantity
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.notebook import SHOWN, html_table, more_text
+from kernels_ti.options import require_number
 from kernels_ti.proof import Proof, proof_text
 from kernels_ti.state import STATE_WORD_BITS, Rows, populations
 
@@ -173,10 +174,9 @@ class CycleTable:
         Raises
         ------
         OptionError
-            If `count` is below 0.
+            If `count` is not a whole number from 0 on.
         """
-        if count < 0:
-            raise OptionError(f"a table cannot have {count} cycles")
+        require_number(count, "cycles")
         return self if count >= len(self) else self[:count]
 
     def __len__(self) -> int:

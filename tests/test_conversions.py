@@ -267,5 +267,5 @@ def test_a_table_is_a_sequence_of_cycles():
             table[wrong]
     with pytest.raises(TypeError, match="'str' object cannot be interpreted as an integer"):
         table["a"]
-    with pytest.raises(OptionError, match="a table cannot have -1 cycles"):
+    with pytest.raises(OptionError, match="whole number from 0 on, not -1"):
         table.first(-1)

@@ -31,6 +31,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         OptionError,
         "limit must be a whole number, 1",
     ),
+    "first a fraction": (lambda: chordless.collect_cycles(PETERSEN).first(1.5), OptionError, "whole number from 0 on"),
     "top a fraction": (lambda: chordless.count_participation(PETERSEN).top(1.5), OptionError, "whole number from 0 on"),
     "top negative": (lambda: chordless.count_participation(PETERSEN).top(-1), OptionError, "whole number from 0 on"),
     "top of shares": (lambda: chordless.participation(PETERSEN).top(1.5), OptionError, "whole number from 0 on"),
