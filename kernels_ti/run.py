@@ -78,8 +78,8 @@ class Run:
     DeviceError, EngineError
         If the device cannot hold or run this graph.
     OptionError
-        If `device` is not a `Device`, the options cannot be combined, they differ from those of the space, or the
-        memory budget is too small.
+        If `device`, `options` or `state` has another type, the options cannot be combined or differ from those of the
+        space, or the memory budget is too small.
 
     Examples
     --------
@@ -102,6 +102,10 @@ class Run:
     ) -> None:
         if not isinstance(device, Device):
             raise OptionError(f"a run needs a device, such as open_device({'cpu'!r}), not {device!r}")
+        if not isinstance(options, Options | None):
+            raise OptionError(f"the options of a run are an Options, such as Options(max_length=8), not {options!r}")
+        if not isinstance(state, RunState | None):
+            raise OptionError(f"the state of a run comes from Run.state(), it is not {state!r}")
         require_running(device)
         self.device = device
         space = space_of(graph if isinstance(graph, SearchSpace) else as_graph(graph), options)

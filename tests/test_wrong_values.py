@@ -79,6 +79,16 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "vertices of a search a number": (lambda: Options(avoid=5), OptionError, "avoid has indices of vertices"),
     "edges of a search a pair": (lambda: Options(avoid_edges=(0, 1)), OptionError, "avoid_edges has pairs of indices"),
     "edges of a search by name": (lambda: Options(avoid_edges=(("a", 1),)), OptionError, "avoid_edges has indices"),
+    "options of a run": (
+        lambda: chordless.Run(GRID, chordless.open_device("reference"), {"max_length": 8}),
+        OptionError,
+        "the options of a run are an Options",
+    ),
+    "state of a run": (
+        lambda: chordless.Run(GRID, chordless.open_device("reference"), state=3),
+        OptionError,
+        "the state of a run comes from Run.state",
+    ),
     "order a number": (lambda: chordless.longest_cycle(PETERSEN, order=3), OptionError, "order is a list of all"),
     "kind a number": (lambda: chordless.generate(3), GraphError, "a generated graph is named by a text"),
     "memory a text": (lambda: chordless.generate("petersen", memory="x"), OptionError, "memory must be a number"),
