@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -88,6 +89,7 @@ class Automorphisms:
         return colours
 
 
+@cache
 def _igraph() -> Any:
     """Load igraph on a thread of its own: an interrupt would leave it, and what it loads, half loaded for ever."""
     loading = ThreadPoolExecutor(1)
