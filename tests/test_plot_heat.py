@@ -60,6 +60,20 @@ def test_counts_of_other_edges_are_refused(tmp_path, counted, capsys):
         heat_of_file(str(counted), GRID, "grid:3x4")
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"total": 1e999}, {"total": 0}, {"edges": [5]}, {"edges": [{"name": "0,0", "cycles": 1}]},
+        {"edges": [{"name": ["0,0", "0,1"], "cycles": "x"}]}, {"edges": [{"cycles": 1}]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_counts_that_nobody_printed_are_refused(counted, wrong):
+    counted.write_text(json.dumps({**json.loads(counted.read_text()), **wrong}))
+    with pytest.raises(OptionError, match="was changed or damaged"):
+        heat_of_file(str(counted), GRID, "grid:3x4")
+
+
 @pytest.mark.parametrize("command", ["list", "count --per-edge"])
 def test_a_run_has_its_heat(command, tmp_path, capsys):
     run, picture = tmp_path / "run", tmp_path / "heat.svg"
@@ -138,6 +152,10 @@ def test_a_long_batch_shows_its_first_graphs(tmp_path):
     lines.write_text(json.dumps({**line, "by_length": {"6": 10**301}}) + "\n")
     with pytest.raises(OptionError, match="counts beyond"):
         small_multiples(str(lines))
+    for wrong in ({"n": "x"}, {"graph": 5}, {"by_length": {"6": "x"}}, {"interval": [1]}, {"chordless_cycles": 1e999}):
+        lines.write_text(json.dumps({**line, "by_length": {"6": 1}, **wrong}) + "\n")
+        with pytest.raises(OptionError, match=f"changed or damaged: {next(iter(wrong))} is"):
+            small_multiples(str(lines))
     lines.write_text(json.dumps({**line, "by_length": None}) + "\n")
     with pytest.raises(OptionError, match="nothing to draw"):
         small_multiples(str(lines))

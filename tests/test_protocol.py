@@ -121,3 +121,9 @@ def test_options_of_a_run_that_no_command_has_are_an_error(wrong):
 def test_a_time_that_no_clock_shows_is_an_error(time):
     with pytest.raises(EngineError, match="not an event with its time"):
         timed_event(event_to_json(EVENTS[0], time=time).encode())
+
+
+@pytest.mark.parametrize("wrong", [{"edges": 5}, {"vertices": [{"name": 1, "cycles": -9}]}, {"edges": [[]]}], ids=str)
+def test_counts_for_edges_that_no_run_has_are_an_error(wrong):
+    with pytest.raises(EngineError, match=r"^the message 'finished' is wrong: .*(edges|vertices) is"):
+        event_from_json(json.dumps({**json.loads(event_to_json(EVENTS[4])), "participation": wrong}))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from chordless.cycles.named import NamedCycle, cycles_of_lines, named_cycles
 from chordless.cycles.read import Rows
 from chordless.graphs.readers.incoming import read_bytes, shown_name
+from chordless.protocol.codec import is_count, wrong_participation
 from kernels_ti import Graph, GraphError, OptionError
 from kernels_ti.graph import IntArray
 from kernels_ti.state import populations
@@ -80,10 +81,13 @@ def heat_of_file(path: str, graph: Graph, title: str, **reading: Any) -> Heat:
         return _heat_of_cycles(graph, cycles_of_lines(data, graph, path))
     if not isinstance(counted.get("edges"), list):
         raise OptionError(f"{shown_name(path)}: it has no counts of edges: `chordless count --per-edge --json` has")
-    heat = heat_of_counts(graph, counted, int(counted["total"]))
-    if len(counted["edges"]) != len(heat.pairs) or sum(int(edge["cycles"]) for edge in counted["edges"]) != sum(
-        heat.counts
-    ):
+    wrong, total = wrong_participation(counted), counted.get("total")
+    if wrong is None and not (is_count(total) and all(entry["cycles"] <= total for entry in counted["edges"])):
+        wrong = f"total is {total!r:.80}"
+    if wrong is not None:
+        raise OptionError(f"{shown_name(path)} was changed or damaged: {wrong}")
+    heat = heat_of_counts(graph, counted, counted["total"])
+    if len(counted["edges"]) != len(heat.pairs) or sum(edge["cycles"] for edge in counted["edges"]) != sum(heat.counts):
         raise GraphError(f"{shown_name(path)}: its edges are not those of {title}, read in this way")
     return heat
 
@@ -94,7 +98,7 @@ def _counted(data: bytes) -> dict[str, Any] | None:
         return None
     try:
         value = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) and "by_length" in value else None
 

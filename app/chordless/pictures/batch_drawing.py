@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chordless.batch.output import read_lines
 from chordless.pictures.charts import LARGEST_DRAWN
 from chordless.pictures.style import PALETTE, add_title, new_figure, shortened
+from chordless.protocol.codec import is_by_length, is_count
 from kernels_ti import OptionError
 from kernels_ti.errors import quantity
 
@@ -40,6 +41,8 @@ def small_multiples(path: str, *, log: bool = True) -> Figure:
     if not lines:
         raise OptionError(f"{path}: no graph of this batch was counted, there is nothing to draw")
     for line in lines:
+        if wrong := _wrong(line):
+            raise OptionError(f"{path} was changed or damaged: {wrong} in a line of {line['graph']!r:.80}")
         if max(line["by_length"].values(), default=0) > LARGEST_DRAWN:
             raise OptionError(f"{path}: {line['graph']} has counts beyond 10^300, which no chart holds")
     columns = min(_COLUMNS, len(lines))
@@ -54,6 +57,20 @@ def small_multiples(path: str, *, log: bool = True) -> Figure:
         _chart(axes, line)
     _common_scale(made, lines, log=log)
     return figure
+
+
+def _wrong(line: dict[str, Any]) -> str | None:
+    """Return the first field of a line that no batch writes; None if all that are drawn are whole."""
+    is_fit = {
+        "graph": isinstance(line["graph"], str),
+        "name": isinstance(line.get("name"), str | None),
+        "by_length": is_by_length(line["by_length"]),
+        "n": is_count(line.get("n")),
+        "chordless_cycles": is_count(line.get("chordless_cycles")),
+        "complete": isinstance(line.get("complete"), bool),
+        "interval": line.get("interval") in (True, False, None),
+    }
+    return next((f"{name} is {line.get(name)!r:.80}" for name, fits in is_fit.items() if not fits), None)
 
 
 def _axes(figure: Figure, place: int, columns: int, width: float, height: float) -> Axes:

@@ -14,7 +14,7 @@ from dataclasses import fields
 from types import UnionType
 from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from chordless.protocol.events import PROTOCOL_VERSION, Event, Started
+from chordless.protocol.events import PROTOCOL_VERSION, Event, Finished, Started
 from chordless.protocol.orders import BatchCommand, BatchJob, Command, RunCommand
 from kernels_ti import EngineError
 
@@ -63,12 +63,46 @@ def event_from_json(line: str | bytes) -> Event:
 def wrong_field(message: Command | Event) -> str | None:
     """Return the fault of the first field that has not the type its class says: ``output is 5``; else None.
 
-    The options of a run are the fields of the command that began it.
+    The options of a run are the fields of the command that began it, and its counts for vertices and edges are whole.
     """
     wrong = _wrong_value(message.name, vars(message))
     if wrong is None and isinstance(message, Started):
         wrong = _wrong_value(RunCommand.name, with_tuples(message.options))
+    if wrong is None and isinstance(message, Finished) and message.participation is not None:
+        wrong = wrong_participation(message.participation)
     return wrong
+
+
+def wrong_participation(counted: Mapping[str, Any]) -> str | None:
+    """Return the fault of the counts of `chordless.cycles.participation` that were read; None if there is none."""
+    for what in ("vertices", "edges"):
+        entries = counted.get(what, [])
+        if not isinstance(entries, list):
+            return f"{what} is {_shown(entries)}"
+        for entry in entries:
+            fields_fit = isinstance(entry, dict) and is_count(entry.get("cycles"))
+            if not fields_fit or not _is_named(entry.get("name"), what) or not is_by_length(entry.get("by_length", {})):
+                return f"an entry of {what} is {_shown(entry)}"
+    return None
+
+
+def is_count(value: Any) -> bool:
+    """Return whether a value that was read is a whole number of things."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def is_by_length(value: Any) -> bool:
+    """Return whether a value that was read has counts by length: the lengths are keys, which JSON makes strings."""
+    return isinstance(value, dict) and all(str(key).isdecimal() and is_count(count) for key, count in value.items())
+
+
+def _is_named(name: Any, what: str) -> bool:
+    ends = name if what == "edges" else [name]
+    return (
+        isinstance(ends, (list, tuple))
+        and len(ends) == (2 if what == "edges" else 1)
+        and all(isinstance(end, (int, str)) and not isinstance(end, bool) for end in ends)
+    )
 
 
 def with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
