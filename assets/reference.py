@@ -41,6 +41,11 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     return markdown.replace("(../tutorial.py", "(tutorial.md")
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Keep code in a line of text together with the punctuation around it, which begins and ends no line alone."""
+    return re.sub(r"[(\[]*<code>[^<\n]*</code>[)\].,;:]*", r'<span class="whole">\g<0></span>', html)
+
+
 def main(folder: Path) -> None:
     """Write the site.
 

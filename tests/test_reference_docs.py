@@ -132,6 +132,13 @@ def test_a_line_of_code_fits_into_a_page_of_the_site():
     assert [(name, line) for name, line in lines if len(line) > WIDEST_CODE] == []
 
 
+def test_code_stays_with_the_punctuation_around_it():
+    page = "<p>A (<code>b</code>), <code>c d</code>.</p><pre><span></span><code>e\n</code></pre>"
+    kept = runpy.run_path(str(REFERENCE))["on_page_content"](page)
+    assert re.findall(r'<span class="whole">(.*?)</span>', kept) == ["(<code>b</code>),", "<code>c d</code>."]
+    assert "<code>e\n</code>" in kept
+
+
 @pytest.mark.slow
 def test_the_site_is_made_and_its_links_lead_somewhere(tmp_path):
     """Mkdocs is strict: a page, picture or heading that is linked and not there is an error."""
