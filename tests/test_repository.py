@@ -118,6 +118,17 @@ def test_a_release_tells_one_version():
     assert re.search(rf"^version: {re.escape(__version__)}$", (ROOT / "CITATION.cff").read_text(), re.M)
 
 
+def test_the_changelog_begins_with_this_version_and_dates_the_earlier_ones():
+    top, *earlier = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert re.fullmatch(rf"{re.escape(__version__)} - (unreleased|\d{{4}}-\d\d-\d\d)", top)
+    assert earlier
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d", line) for line in earlier)
+    wanted = re.search(r'grep -Ex "(## .*)" CHANGELOG', commands_of(GITHUB / "workflows" / "release.yml"))[1]
+    # A version that has no date is not released.
+    assert re.fullmatch(wanted.replace("$version", __version__), f"## {__version__} - 2026-01-31")
+    assert not re.fullmatch(wanted.replace("$version", __version__), f"## {__version__} - unreleased")
+
+
 def test_the_citation_has_the_fields_of_the_citation_file_format():
     """What version 1.2.0 of the format requires, and nothing that it does not know."""
     citation = read(ROOT / "CITATION.cff")
