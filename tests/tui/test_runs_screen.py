@@ -18,7 +18,7 @@ from chordless.runs.directory import reopened
 from chordless.runs.elsewhere import note_folder
 from chordless.runs.history import RunSummary
 from chordless.tui.app import ChordlessApp
-from chordless.tui.run_list import counted_before, row_title, when
+from chordless.tui.run_list import COLUMNS, counted_before, row_title, when
 from chordless.tui.run_list import details as details_of
 from chordless.tui.screens.question import AskDelete
 from chordless.tui.screens.runs import RunsScreen
@@ -113,8 +113,14 @@ def test_two_runs_of_one_graph_are_told_apart():
     assert row(output_format="parts", min_length=5, limit=1000) == "grid:3x4, list, from 5, up to 1,000"
     assert row(min_length=6, max_length=6) == "grid:3x4, length 6"
     assert row(parity="odd", min_length=5) == "grid:3x4, odd, from 5"
-    assert row(pick="longest", shortest=True, weight="w.txt", parity="odd") == "grid:3x4, lightest, odd"
+    assert row(pick="longest", shortest=True, weight="w.txt", min_length=4) == "grid:3x4, lightest"
     assert when(time.time()).count(":") == 2
+
+
+def test_a_count_without_room_is_rounded_not_cut():
+    (column,) = [column for column in COLUMNS if column.name == "cycles"]
+    assert column.text(replace(SUMMARY, cycles=14_138_533_757_973_013_145)) == "1.4e19"
+    assert column.text(replace(SUMMARY, cycles=99_999_999_999)) == "99,999,999,999"
 
 
 def test_the_details_tell_the_level_of_a_wave_and_what_a_list_lacks():

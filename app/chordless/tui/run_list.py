@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from chordless.graphs.overlap_report import SHORTEST_HOLE
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunStage, RunSummary
 from chordless.runs.state import graph_name
@@ -15,7 +16,7 @@ from chordless.tui.marks import Mark
 from chordless.tui.run_words import level_words, picked_word, search_words
 from chordless.tui.tile_words import waiting_words
 from chordless.values import SHORTEST_CYCLE
-from chordless.words.numbers import bytes_text, paths_text, seconds_text, share_text, size_text
+from chordless.words.numbers import bytes_text, large_number, paths_text, seconds_text, share_text, size_text
 from kernels_ti.errors import quantity
 from kernels_ti.folders import home
 
@@ -53,12 +54,21 @@ def _number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
+_FOUND_WIDTH = 14
+
+
+def _found(cycles: int) -> str:
+    """Return a count in its column: rounded, not cut, where it has no room."""
+    exact = f"{cycles:,}"
+    return exact if len(exact) <= _FOUND_WIDTH else large_number(cycles)
+
+
 COLUMNS = (
     Column("state", "State", 11, lambda run: list(STAGES).index(run.stage), lambda run: run.stage, is_number=False),
     Column("graph", "Graph", 18, lambda run: row_title(run).lower(), lambda run: row_title(run), is_number=False),
     Column("n", "Vertices", 10, lambda run: run.n or 0, lambda run: _number(run.n), 120),
     Column("m", "Edges", 10, lambda run: run.m or 0, lambda run: _number(run.m), 120),
-    Column("cycles", "Found", 14, lambda run: run.cycles, lambda run: _number(run.cycles)),
+    Column("cycles", "Found", _FOUND_WIDTH, lambda run: run.cycles, lambda run: _found(run.cycles)),
     Column("listed", "Listed", 14, lambda run: run.listed, lambda run: _number(run.listed) if run.lists else "", 150),
     Column("seconds", "Search time", 13, lambda run: run.seconds, lambda run: seconds_text(run.seconds), 66),
     Column("arch", "Arch", 9, lambda run: run.arch, lambda run: run.arch, 120, is_number=False),
@@ -139,7 +149,7 @@ def _differences(run: RunSummary, command: RunCommand) -> list[str]:
         words.append(command.parity)
     if most is not None:
         words.append(f"{least} to {most}" if most > least else f"length {least}")
-    elif least > SHORTEST_CYCLE:
+    elif least > (SHORTEST_HOLE if command.pick == "longest" and command.shortest else SHORTEST_CYCLE):
         words.append(f"from {least}")
     if command.limit is not None and command.pick == "all":
         words.append(f"up to {command.limit:,}")
