@@ -65,3 +65,14 @@ def test_of_a_name_without_room_the_end_is_shown_too():
         return [line.split()[1:-2] for line in text_of(pilot.app).splitlines()[1:3]]
 
     assert drive(Stage(), (42, 20), steps) == [["caribbean-re…ef-small.net"], ["caribbean-re…et,", "boundary"]]
+
+
+def test_a_count_without_room_is_rounded():
+    async def steps(pilot):
+        recent = pilot.app.query_one(RecentRuns)
+        recent.runs = [replace(RUN, cycles=14_138_533_757_973_013_145)]
+        recent._fill()
+        await pilot.pause()
+        return text_of(pilot.app)
+
+    assert " 1.4e19 cycles  " in drive(Stage(), (90, 20), steps)

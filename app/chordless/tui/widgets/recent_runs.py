@@ -79,6 +79,7 @@ class RecentRuns(Vertical):
             line = f"{glyph} {self._fitted(run, room - len(glyph) - 1)}"
             return Text(f"{line:<{room}} {about:>{_SHORT_COUNT - 1}}", no_wrap=True, overflow="ellipsis")
         name = f"{self._fitted(run, _GRAPH_WIDTH):<{_GRAPH_WIDTH}}"
+        count = count if len(count) <= _COUNT_WIDTH else short_number(run.cycles)
         things = f"{thing_of_run(run)}{' ' if run.cycles == 1 else 's'}"
         line = f"{state:<{_STATE_WIDTH}} {name} {count:>{_COUNT_WIDTH}} {things}  {when(run.began)}"
         return Text(line, no_wrap=True, overflow="ellipsis")
