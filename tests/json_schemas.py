@@ -40,8 +40,6 @@ def faults(value, schema, at="$"):
         return
     if not any(_KINDS[kind](value) for kind in kinds):
         yield f"{at} is {value!r}, not {' or '.join(kinds)}"
-    elif value is None:
-        return
     elif value not in schema.get("enum", [value]):
         yield f"{at} is {value!r}, not one of {schema['enum']}"
     elif isinstance(value, (int, float)) and value < schema.get("minimum", value):
