@@ -254,7 +254,10 @@ def test_a_sequence_ends_before_the_first_graph_that_failed(tmp_path):
     assert (done.returncode, done.stdout) == (5, "1 1\n")
 
 
-@pytest.mark.parametrize("graph", ["cycle:{5..4}", "cycle:{1..9999999}"])
+@pytest.mark.parametrize(
+    "graph",
+    ["cycle:{5..4}", "cycle:{1..9999999}", "cycle:{1..10000000000}", "grid:{1..9999}x{1..9999}", "grid:3x{2..1}"],
+)
 def test_a_range_without_numbers_or_of_too_many_is_refused(graph, capsys):
     assert main(["batch", graph, "--bfile", "n"]) == 2
-    assert "has no number, or more than 1,000,000" in capsys.readouterr().err
+    assert "has no number, or there are more than 1,000,000 graphs" in capsys.readouterr().err

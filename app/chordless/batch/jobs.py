@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import math
 import os
 import re
 import stat
@@ -17,8 +18,8 @@ from kernels_ti import GraphError, OptionError
 _SEARCHED = ("vulkan", "reference")
 
 
-_RANGE = re.compile(r"\{([0-9]{1,9})\.\.([0-9]{1,9})\}")
-_MOST_OF_RANGE = 1_000_000
+_RANGE = re.compile(r"\{([0-9]{1,99})\.\.([0-9]{1,99})\}")
+_MOST_OF_FAMILY = 1_000_000
 
 
 def first_number(graphs: Sequence[str]) -> int:
@@ -44,9 +45,10 @@ def expand(graph: str) -> list[str]:
     if os.path.lexists(graph):
         return [graph]
     if (found := _RANGE.search(graph)) is not None:
+        sizes = [int(last) - int(first) + 1 for first, last in _RANGE.findall(graph)]
+        if min(sizes) < 1 or math.prod(sizes) > _MOST_OF_FAMILY:
+            raise OptionError(f"{graph}: a range has no number, or there are more than {_MOST_OF_FAMILY:,} graphs")
         first, last = int(found[1]), int(found[2])
-        if not first <= last < first + _MOST_OF_RANGE:
-            raise OptionError(f"{graph}: {found[0]} has no number, or more than {_MOST_OF_RANGE:,}")
         numbered = (f"{graph[: found.start()]}{number}{graph[found.end() :]}" for number in range(first, last + 1))
         return [path for each in numbered for path in expand(each)]
     is_pattern = glob.has_magic(graph)
