@@ -207,6 +207,7 @@ def digraph6(graph):
     ("arguments", "words"),
     [
         (["--max-length", "6"], "--keep is for cycles of all lengths: leave --max-length out"),
+        (["--length", "6"], "--keep is for cycles of all lengths: leave --length out"),
         (["--format", "csv"], "leave --format csv out"),
         (["-o", "x.jsonl"], "-o x.jsonl: --keep writes a file *.g6, *.s6 or *.d6"),
     ],

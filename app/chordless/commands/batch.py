@@ -210,7 +210,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 def _check_derived(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Settle the output of --keep and --bfile; end with a usage error for options that they exclude."""
     name = "--keep" if options.keep is not None else "--bfile"
-    others = shared.given(parser, options, "manifest", "cycles", "limit", "max_length")
+    others = shared.given(parser, options, "manifest", "cycles", "limit", "length", "max_length")
     others += ["--min-length"] * (options.min_length != SHORTEST_CYCLE)
     others += ["--directed and --multigraph"] * (options.keep is None and (options.directed or options.multigraph))
     others += [f"--format {options.output_format}"] * (options.output_format is not None)
