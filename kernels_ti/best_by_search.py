@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -32,10 +33,10 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
     """Count the longest cycles by branch and bound, and then search again for one of them.
 
     A path is dropped where it cannot become as long as the longest cycle so far, see `Options.pruned`. The second
-    search meets the cycles in much the same order, so the first one has half of the time. Then a cycle of the greatest
-    length that was found is there in about the same time again. Without that time a cycle of the most common length, or
-    a longer one, is soon there. Both searches are made up to symmetry where that pays and the arch can do it: of the
-    cycles that automorphisms map to each other any will do.
+    search meets the cycles in much the same order, so the first one has half of the time. If the first one was stopped,
+    the second one may not meet a cycle of the greatest length in time, so it takes longer and longer ones. Both
+    searches are made up to symmetry where that pays and the arch can do it: of the cycles that automorphisms map to
+    each other any will do.
     """
     if arch != "reference":
         space = SearchSpace(space.graph, replace(space.options, pruned=True))
@@ -49,11 +50,12 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
         cycle: list[int] = []
         length = max(by_length, default=0)
         if length:
-            only = replace(space.options, min_length=length, collect=True)
-            again = Run(space.graph, counted.device, only)
+            least = length if counted.finished else _reached_by_many(by_length)
+            again = Run(space.graph, counted.device, replace(space.options, min_length=least, collect=True))
             for _ in watched_slices(again, watch):
-                if len(found := again.take_cycles()):
-                    cycle = found.vertices[: found.offsets[1]].tolist()
+                cycle = max(cycle, _longest_of(again.take_cycles()), key=len)
+                again.least_length = max(len(cycle) + 1, again.least_length)
+                if len(cycle) >= length:
                     break
             cycle = cycle or _some_cycle(space, counted.device, max(by_length, key=by_length.__getitem__))
     # A count up to symmetry that was stopped may not be certain of one whole cycle.
@@ -65,15 +67,30 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
     return best
 
 
+def _reached_by_many(by_length: Mapping[int, int]) -> int:
+    """Return the greatest length that one cycle in a thousand has, or more than that."""
+    longer, wanted = 0, sum(by_length.values()) / 1000
+    for length in sorted(by_length, reverse=True):
+        longer += by_length[length]
+        if longer >= wanted:
+            return length
+    raise AssertionError("no cycle was counted")
+
+
+def _longest_of(cycles: Cycles) -> list[int]:
+    if not len(cycles):
+        return []
+    at = int(cycles.lengths.argmax())
+    vertices: list[int] = cycles.vertices[cycles.offsets[at] : cycles.offsets[at + 1]].tolist()
+    return vertices
+
+
 def _some_cycle(space: SearchSpace, device: Device, shortest: int) -> list[int]:
     """Return the longest of the cycles that a search meets first, of those from a length on; it must meet one."""
     run = Run(space.graph, device, replace(space.options, min_length=shortest, collect=True))
     while True:
-        cycles = run.take_cycles()
-        if len(cycles):
-            at = int(cycles.lengths.argmax())
-            vertices: list[int] = cycles.vertices[cycles.offsets[at] : cycles.offsets[at + 1]].tolist()
-            return vertices
+        if cycle := _longest_of(run.take_cycles()):
+            return cycle
         run.advance()
 
 

@@ -586,3 +586,24 @@ def test_where_a_search_has_met_a_cycle_the_error_has_one() -> None:
         networkx.grid_2d_graph(10, 10).subgraph([tuple(map(int, name.split(","))) for name in best.cycle]),
         networkx.cycle_graph(best.length),
     )
+
+
+def test_the_second_search_takes_longer_and_longer_cycles_where_the_first_was_stopped(monkeypatch) -> None:
+    """The first one is stopped once it has met a cycle, the second one after a few slices."""
+    met = [[[0, 1, 11, 10]], [[0, 1, 2, 12, 22, 21, 20, 10]], [[2, 3, 13, 12]], []]
+    asked: list[int] = []
+
+    def take(run):
+        asked.append(run.least_length)
+        return Cycles.of_lists(met.pop(0))
+
+    class Halved(Impatient):
+        def too_late(self):
+            return not met
+
+    monkeypatch.setattr(Run, "take_cycles", take)
+    monkeypatch.setattr(kernels_ti.best_by_search, "_reached_by_many", lambda _: 4)
+    with pytest.raises(TimeIsUpError, match="the best one so far has 8 vertices") as late:
+        longest_by_search(SearchSpace(generate("grid:10x10")), "cpu", Halved(1.0), None)
+    assert (len(late.value.best.cycle), late.value.best.complete) == (8, False)
+    assert asked[1:] == [5, 9, 9]
