@@ -76,9 +76,12 @@ def connected(where: str | LocalWorkers) -> Iterator[Client]:
             where.join(invitation(address, security))
         else:
             address = _address_in(where) if where.endswith(".json") else where
+        client = untyped.__new__(untyped)
         try:
-            client = untyped(address, security=security, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+            client.__init__(address, security=security, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:  # a TypeError where Dask has no certificates for tls://
+            # A client that is open when it is collected closes itself, and hangs if a loop of Dask starts meanwhile.
+            client.close()
             raise EngineError(f"the scheduler {where} cannot be reached: {error or type(error).__name__}") from error
         stack.enter_context(client)
         while isinstance(where, LocalWorkers) and not client.nthreads():
