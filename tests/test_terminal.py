@@ -84,14 +84,14 @@ def test_numbers_for_people():
         "0.5 ms", "34 ms", "12.3 s", "4 min 05 s", "3 h 12 min",
     ]  # fmt: skip
     assert [bytes_text(size) for size in (0, 1023, 1536, 150 << 30)] == ["0 bytes", "1023 bytes", "1.5 KiB", "150 GiB"]
-    assert [short_number(value) for value in (0, 950, 12300, 4.56e6, 9.99e17, 1.87e21)] == [
-        "0", "950", "12.3 k", "4.56 M", "999 P", "1.9e21",
+    assert [short_number(value) for value in (0, 950, 12300, 999_999, 4.56e6, 9.99e17, 1.87e21, 10**400)] == [
+        "0", "950", "12.3 k", "1 M", "4.56 M", "999 P", "1.9e21", "over 1e308",
     ]  # fmt: skip
 
 
 def test_estimates_and_shares_for_people():
-    assert [round_number(value) for value in (0, 63.2, 999, 1234, 7.15e7, 9.99e22)] == [
-        "0", "63", "999", "1.2e3", "7.2e7", "1.0e23",
+    assert [round_number(value) for value in (0, 63.2, 999, 1234, 7.15e7, 9.99e22, 10**400)] == [
+        "0", "63", "999", "1.2e3", "7.2e7", "1.0e23", "over 1e308",
     ]  # fmt: skip
     assert [share_text(share) for share in (0, 1e-9, 0.00019, 0.0199, 0.0999, 0.129, 0.99999, 1)] == [
         "<0.01%", "<0.01%", "0.01%", "1.9%", "9.9%", "12%", "99%", "100%",

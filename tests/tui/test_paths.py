@@ -18,6 +18,7 @@ from chordless.tui.app import ChordlessApp
 from chordless.tui.messages import CompareRuns, ReplayRun
 from chordless.tui.run_list import details
 from chordless.tui.screens.question import _question
+from chordless.tui.screens.run import RunScreen
 from chordless.tui.session import RunSession
 from chordless.tui.settings import LastChoices, Settings
 from chordless.tui.widgets.frontier_view import frontier_words
@@ -147,6 +148,30 @@ def test_paths_are_picked_between_two_ends(find, kept, words, tmp_path):
     drive(app, LARGE, steps)
 
 
+def test_what_was_picked_at_once_is_shown_too(monkeypatch, tmp_path):
+    """Run sees nothing of such a run but its end."""
+    changed = RunScreen.on_run_changed
+    monkeypatch.setattr(
+        RunScreen, "on_run_changed", lambda run, told: changed(run, told) if told.state.is_over else None
+    )
+    choices = LastChoices(
+        graph="grid:4x4", find="longest", things="paths", path_start="0,0", path_end="3,3", arch="cpu"
+    )
+    app = ChordlessApp(Settings(last=choices, runs_folder=tmp_path))
+
+    async def steps(pilot):
+        await until(pilot, lambda: not app.screen.query_one("#start").disabled)
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "one of the 20 longest" in body(app))
+        # Run is shown when it is asked for.
+        await pilot.press("2")
+        await until(pilot, lambda: "20 are as long" in body(app))
+        await pilot.pause(0.3)
+        assert "20 are as long" in body(app)
+
+    drive(app, LARGE, steps)
+
+
 def test_paths_that_are_found_are_not_mixed_up_with_those_that_are_begun():
     assert tile_words.cycles_tile(PATHS).short == "paths 12"
     assert tile_words.paths_tile(PATHS).short == "begun paths 345"
@@ -165,8 +190,11 @@ def test_what_is_said_of_a_run_of_paths(listed):
     assert "with 92 listed paths." in "\n".join(_question(run, ()))
     counted = replace(PATHS, phase="finished", reason="complete")
     assert cycle_words.offer_words(counted, can_list=True)[1] == "List the paths of grid:9x9"
-    text, button = cycle_words.offer_words(replace(counted, cycles=10**12), can_list=True)
-    assert button == "", "no engine draws paths"
+    _, button = cycle_words.offer_words(replace(counted, cycles=10**12), can_list=True)
+    assert button == "Draw 1,000 of them at random"
+    every = replace(counted, cycles=10**12, options={**counted.options, "all_pairs": True, "between": ()})
+    text, button = cycle_words.offer_words(every, can_list=True)
+    assert button == "", "no engine draws paths of all pairs"
     assert "chordless paths" in text
 
 

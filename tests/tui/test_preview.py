@@ -431,15 +431,17 @@ def test_an_estimate_stays_while_other_screens_are_shown_until_its_file_changes(
 
 
 def test_large_numbers_in_words():
-    assert [large_number(value) for value in (950, 43210, 6.94e8, 2.21e9, 3.3e14, 7.12e21, math.inf)] == [
+    assert [large_number(value) for value in (950, 43210, 6.94e8, 2.21e9, 3.3e14, 999e12, 7.12e21, 10**400)] == [
         "950",
         "43,000",
         "690 million",
         "2.2 billion",
         "330 trillion",
+        "1.0e15",
         "7.1e21",
         "over 1e308",
     ]
+    assert large_number(math.inf) == "over 1e308"
     assert range_text(4.3e8, 2.2e9) == " (430 million to 2.2 billion)"
     assert range_text(5.0e8, 5.01e8) == ""
 

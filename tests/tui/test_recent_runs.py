@@ -38,6 +38,18 @@ def test_one_cycle_is_one():
     assert " 1 cycle  " in drive(Stage(), (90, 20), steps)
 
 
+@pytest.mark.parametrize("width", [36, 90])
+def test_a_count_that_no_float_can_hold_is_shown(width):
+    async def steps(pilot):
+        recent = pilot.app.query_one(RecentRuns)
+        recent.runs = [replace(RUN, cycles=10**334)]
+        recent._fill()
+        await pilot.pause()
+        return text_of(pilot.app)
+
+    assert "over 1e308" in drive(Stage(), (width, 20), steps)
+
+
 @pytest.mark.parametrize("width", [36, 58, 62, 70, 73, 90])
 def test_a_run_takes_one_line(width):
     async def steps(pilot):

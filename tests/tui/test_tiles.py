@@ -64,3 +64,19 @@ def test_a_long_number_goes_on_in_the_next_line():
 def test_on_one_line_a_number_without_room_is_rounded_not_cut():
     words = tile_words.cycles_tile(RunState(phase="running", states=9, cycles=14_138_533_757_973_013_145))
     assert words.shorter[-1] == "cycles about 1.4e19"
+
+
+def test_a_number_that_its_tile_cannot_hold_is_rounded_not_cut():
+    async def steps(pilot):
+        shown = []
+        for digits in (60, 61, 400):
+            words = tile_words.cycles_tile(RunState(phase="running", states=9, cycles=10**digits - 1))
+            pilot.app.query_one(Tile).show(words)
+            await pilot.pause()
+            shown.append(text_of(pilot.app))
+        return shown
+
+    whole, rounded, huge = drive(OneTile(), (30, 10), steps)
+    assert whole.count("9") == 60
+    assert "about 1.0e61" in rounded
+    assert "over 1e308" in " ".join(huge.split())

@@ -40,6 +40,7 @@ class TileWords:
     shorter: tuple[str, ...] = ()
     share: float | None = None  # The value of a bar, 0 to 1
     rates: tuple[float, ...] = ()  # The values of a sparkline
+    about: str = ""  # The main number rounded, where it has no room
 
 
 def cycles_tile(state: RunState) -> TileWords:
@@ -48,13 +49,14 @@ def cycles_tile(state: RunState) -> TileWords:
         return _picked_tile(state, pick)
     if seeks(state):
         return TileWords("none yet", ("an order of the vertices comes first",), f"no {state.thing}s counted yet")
-    speed = _speed(state, state.cycle_rates, state.cycles)
+    speed, about = _speed(state, state.cycle_rates, state.cycles), f"about {large_number(state.cycles)}"
     return TileWords(
         f"{state.cycles:,}",
         (speed, *_listed(state), *_estimate(state)),
         f"{state.thing}s {state.cycles:,}  {speed}".rstrip(),
-        (f"{state.thing}s {state.cycles:,}", f"{state.thing}s about {large_number(state.cycles)}"),
+        (f"{state.thing}s {state.cycles:,}", f"{state.thing}s {about}"),
         rates=state.cycle_rates if state.states is None else (),
+        about=about,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING
 
 from kernels_ti.errors import bytes_text as bytes_text
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
+_THOUSAND = 1000
 _UNITS = "kMGTP"
+_LARGEST_NAMED = 1e15
 _YEAR = 365.25 * 86400
 _EDGE, _TRIANGLE = 2, 3
 _NAMES = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
@@ -49,19 +52,23 @@ def seconds_text(seconds: float) -> str:
 
 def short_number(value: float) -> str:
     """Return a rate in four characters or so: ``950``, ``12.3 k``, ``4.56 M``, ``3.8e21``."""
-    if value < 1000:
-        return f"{value:.0f}"
-    power = int(math.log10(value) / 3)
-    if power > len(_UNITS):
+    most = _THOUSAND ** (len(_UNITS) + 1)
+    # Rounded first: 999,999 are 1 M.
+    rounded = math.inf if value >= most else float(f"{value:.3g}")
+    if rounded >= most:
         return round_number(value)
-    return f"{value / 1000**power:.3g} {_UNITS[power - 1]}"
+    if rounded < _THOUSAND:
+        return f"{rounded:.0f}"
+    power = int(math.log10(rounded) / 3)
+    return f"{rounded / _THOUSAND**power:.3g} {_UNITS[power - 1]}"
 
 
 def round_number(value: float) -> str:
     """Return an estimate in two significant digits: ``950``, ``7.2e7``, ``over 1e308``."""
-    if value < 1000:
+    if value < _THOUSAND:
         return f"{value:.0f}"
-    if not math.isfinite(value):
+    # A count may be an integer that no float can hold.
+    if value > sys.float_info.max:
         return "over 1e308"
     digits, power = f"{value:.1e}".split("e")
     return f"{digits}e{int(power)}"
@@ -69,9 +76,9 @@ def round_number(value: float) -> str:
 
 def large_number(value: float) -> str:
     """Return an estimate in two digits and a word: ``43,000``, ``690 million``, ``2.2 billion``, ``7.1e21``."""
-    if value >= 1e15:
+    rounded = math.inf if value >= _LARGEST_NAMED else float(f"{value:.2g}")
+    if rounded >= _LARGEST_NAMED:
         return round_number(value)
-    rounded = float(f"{value:.2g}")
     for size, name in _NAMES:
         if rounded >= size:
             return f"{rounded / size:.3g} {name}"

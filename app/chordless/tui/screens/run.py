@@ -64,6 +64,7 @@ class RunScreen(RunKeys):
     _frozen = False
     _by_step: bool | None = None  # None: as long as the run goes on
     _asked: tuple[str, RunState] | None = None
+    _ended: RunSession | None = None  # The run that was last seen at its end
     _drawn_at = 0.0
     _waits = False
 
@@ -244,10 +245,14 @@ class RunScreen(RunKeys):
             if isinstance(self.focused, EvolutionChart):
                 # Its cursor is at a length of the run before.
                 self.set_focus(None)
-        was_running = before is not None and before.phase == "running" and self._replay is None
-        if was_running and self.is_current and state is not None and run_words.has_picked(state):
-            # These cycles are what the run was begun for.
-            self.call_later(self.dashboard.show, "cycles")
+        session = self.dashboard.session
+        if session is not None and state is not None and state.is_over and session is not self._ended:
+            was_running = before is not None and before.phase == "running"
+            self._ended = session
+            # These cycles are what the run was begun for, here or while this screen looked on.
+            is_news = (was_running or session.command is not None) and self._replay is None
+            if is_news and self.is_current and run_words.has_picked(state):
+                self.call_later(self.dashboard.show, "cycles")
         if self._asked is not None and (state is None or _answered(*self._asked, state)):
             self._asked = None
         self._draw_soon()

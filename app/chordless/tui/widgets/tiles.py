@@ -109,13 +109,15 @@ class Tile(Container):
     def _long(self) -> Content:
         words = self._words
         width = max(self.content_size.width, 1)
+        height = self.content_size.height - self._has_rates - (words.share is not None)
         value = _in_lines(words.value, width)
+        if words.about and len(value) > height:
+            value = _in_lines(words.about, width)
         parts: list[str | tuple[str, str]] = [("\n".join(value), "bold")]
         if words.share is not None:
             parts += ["\n", *self._bar(words.share, width)]
         # A sentence that does not fit is left out as a whole.
-        room = self.content_size.height - len(value) - self._has_rates
-        room -= words.share is not None
+        room = height - len(value)
         for note in filter(None, words.notes):
             room -= len(textwrap.wrap(note, width))
             if room < 0:
