@@ -241,7 +241,7 @@ def test_a_limited_listing_says_how_many_it_has(tmp_path, capsys):
     # Nothing is begun where it would fail of every graph.
     (tmp_path / "file").write_text("")
     assert main(["batch", "grid:3x3", "-o", str(tmp_path / "a.jsonl"), "--cycles", str(tmp_path / "file")]) == 2
-    assert "cannot make the folder" in capsys.readouterr().err
+    assert f"cannot make the folder {tmp_path / 'file'} for the cycles: there is a file" in capsys.readouterr().err
     assert main(["batch", "grid:3x3", "-o", str(tmp_path / "a.jsonl"), "--threads", "99999"]) == 2
     assert "99,999 threads are too many" in capsys.readouterr().err
     assert not (tmp_path / "a.jsonl").exists()

@@ -28,6 +28,7 @@ from chordless.commands.writing import THE_GRAPH, require_other_files
 from chordless.files import writing
 from chordless.protocol.orders import BatchCommand, BatchJob
 from chordless.values import ALL_LIVING, SHORTEST_CYCLE, name_of_input
+from kernels_ti import OptionError
 from kernels_ti.options import require_threads
 
 FORMATS = ("jsonl", "csv", "parquet")
@@ -276,6 +277,8 @@ def act(options: argparse.Namespace) -> int:
         require_parquet()
     require_threads(options.threads)
     for folder in sorted({job.listing for job in jobs if job.listing is not None}):
+        if os.path.isfile(folder):
+            raise OptionError(f"cannot make the folder {folder} for the cycles: there is a file of this name")
         with writing(folder):
             os.makedirs(folder, exist_ok=True)
     if not options.quiet:
