@@ -12,6 +12,7 @@ from chordless.tui.widgets.choice import Choice, PickList
 from chordless.tui.widgets.form_row import FormRow
 from chordless.tui.widgets.graph_panel import GraphPanel
 from textual.containers import VerticalScroll
+from textual.events import Paste
 from textual.widgets import Input
 
 from tui.batch_screens import watch
@@ -164,6 +165,32 @@ def test_a_start_waits_for_the_letters_typed_before_it():
         assert app.command.graph == "petersen"
 
     drive(Recorder(Settings()), SMALL, steps)
+
+
+def test_a_start_waits_for_the_text_pasted_before_it():
+    async def steps(pilot):
+        app = pilot.app
+        field = app.screen.query_one("#graph", Input)
+        await until(pilot, lambda: app.focused is field)
+        app.post_message(Paste("petersen"))
+        app.simulate_key("ctrl+r")
+        await until(pilot, lambda: app.command is not None)
+        assert app.command.graph == "petersen"
+
+    drive(Recorder(Settings()), SMALL, steps)
+
+
+def test_a_digit_goes_to_the_field_after_a_text_was_pasted_there():
+    async def steps(pilot):
+        app = pilot.app
+        field = app.screen.query_one("#graph", Input)
+        await until(pilot, lambda: app.focused is field)
+        app.post_message(Paste("path:"))
+        app.simulate_key("5")
+        await until(pilot, lambda: app.current_mode != "new" or field.value == "path:5")
+        assert (app.current_mode, field.value) == ("new", "path:5")
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from rich.text import Text
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
-from textual.events import Event, Key, Unmount
+from textual.events import Event, Key, Paste, Unmount
 from textual.filter import LineFilter
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
@@ -214,6 +214,9 @@ class ChordlessApp(RunKeeper):
                 await cast("Any", self.screen)._mounted_event.wait()
                 if await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key):
                     return
+        elif isinstance(event, Paste) and not event.is_forwarded and isinstance(self.focused, TextField):
+            # A key that follows is looked at before the field gets the text.
+            self.focused.take_digits()
         await super().on_event(event)
 
     def delay_update(self, delay: float = 0.05) -> None:

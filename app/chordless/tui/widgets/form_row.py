@@ -46,15 +46,16 @@ class TextField(Input):
         if self._is_offered and event.key.isdecimal():
             return False
         if event.is_printable or event.key in _ACTIONS:
-            self._take_digits()
+            self.take_digits()
         # Other keys wait for the letters before them, which this field may not have taken yet.
         return not self._is_offered
 
     def on_mouse_down(self) -> None:
         """Take digits as text: the user has gone to this field."""
-        self._take_digits()
+        self.take_digits()
 
-    def _take_digits(self) -> None:
+    def take_digits(self) -> None:
+        """Take digits as text from now on: the user edits this field."""
         if self._is_offered:
             self._is_offered = False
             self.screen.refresh_bindings()
