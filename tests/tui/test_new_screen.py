@@ -308,6 +308,18 @@ def test_weights_that_a_graph_has_not_are_told_before_the_start(tmp_path):
     fill(SMALL, steps, graph="grid:3x3")
 
 
+def test_the_word_of_the_empty_field_of_weights_may_be_typed():
+    async def steps(pilot):
+        pilot.app.screen.query_one("#what", Choice).choose("longest")
+        await put(pilot, "#weight", "none")
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: pilot.app.command is not None or beside(pilot.app, "weight").startswith("!"))
+
+    command = fill(SMALL, steps, graph="grid:3x3").command
+    assert command is not None
+    assert command.weight is None
+
+
 @pytest.mark.slow
 def test_paths_are_asked_for_by_their_ends():
     async def steps(pilot):

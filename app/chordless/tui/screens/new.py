@@ -270,7 +270,8 @@ class NewScreen(PreviewedForm):
         """Return the id of the first wrong field, and the message for the foot of the form."""
         source, choices = self.query_one(GraphSource), self._choices()
         facts, weights = source.facts, self.query_one(WeightsRow)
-        weights.look(facts.loaded if facts is not None and source.is_known and choices.is_best else None)
+        weighted = facts.loaded if facts is not None and source.is_known and choices.is_best else None
+        weights.look(choices.weight, weighted)
         faults = self._faults_of_ends(choices)
         faults |= faults_of(choices, facts.n, facts.shortest) if facts is not None else faults_of(choices)
         if weights.fault is not None:

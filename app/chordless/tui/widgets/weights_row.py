@@ -31,9 +31,12 @@ class WeightsRow(FormRow):
         self._asked: tuple[str, LoadedGraph | None] = ("", None)
         self._timer: Timer | None = None
 
-    def look(self, loaded: LoadedGraph | None) -> None:
-        """Read the weights for a graph, unless this was done. None is a graph that is not known or needs no weights."""
-        text, (text_before, loaded_before) = self.value.strip(), self._asked
+    def look(self, text: str, loaded: LoadedGraph | None) -> None:
+        """Read the weights `text` of a graph, unless this was done: "" is none.
+
+        None is a graph that is not known or needs no weights.
+        """
+        text, (text_before, loaded_before) = text.strip(), self._asked
         if text == text_before and loaded is loaded_before:
             return
         self._asked = (text, loaded)
