@@ -95,7 +95,8 @@ def checked_pairs(edges: npt.ArrayLike) -> IntArray:
         raise GraphError(f"edges must be pairs of vertices, an array of shape (m, 2), not {pairs.shape}")
     if pairs.dtype.kind not in "iu":
         raise GraphError(f"edges must be integers (vertex indices), not {pairs.dtype}")
-    if pairs.dtype.kind == "u" and pairs.size and (largest := int(pairs.max())) >= MOST_VERTICES:
+    # Of signed integers it would be a negative number.
+    if pairs.dtype.kind == "u" and pairs.size and (largest := int(pairs.max())) > np.iinfo(np.int64).max:
         raise GraphError(f"a graph can have {MOST_VERTICES:,} vertices at most, and a vertex of an edge is {largest:,}")
     return pairs.astype(np.int64, copy=False)
 

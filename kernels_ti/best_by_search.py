@@ -55,7 +55,7 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
             for _ in watched_slices(again, watch):
                 cycle = max(cycle, _longest_of(again.take_cycles()), key=len)
                 again.least_length = max(len(cycle) + 1, again.least_length)
-                if len(cycle) >= length:
+                if counted.finished and len(cycle) == length:
                     break
             cycle = cycle or _some_cycle(space, counted.device, max(by_length, key=by_length.__getitem__))
     # A count up to symmetry that was stopped may not be certain of one whole cycle.

@@ -43,7 +43,7 @@ from kernels_ti.boundary import count, longest
 from kernels_ti.boundary.longest import GivenUpWithBestError, best_cycle, longest_in
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.values.weights import Gains
-from kernels_ti.boundary.way_back import device_ways
+from kernels_ti.boundary.way_back import device_ways, history
 from kernels_ti.boundary.way_back.blocks import Means, planned_blocks
 from kernels_ti.boundary.way_back.device_ways import DeviceOptimum
 from kernels_ti.cycles import Cycles
@@ -607,3 +607,23 @@ def test_the_second_search_takes_longer_and_longer_cycles_where_the_first_was_st
         longest_by_search(SearchSpace(generate("grid:10x10")), "cpu", Halved(1.0), None)
     assert (len(late.value.best.cycle), late.value.best.complete) == (8, False)
     assert asked[1:] == [5, 9, 9]
+
+
+@pytest.mark.parametrize(
+    ("by_length", "least"), [({5: 1}, 5), ({4: 900, 6: 99, 8: 1}, 8), ({4: 5000, 6: 9, 8: 1}, 6), ({4: 10**7, 6: 1}, 4)]
+)
+def test_the_second_search_begins_with_a_length_that_many_cycles_have(by_length, least) -> None:
+    assert kernels_ti.best_by_search._reached_by_many(by_length) == least
+
+
+def test_the_way_back_after_a_time_out_makes_no_layer_again(monkeypatch) -> None:
+    made = []
+    real = history.layer_of
+    monkeypatch.setattr(
+        history, "layer_of", lambda block, place, words: made.append(place) or real(block, place, words)
+    )
+    monkeypatch.setattr(kernels_ti.longest, "_long_cycle", lambda *_: None)
+    monkeypatch.setattr(Watch, "look", lambda watch: watch.share > 0.8)
+    with pytest.raises(TimeIsUpError):
+        longest_cycle(generate("grid:6x7"), method="boundary", arch="reference", timeout=1000)
+    assert made == sorted(set(made))

@@ -327,7 +327,7 @@ class BoundaryCount:
         self._share_before_passes = self._share if self._saved_block is None else 0.0
         with self._kernels() as device:
             if self._longest is None:
-                numbers = max(Sizes(self._plan_of(block)).numbers_in_a_pass(self._memory), 1)
+                numbers = Sizes(self._plan_of(block)).numbers_in_a_pass(self._memory)
                 return TotalInPasses(device, block, self._memory, numbers, saved)
             return BlockInPasses(device, block, self._longest, self._memory, saved)
 

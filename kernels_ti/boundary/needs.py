@@ -42,9 +42,10 @@ _DOUBT = 1.5
 _PART_OF_ROOM = 0.6
 # A total in remainders: bits of one, and how many times as long a pass takes (Grid 18x18 on an H200: 1.9 s and 0.87).
 _BITS_OF_A_REMAINDER, _COLUMNS = 54, 2.0
-# The bytes of a word or a number of a state in both tables of a pass, with room to spare: grids 11x11 and 13x13 and
-# king 8x8 needed 13.6 to 16.4 for each state that they met, and met 0.6 to 1.2 times as many as are expected.
-_BYTES_OF_BOTH_CELLS = ROOM_FOR_TWO * _BYTES_OF_A_CELL
+# The bytes of a word or a number of a state in both tables of a pass: grids 11x11 and 13x13 and king 8x8 needed 13.6 to
+# 16.4 for each state that they met. More than one number is tried only where 1.8 times the likely states have room,
+# as kings met: a pass that does not fit is made in vain, and it may take minutes.
+_BYTES_OF_BOTH_CELLS, _STATES_OF_KINGS = 2 * _BYTES_OF_A_CELL, 1.8
 # The longest cycle has about this part of the vertices.
 _PART_OF_LONGEST = 0.6
 # Tables take so many times as long as parts on two cores: 3.8 times on grid 14x14, 2.9 times on Berlin Tiergarten.
@@ -98,9 +99,10 @@ class Sizes:
         return self.likely * self.cells_of_a_total > _PART_OF_ROOM * room
 
     def numbers_in_a_pass(self, memory: float | None) -> int:
-        """Return how many numbers of each state fit beside its words, in a pass of remainders; 0 for none."""
-        fitting = math.inf if memory is None else memory / (_BYTES_OF_BOTH_CELLS * self.states) - self.words
-        return int(max(min(fitting, MOST_NUMBERS), 0))
+        """Return how many numbers of each state are tried beside its words, in a pass of remainders; 1 at least."""
+        bytes_of_one = _BYTES_OF_BOTH_CELLS * _STATES_OF_KINGS * self.likely
+        fitting = math.inf if memory is None else memory / bytes_of_one - self.words
+        return int(max(min(fitting, MOST_NUMBERS), 1))
 
 
 def needs_of(plan: BoundaryPlan, arch: str, memory: float, *, longest: int | None = None) -> Needs:
@@ -150,12 +152,12 @@ def _in_passes(sizes: Sizes, arch: str, memory: float, longest: int, whole: floa
 
 def _total_in_passes(sizes: Sizes, arch: str, memory: float, whole: float) -> Needs:
     """Return the needs of a count of all lengths together, see `kernels_ti.boundary.executors.remainders`."""
-    numbers = sizes.numbers_in_a_pass(memory)
-    if arch == "reference" or sizes.words > MOST_WORDS or not sizes.fits_kernels or numbers < 1:
+    bytes_of_one = ROOM_FOR_TWO * _BYTES_OF_A_CELL * sizes.states
+    has_room = bytes_of_one * (sizes.words + 1) <= memory
+    if arch == "reference" or sizes.words > MOST_WORDS or not sizes.fits_kernels or not has_room:
         return Needs(whole, fits=False)
     bound_and_primes = 1 + math.ceil(sizes.bits / _BITS_OF_A_REMAINDER)
-    numbers = min(numbers, bound_and_primes)
+    numbers = min(sizes.numbers_in_a_pass(memory), bound_and_primes)
     passes = math.ceil(bound_and_primes / numbers)
     slower = _TABLES_ON_CORES if arch == "cpu" else 1.0
-    needed = _BYTES_OF_BOTH_CELLS * sizes.states * (sizes.words + numbers)
-    return Needs(needed, passes=passes, totals=slower * _COLUMNS * passes)
+    return Needs(bytes_of_one * (sizes.words + numbers), passes=passes, totals=slower * _COLUMNS * passes)

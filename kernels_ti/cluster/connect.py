@@ -7,7 +7,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from kernels_ti.cluster.address import ADDRESS, LOCAL, check_cluster
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.cluster.driver import ClusterRun
 
-_SECONDS_TO_CONNECT = 20
+_SECONDS_TO_CONNECT, _SECONDS_TO_CLOSE = 20, 1
 _SECONDS_BETWEEN_LOOKS = 0.02
 _MOST_FILE_BYTES = 1 << 20  # the file of a scheduler has a few hundred
 
@@ -79,9 +79,14 @@ def connected(where: str | LocalWorkers) -> Iterator[Client]:
         client = untyped.__new__(untyped)
         try:
             client.__init__(address, security=security, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
-        except (OSError, ValueError, TypeError) as error:  # a TypeError where Dask has no certificates for tls://
+        except BaseException as error:
             # A client that is open when it is collected closes itself, and hangs if a loop of Dask starts meanwhile.
-            client.close()
+            with suppress(TimeoutError):
+                client.close(timeout=_SECONDS_TO_CLOSE)
+            if not isinstance(
+                error, (OSError, ValueError, TypeError)
+            ):  # a TypeError: Dask has no certificates for tls://
+                raise
             raise EngineError(f"the scheduler {where} cannot be reached: {error or type(error).__name__}") from error
         stack.enter_context(client)
         while isinstance(where, LocalWorkers) and not client.nthreads():

@@ -159,7 +159,10 @@ def _end(process: int) -> None:
 
 @contextmanager
 def _ending_at_interrupts() -> Iterator[None]:
-    """Let Ctrl-C end the process at once: after a KeyboardInterrupt Taichi would abort it from its own thread."""
+    """Let Ctrl-C end the process at once: after a KeyboardInterrupt Taichi would abort it from its own thread.
+
+    Exit handlers that have not run by then, those that were registered before the first device, do not run.
+    """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return

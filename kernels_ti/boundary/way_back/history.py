@@ -144,11 +144,18 @@ class History(KeptWay[_Kept]):
         self.place, self.reached, self.values = layer.place, layer.words, layer.values
 
     def _saved_layer(self, layer: _Kept) -> SavedLayer:
-        return SavedLayer(layer.place, {}, {"words": layer.words, **layer.values.arrays})
+        numbers, arrays = {}, {"words": layer.words, **layer.values.arrays}
+        if layer.layer is not None:
+            numbers = {"after": layer.layer.after}
+            arrays.update(off=layer.layer.off, on=layer.layer.on, closing=layer.layer.closing)
+        return SavedLayer(layer.place, numbers, arrays)
 
     def _restored(self, saved: SavedLayer) -> _Kept:
-        arrays = saved.arrays
-        return _Kept(saved.place, arrays["words"], Values(Numbers(arrays["ways"]), arrays.get("values")))
+        words, layer, arrays = saved.arrays["words"], None, saved.arrays
+        if "after" in saved.numbers:
+            step = self._steps[saved.place]
+            layer = Layer(step, words, arrays["off"], arrays["on"], arrays["closing"], saved.numbers["after"])
+        return _Kept(saved.place, words, Values(Numbers(arrays["ways"]), arrays.get("values")), layer)
 
 
 class Walks:
