@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+import sys
 from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +15,7 @@ from chordless.protocol.recording import timed_event
 from chordless.runs import state as run_state
 from chordless.runs.state import LogLine, RunState
 from chordless.tui.run_words import phase_words, trouble_words
+from chordless.tui.widgets.tiles import RateSparkline
 
 RECORDING = Path(__file__).parent / "grid-9x10.jsonl"
 STARTED = Started("cycle:5", 5, 5, 2, "cpu", "a CPU", 0.5, 1, {"memory": None}, directory="/runs/a")
@@ -138,6 +141,18 @@ def test_rates_are_of_the_time_that_was_searched():
     state = RunState().after(events)
     assert state.path_rates == pytest.approx((500, 200, 100, 100))
     assert state.cycle_rates == pytest.approx((20, 20, 5, 100))
+
+
+def test_more_cycles_than_a_float_can_hold_have_a_rate():
+    events = [(100.0, STARTED), (101.0, progress(10, 0)), (102.0, progress(30, 10**400))]
+    state = RunState().after(events)
+    assert (state.path_rates, state.cycle_rates, state.cycles) == ((20.0,), (math.inf,), 10**400)
+
+
+def test_any_rate_has_bars():
+    sparkline = RateSparkline()
+    sparkline.show((5.0, math.inf))
+    assert sparkline.data == (0.0, 5.0, sys.float_info.max)
 
 
 def test_a_run_that_was_stopped_can_be_resumed():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -329,12 +330,20 @@ class _Fold:
         # seconds of search do not, but these leave out the time that a listing spends on writing.
         seconds = max(time - since, searched - searched_before)
         if seconds >= _SHORTEST_SECONDS_OF_A_RATE:
-            self._path_rates.append((paths - paths_before) / seconds)
-            self._cycle_rates.append((cycles - cycles_before) / seconds)
+            self._path_rates.append(rate_of(paths - paths_before, seconds))
+            self._cycle_rates.append(rate_of(cycles - cycles_before, seconds))
             self._base = (time, searched, paths, cycles)
 
     def _say(self, time: float, text: str) -> None:
         self._log.append(LogLine(time, text))
+
+
+def rate_of(count: int, seconds: float) -> float:
+    """Return a count by its seconds; infinity where it is larger than a float can be."""
+    try:
+        return count / seconds
+    except OverflowError:
+        return math.inf
 
 
 def thing_of(asked: Mapping[str, Any]) -> str:

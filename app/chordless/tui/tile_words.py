@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from chordless.runs.state import RunState
+from chordless.runs.state import RunState, rate_of
 from chordless.tui.run_words import (
     compiles,
     cycle_range,
@@ -243,7 +243,7 @@ def _speed(state: RunState, rates: tuple[float, ...], total: int) -> str:
         # Along a boundary cycles are not found one by one.
         return ""
     if state.is_over:
-        return f"{short_number(total / state.seconds)}/s" if state.seconds > 0 else ""
+        return f"{short_number(rate_of(total, state.seconds))}/s" if state.seconds > 0 else ""
     if not rates or state.phase != "running" or compiles(state):
         return ""
     # The workers of a cluster report in turns, a lease at a time, so most reports bring nothing new.

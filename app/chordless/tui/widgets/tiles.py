@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
 
 from rich.console import Console, ConsoleOptions
@@ -36,7 +37,7 @@ class RateSparkline(Sparkline):
 
     def show(self, rates: tuple[float, ...]) -> None:
         """Show these rates, the newest at the right."""
-        data = (0.0, *rates) if rates else None
+        data = (0.0, *(min(rate, sys.float_info.max) for rate in rates)) if rates else None
         if data != self.data:
             self.data = data
 
