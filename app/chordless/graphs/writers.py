@@ -58,7 +58,7 @@ def format_to_write(path: str) -> FileFormat:
     if suffix not in _FORMATS:
         raise OptionError(
             f"{path}: graphs are not written as {suffix}; a file may end in .txt (an edge list), .g6, .s6, .col, .net, "
-            ".mtx, .graphml or .gml, a directed graph also in .d6"
+            ".mtx, .graphml or .gml"
         )
     return _FORMATS[suffix]
 
