@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
+from chordless.cli import main
+from chordless.commands.options import order_of
 from chordless.commands.other_method import other_method
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
@@ -40,6 +44,19 @@ def test_the_line_keeps_what_is_looked_for_and_drops_how_it_was_searched(tmp_pat
     )
     line = f"`chordless count '{path}' --max-length 20 --method boundary --avoid 0,1 --simplify` would count them all"
     assert (other_method(command, stopped()) or "").startswith(line)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--cluster", "local:2"], ["--cluster", "local", "--gpus", "0"], ["--symmetry"], ["--proof"], ["--limit", "3"]],
+)
+def test_the_line_is_one_that_count_accepts(options, monkeypatch):
+    asked = []
+    monkeypatch.setattr("chordless.commands.count.act", lambda options: asked.append(options) or 0)
+    assert main(["count", "grid:6x10", *options]) == 0
+    line = other_method(order_of(RunCommand, asked[0]), stopped())
+    assert main(shlex.split(line.split("`")[1])[1:]) == 0
+    assert asked[1].method == "boundary"
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,19 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     seconds = max(COST_OF_LENGTHS * plan.seconds, 1.0)
     if not plan.is_possible or plan.seconds > LONGEST_COUNT or seconds > _seconds_left(finished):
         return None
+    # Without the options that only a search has, see `count.check_method`.
     again = replace(
-        command, method="boundary", arch="auto", threads=None, limit=None, timeout=None, expansion="two-ended"
+        command,
+        method="boundary",
+        arch="auto",
+        threads=None,
+        limit=None,
+        timeout=None,
+        expansion="two-ended",
+        cluster=None,
+        gpus=None,
+        symmetry=False,
+        proof=False,
     )
     words = command_line(command.graph, {**asdict(again), "arch": None})
     return f"`{words}` would count them all in about {duration_text(seconds)}"
