@@ -226,6 +226,7 @@ def test_options_that_contradict_each_other(tmp_path, capfd):
         (["run", "--format", "npy", "-o", "cycles.bin"], ["ends in .npy"]),
         (["run", "--graph", "petersen"], ["holds its graph"]),
         (["cycles.npy"], ["--graph GRAPH is missing"]),
+        (["cycles.npy", "--graph-format", "gml"], ["--graph GRAPH is missing"]),
         (["run/run.json"], ["is neither a run directory nor a .npy file of bit rows"]),
         (["run", "--simplify"], ["how a graph is read is said without --graph"]),
     ]:

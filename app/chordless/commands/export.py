@@ -90,12 +90,12 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error("several inputs are the run directories of the parts of one search, without --graph")
     if options.graph is not None and os.path.isdir(options.cycles[0]):
         parser.error("--graph is for a FILE.npy; a run directory holds its graph")
-    if options.graph is None and any(_reading(options).values()):
-        parser.error("how a graph is read is said without --graph; a run directory holds its graph")
     if options.graph is None and files:
         if PurePath(files[0]).suffix.lower() != ".npy":
             parser.error(f"{files[0]} is neither a run directory nor a .npy file of bit rows, which export reads")
         parser.error(f"--graph GRAPH is missing: the graph whose cycles {files[0]} holds")
+    if options.graph is None and any(_reading(options).values()):
+        parser.error("how a graph is read is said without --graph; a run directory holds its graph")
 
 
 def act(options: argparse.Namespace) -> int:
