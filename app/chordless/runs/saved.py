@@ -15,6 +15,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
+from chordless.protocol.codec import is_by_length
+
 
 @dataclass(frozen=True)
 class Sessions:
@@ -89,13 +91,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf
 
 
-def _is_by_length(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        length.isdecimal() and isinstance(count, int) and not isinstance(count, bool) and count >= 0
-        for length, count in value.items()
-    )
-
-
 def _is_position(value: Any) -> bool:
     # The proof and the hash of the beginning have up to 256 bits.
     return value is None or (
@@ -126,8 +121,8 @@ _FIT: dict[str, Callable[[Any], bool]] = {
     "layout": _is_layout,
     "batch": _is_count,
     "groups": _is_groups,
-    "paths_by_length": _is_by_length,
-    "cycles_by_length": _is_by_length,
+    "paths_by_length": is_by_length,
+    "cycles_by_length": is_by_length,
     "seconds": _is_number,
     "share": _is_number,
 }
