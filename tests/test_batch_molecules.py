@@ -11,7 +11,7 @@ import program
 import pytest
 from benches import report
 from chordless.cli import main
-from chordless.graphs.load import load_graph
+from chordless.graphs.load import format_of_content, load_graph
 from chordless.graphs.molecules import looks_like_smiles, read_molecules
 from program import REFERENCE
 
@@ -250,3 +250,37 @@ def test_the_content_tells_an_sdf(tmp_path, monkeypatch, end):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(block)))
     for source in (str(tmp_path / "molecules"), "-"):
         assert load_graph(source).graph.names == ("F1", "F2", "C3", "H4")
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        "  4  4  0     1  0  0  0  0  0999 V2000",
+        " 21 22  0  0  1  0            999 V2000",
+        "123130  0  0  0  0  0  0  0  0999 V2000",
+        "  4  4  0  0  0 V2000 ",
+        "  4  4 V2000",
+        "4  4  0  0  0  0  0  0  0  0999 V2000",
+        "  0  0  0     0  0            999 V3000",
+    ],
+)
+@pytest.mark.parametrize("title", ["", "A_", "~x"])  # the last two look like graph6
+def test_the_line_of_counts_tells_an_sdf(counts, title):
+    assert format_of_content(f"{title}\n  by hand\n\n{counts}\n".encode(), "x") == "sdf"
+
+
+@pytest.mark.parametrize(
+    "last", ["V1 V2000", "1 V2000", "V2000 V3000", "123456 V2000", " 1234 V2000", "1\tV2000", "1,V3000"]
+)
+def test_vertices_called_like_the_version_of_a_molfile_are_vertices(last):
+    between = next((each for each in "\t," if each in last), " ")
+    lines = [between.join(edge) for edge in (("1", "2"), ("2", "3"), ("3", "1"))]
+    assert format_of_content("\n".join([*lines, last, between.join(("V2000", "2"))]).encode(), "x") == "edgelist"
+
+
+def test_other_formats_may_name_the_version_of_a_molfile():
+    for text, file_format in (
+        ("p edge 3 3\ne 1 2\ne 2 3\ne 1  3 V2000\n", "dimacs"),
+        ("*Vertices 2\n1 a\n2 b\n  1  2 V2000\n", "pajek"),
+    ):
+        assert format_of_content(text.encode(), "x") == file_format

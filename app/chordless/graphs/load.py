@@ -53,15 +53,19 @@ _EXTENSIONS = {
 _TWO_WORDS = re.compile(rb"[^\s,;|][ \t,;|]+[^\s,;|]")
 _GRAPH6_LINE = re.compile(rb"\s*[&:;]?[?-~]+\s*(?:\n|\Z)")
 
+# The numbers of atoms and bonds, each three characters wide, further numbers, and the version. An edge, `12 V2000`, has
+# no blank between its digits.
+_COUNTS_LINE = rb"(?=[ \d]*\d +\d) *\d{1,3}(?:\d{3}| \d\d|  \d)[ \d]* V[23]000[ \t]*(?:\n|\Z)"
+
 # Formats that the first bytes identify, in the order of the tests.
 _SIGNATURES = (
-    (re.compile(rb"(?:.*\n){3}.*V[23]000[ \t]*(?:\n|\Z)"), "sdf"),
     (re.compile(rb"%%MatrixMarket", re.I), "mtx"),
     (re.compile(rb"(?:%.*\n|\s)*\*(?:vertices|network)", re.I), "pajek"),
     (re.compile(rb"\s*<(?:\?xml|graphml|!--|!DOCTYPE)"), "graphml"),
     (re.compile(rb"(?:\s*(?:#.*\n|Creator.*\n|Version.*\n|comment.*\n))*\s*graph\s*\[", re.I), "gml"),
     (re.compile(rb"(?:\s|c(?:[ \t].*)?\n)*p[ \t]+(?:edge|edges|col|sp)\b"), "dimacs"),
     (re.compile(rb"\s*\{\s*\""), "json"),
+    (re.compile(rb"(?:.*\n){3}" + _COUNTS_LINE), "sdf"),
     (re.compile(rb">>(?:graph6|sparse6|digraph6)<<"), "graph6"),
     (_GRAPH6_LINE, "graph6"),
 )
