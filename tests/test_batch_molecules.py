@@ -243,13 +243,24 @@ def test_a_molecule_whose_name_has_a_colon(tmp_path, name):
     assert load_graph(f"{tmp_path}/lib.smi:{name}").graph.n == 3
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_the_content_tells_an_sdf(tmp_path, monkeypatch, end):
     block = MOL_BLOCK.format(name="caffeine").replace("\n", end).encode()
     (tmp_path / "molecules").write_bytes(block)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(block)))
     for source in (str(tmp_path / "molecules"), "-"):
         assert load_graph(source).graph.names == ("F1", "F2", "C3", "H4")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_batch_recognises_an_sdf_of_standard_input(end):
+    text = "".join(f"{MOL_BLOCK.format(name=name)}$$$$\n" for name in ("first", "second")).replace("\n", end)
+    done = program.chordless("batch", "-", "-q", *REFERENCE, input=text)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(line["graph"], line["name"], line["total"]) for line in lines] == [
+        ("stdin:1", "first", 1),
+        ("stdin:2", "second", 1),
+    ]
 
 
 @pytest.mark.parametrize(

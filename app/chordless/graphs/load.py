@@ -267,7 +267,8 @@ def format_of_content(data: bytes, name: str) -> str:
 
 
 def _start_of(data: bytes) -> bytes:
-    return data[:_START_BYTES].removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    start = data[:_START_BYTES].removeprefix(b"\xef\xbb\xbf")
+    return start.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 def _signed_format(start: bytes) -> str | None:

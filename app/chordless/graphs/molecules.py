@@ -318,7 +318,7 @@ def _sdf_records(stream: IO[bytes]) -> Iterator[tuple[int, str, bytes]]:
 def _sdf_parser(chemistry: Any) -> Any:
     def parse(text: bytes) -> Any:
         # One byte for each character, not UTF-8: an SDF has fixed columns.
-        block = text.decode("latin-1").replace("\r\n", "\n")
+        block = b"\n".join(text.splitlines()).decode("latin-1")
         try:
             molecule = chemistry.MolFromMolBlock(block, sanitize=False, removeHs=False, strictParsing=False)
         except (RuntimeError, ValueError) as error:
