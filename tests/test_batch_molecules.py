@@ -10,9 +10,12 @@ import chordless
 import program
 import pytest
 from benches import report
+from chordless.batch.inputs import read_job
 from chordless.cli import main
 from chordless.graphs.load import format_of_content, load_graph
 from chordless.graphs.molecules import looks_like_smiles, read_molecules
+from chordless.graphs.readers.incoming import Limits
+from chordless.protocol.orders import BatchJob
 from program import REFERENCE
 
 from kernels_ti import GraphError
@@ -261,6 +264,18 @@ def test_a_batch_recognises_an_sdf_of_standard_input(end):
         ("stdin:1", "first", 1),
         ("stdin:2", "second", 1),
     ]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_batch_counts_and_reads_graphs_whatever_ends_their_lines(tmp_path, capsys, end):
+    texts = {"sdf": 2 * (MOL_BLOCK.format(name="ring") + "$$$$\n"), "smi": "C1CC1 a\nC1CCC1 b\n", "g6": "Bw\nC~"}
+    for suffix, text in texts.items():
+        path = tmp_path / f"two.{suffix}"
+        path.write_bytes(text.replace("\n", end).encode())
+        assert main(["batch", str(path), "--dry-run"]) == 0
+        assert "  2 graphs  " in capsys.readouterr().out
+        (chunk,) = read_job(BatchJob(str(path)), Limits())
+        assert (list(chunk.titles), chunk.errors) == ([f"{path}:1", f"{path}:2"], {})
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import zlib
 from typing import IO
 
 from chordless.graphs.load import MOLECULE_FORMATS, format_of_content, format_of_name
+from chordless.graphs.molecules import lines_of
 from chordless.graphs.readers.incoming import GZIP_MAGIC, STANDARD_INPUT, Limits, open_input, shown_name, standard_input
 from chordless.protocol.orders import BatchJob
 from kernels_ti import ChordlessError
@@ -39,14 +40,14 @@ def count_graphs(job: BatchJob) -> int | None:
 def _count_lines(stream: IO[bytes]) -> int:
     lines, last = 0, b"\n"
     while data := stream.read(_COUNTED_AT_ONCE):
-        lines += data.count(b"\n")
+        lines += data.count(b"\n") or data.count(b"\r")
         last = data[-1:]
-    return lines + (last != b"\n")
+    return lines + (last not in b"\r\n")
 
 
 def _count_records(stream: IO[bytes]) -> int:
     records, open_record = 0, False
-    for line in stream:
+    for line in lines_of(stream):
         ends = line.startswith(b"$$$$")
         records += ends
         open_record = not ends and (open_record or not line.isspace())

@@ -61,6 +61,8 @@ def read_chunks(
     """
     line = 1
     for text in _texts(source, lines_at_once):
+        if b"\r" in text:  # alone it ends a line, too
+            text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         yield decoded(text, line, simplify=simplify, multigraph=multigraph)
         line += text.count(b"\n")
 

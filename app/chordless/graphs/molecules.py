@@ -226,7 +226,7 @@ def _together(parse: Any, records: Sequence[tuple[int, str, bytes]]) -> Molecule
 
 
 def _smiles_records(stream: IO[bytes]) -> Iterator[tuple[int, str, bytes]]:
-    lines = ((number, line) for number, line in enumerate(_lines(stream), 1) if not _is_blank(line))
+    lines = ((number, line) for number, line in enumerate(lines_of(stream), 1) if not _is_blank(line))
     first = next(lines, None)
     if first is None:
         return
@@ -303,7 +303,7 @@ def _smiles_parser(chemistry: Any) -> Any:
 
 def _sdf_records(stream: IO[bytes]) -> Iterator[tuple[int, str, bytes]]:
     number, lines = 0, list[bytes]()
-    for line in _lines(stream):
+    for line in lines_of(stream):
         if not line.startswith(_RECORD_END):
             lines.append(line)
             continue
@@ -330,7 +330,8 @@ def _sdf_parser(chemistry: Any) -> Any:
     return parse
 
 
-def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+def lines_of(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a file with their ends; a GraphError says why the rest cannot be read."""
     try:
         for piece in stream:
             yield from piece.splitlines(keepends=True)  # a CR alone ends a line, too
