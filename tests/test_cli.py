@@ -346,3 +346,15 @@ def test_an_interrupt_before_the_command_line_is_read_is_told_in_one_line(monkey
     monkeypatch.setattr("chordless.cli.make_parser", interrupted)
     assert main(["count", "petersen"]) == 130
     assert capsys.readouterr() == ("", "chordless: error: interrupted\n")
+
+
+@pytest.mark.parametrize("text", ["C O\nC N\nO N\nCO ethanol\n", "DQcx\n"])
+def test_a_file_of_an_unclear_format_names_the_option_of_each_command(tmp_path, capsys, text):
+    (tmp_path / "unclear").write_text(text)
+    assert main(["count", str(tmp_path / "unclear")]) != 0
+    said = capsys.readouterr().err
+    commands = make_parser()._subparsers._group_actions[0].choices
+    others = [name for name, parser in commands.items() if "--graph-format" in parser.format_help()]
+    assert len(others) == 3
+    told = re.search(r"--format \w+ \(of chordless ([\w, ]+): --graph-format\)", said)
+    assert set(re.findall(r"\w+", told[1])) - {"and"} == set(others)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, cast
 from chordless.graphs import generators
 from chordless.graphs.readers.columns import length_of_graph6
 from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, ends_in_time, read_bytes, shown_name
-from chordless.graphs.readers.source import UTF_8, Parsed, Positions, Source
+from chordless.graphs.readers.source import UTF_8, Parsed, Positions, Source, format_options
 from kernels_ti import Graph, GraphError, OptionError
-from kernels_ti.errors import DIRECTED, SIMPLIFY, worded
+from kernels_ti.errors import DIRECTED, SIMPLIFY
 
 if TYPE_CHECKING:
     import argparse
@@ -257,8 +257,7 @@ def format_of_content(data: bytes, name: str) -> str:
     smiles = looks_like_smiles(start)
     if smiles is None:
         raise GraphError(
-            f"{name}: this may be SMILES or a list of edges; say which, {_format_called('smiles')} or "
-            f"{_format_called('edgelist')}" + worded("", " (of chordless batch: --graph-format)")
+            f"{name}: this may be SMILES or a list of edges; say which, {format_options('smiles', 'edgelist')}"
         )
     if smiles:
         return "smiles"
@@ -313,10 +312,6 @@ def read_arcs(path: str, source: Source) -> Graph | None:
 def format_of_web(path: str, source: Source) -> str:
     """Return the format of a file of arcs, by its name or else by its content."""
     return _EXTENSIONS.get(extension_of(path)) or _signed_format(_start_of(_as_utf8(source))) or "edgelist"
-
-
-def _format_called(name: str) -> str:
-    return worded(f'file_format="{name}"', f"--format {name}")
 
 
 def _as_utf8(source: Source) -> bytes:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import comb
 
-from chordless.graphs.readers.source import Source, number_of
-from kernels_ti.errors import quantity, worded
+from chordless.graphs.readers.source import Source, format_options, number_of
+from kernels_ti.errors import quantity
 
 SEPARATORS = ("\t", ";", ",", None)
 """The separators of columns, the surest first; None stands for blanks."""
@@ -101,8 +101,7 @@ class Layout:
         if len(cells) == 3 and decimal_of(cells[2]) is not None:
             return f"{message} (weights in a third column are left out if every line has one)"
         if len(cells) == 1 and columns == 1 and _may_be_graph6(line.strip()):
-            named = worded('file_format="graph6"', "--format graph6 (of chordless batch: --graph-format)")
-            return f"{message}; if it is graph6, {named} tells what is wrong with it"
+            return f"{message}; if it is graph6, {format_options('graph6')} tells what is wrong with it"
         return message
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from chordless.graphs.readers.incoming import MEMORY_PER_EDGE, MEMORY_PER_VERTEX, SHOWN_STANDARD_INPUT, Limits
 from chordless.words.numbers import bytes_text
 from kernels_ti import Graph, GraphError
-from kernels_ti.errors import MULTIGRAPH, SIMPLIFY, parameter
+from kernels_ti.errors import MULTIGRAPH, SIMPLIFY, parameter, worded
 from kernels_ti.graph import IntArray
 
 Positions = dict[int, tuple[float, float]]
@@ -149,6 +149,15 @@ def readable(source: Source, what: str, *, hint: str = "") -> Iterator[None]:
         if found := re.match(r"Line ([0-9]+): ", reason):  # the form of scipy's messages
             line, reason = int(found[1]), reason[found.end() :]
         raise source.error(f"not a readable {what}: {reason[:200].rstrip(' .:')}{hint}", line) from error
+
+
+def format_options(*formats: str) -> str:
+    """Return how a message names the option that says the format of a graph, with each of some formats."""
+    options = " or ".join(f"--format {each}" for each in formats)
+    return worded(
+        " or ".join(f'file_format="{each}"' for each in formats),
+        f"{options} (of chordless batch, plot and export: --graph-format)",
+    )
 
 
 def number_of(word: str) -> float | None:
