@@ -498,6 +498,7 @@ LINES_OF_FILES = [
 
 
 @given(st.lists(st.sampled_from(LINES_OF_FILES), max_size=6))
+@example(["\x0c# feed", "1 2"])
 @settings(max_examples=300)
 def test_any_large_list_is_read_as_a_small_one(lines):
     data = "\n".join(lines).encode()

@@ -135,7 +135,8 @@ def _is_heading(line: bytes, columns: Columns) -> bool:
         text = line.decode(UTF_8).strip("\r\n")
     except UnicodeDecodeError:
         return False
-    if "\0" in text:
+    # `_COMMENT` finds no comment behind a form feed.
+    if "\0" in text or text.lstrip().startswith(("#", "%")):
         return False
     separator = None if columns.separator is None else chr(columns.separator)
     cells = cells_of(text, separator)
