@@ -320,6 +320,8 @@ def test_the_command_prints_an_object_or_lines(tmp_path, capsys):
     [
         ("0 nan\n1 1\n", "w.txt:1: a line of weights is `v weight` with a number at its end, found '0 nan'"),
         ("0 1\n1 x\n", "w.txt:2: a line of weights is `v weight` with a number at its end, found '1 x'"),
+        ("a" * 100_000, "w.txt:1: a line of weights is `u v weight` with a number at its end, found 'aaaaaa"),
+        ("0 1\n" + "a" * 100_000 + " 1\n", "w.txt:2: there is no vertex 'aaaaaa"),
         ("0 1 2\n1 0 3\n", "w.txt:2: a second, different weight for 1 - 0"),
         ("0 1 2\n0 5 3\n", "w.txt:2: there is no vertex '5' in the graph"),
         ("0 2 2\n", "w.txt:1: there is no edge 0 - 2 in the graph"),
@@ -333,6 +335,7 @@ def test_wrong_files_of_weights_are_told(tmp_path, text, message):
     with pytest.raises((GraphError, OptionError)) as error:
         read_weight_file(str(weights), generate("cycle:4"))
     assert message in str(error.value)
+    assert len(str(error.value)) < 200 + len(str(weights))
 
 
 def test_an_edge_list_without_weights_is_no_file_of_weights(tmp_path, capsys):

@@ -297,6 +297,11 @@ def test_weights_that_a_graph_has_not_are_told_before_the_start(tmp_path):
         fault = "there is no such file, and no such attribute: the edges of grid:3x3 have no attributes"
         await until(pilot, lambda: beside(pilot.app, "weight") == f"! {fault}")
         assert (said(pilot.app, "#status"), screen.query_one("#start").disabled) == (f"! Weights: {fault}", True)
+        long = tmp_path / "long.txt"
+        long.write_text(f"0,0 {'x' * 100_000}\n")
+        await put(pilot, "#weight", str(long))
+        await until(pilot, lambda: beside(pilot.app, "weight").startswith("! line 1: a line of weights is"))
+        assert len(beside(pilot.app, "weight")) < 160
         # A start that comes at once waits for the weights.
         screen.query_one("#weight", Input).value = str(file)
         await pilot.press("ctrl+r")

@@ -89,15 +89,15 @@ class Layout:
         cells = self.cells(line)
         arrow = " (an arrow has blanks on both sides)" if "->" in line else ""
         if self.arrows is not None:
-            return f"the edges are arcs `u -> v` (see line {self.arrows}), and this line is none: {_shown(line)}{arrow}"
+            return f"the edges are arcs `u -> v` (see line {self.arrows}), and this line is none: {quoted(line)}{arrow}"
         between = "" if self.separator is None else f", with {_CALLED[self.separator]} between the columns"
-        found = f"found {quantity(len(cells), 'word')}: {_shown(line)}"
+        found = f"found {quantity(len(cells), 'word')}: {quoted(line)}"
         if self.columns == 3:
             return f"each line of this list is an edge and a number, its weight{between}; {found}"
         message = f"edge needs two vertices{between}, {found}{arrow}"
         columns = max(len(cells_of(line, separator)) for separator in SEPARATORS[:-1])
         if len(cells) == 1 and columns > 3:
-            return f"an edge list has two columns, or three with weights; found {columns}: {_shown(line)}"
+            return f"an edge list has two columns, or three with weights; found {columns}: {quoted(line)}"
         if len(cells) == 3 and decimal_of(cells[2]) is not None:
             return f"{message} (weights in a third column are left out if every line has one)"
         if len(cells) == 1 and columns == 1 and _may_be_graph6(line.strip()):
@@ -252,11 +252,11 @@ def note_heading(source: Source, line: str, number: int) -> None:
         words = tuple(cell.lower() for cell in cells_of(line, separator))
         if len(words) == 3 and words[1:] in {("u", "v"), *_HEADINGS}:
             raise source.error(
-                f"the ends of the edges are in columns 2 and 3 of {_shown(line)}; an edge list has them first: leave "
+                f"the ends of the edges are in columns 2 and 3 of {quoted(line)}; an edge list has them first: leave "
                 "column 1 out",
                 number,
             )
-    source.note(f"taken for a heading, not for an edge: {_shown(line)}", number)
+    source.note(f"taken for a heading, not for an edge: {quoted(line)}", number)
 
 
 def is_heading_of_weights(first: list[str], columns: int) -> bool:
@@ -344,6 +344,7 @@ def feeding_columns(source: Source) -> tuple[int, int] | None:
     return None
 
 
-def _shown(line: str) -> str:
-    text = line.strip()
+def quoted(text: str) -> str:
+    """Return a line or a cell as an error quotes it: the beginning of a long one."""
+    text = text.strip()
     return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...")

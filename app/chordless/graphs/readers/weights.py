@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from chordless.graphs.readers.columns import best_separator, cells_of, decimal_of, has_data
+from chordless.graphs.readers.columns import best_separator, cells_of, decimal_of, has_data, quoted
 from chordless.graphs.readers.source import Source
 from kernels_ti import Graph
 from kernels_ti.boundary.values.weights import Weights, exact, key_of_edge
@@ -41,11 +41,11 @@ def read_weights(source: Source, graph: Graph, *, is_the_graph: bool = False) ->
         if len(cells) != columns or columns not in (2, 3) or (text := decimal_of(cells[-1])) is None:
             shape = "`v weight`" if columns == 2 else "`u v weight`"
             raise source.error(
-                f"a line of weights is {shape} with a number at its end, found {' '.join(cells)!r}", number
+                f"a line of weights is {shape} with a number at its end, found {quoted(' '.join(cells))}", number
             )
         for name in cells[:-1]:
             if name not in index:
-                raise source.error(f"there is no vertex {name!r} in the graph", number)
+                raise source.error(f"there is no vertex {quoted(name)} in the graph", number)
         if any(sign in cells[-1] and sign != mark for sign in ".,"):
             raise source.error(
                 f"{cells[-1]}: some weights have a decimal point, others a comma; write all alike", number

@@ -10,7 +10,9 @@ from textual.timer import Timer
 
 from chordless.graphs.check import check_weights
 from chordless.graphs.load import LoadedGraph
+from chordless.tui.readings import said_here
 from chordless.tui.run_form import WEIGHTS, expanded
+from chordless.tui.run_words import without_name
 from chordless.tui.widgets.form_row import FormRow
 from kernels_ti import ChordlessError
 
@@ -59,5 +61,5 @@ def _fault(text: str, loaded: LoadedGraph) -> str | None:
     try:
         check_weights(loaded, name)
     except ChordlessError as error:
-        return str(error).removeprefix(f"--weight {name}: ")
+        return without_name(said_here(str(error)).removeprefix(f"--weight {name}: "), name)
     return None
