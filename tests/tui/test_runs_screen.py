@@ -114,6 +114,10 @@ def test_two_runs_of_one_graph_are_told_apart():
     assert row(min_length=6, max_length=6) == "grid:3x4, length 6"
     assert row(parity="odd", min_length=5) == "grid:3x4, odd, from 5"
     assert row(pick="longest", shortest=True, weight="w.txt", min_length=4) == "grid:3x4, lightest"
+    path = {"between": ("0,0", "2,3"), "pick": "longest", "shortest": True}
+    assert row(**path, min_length=2) == "grid:3x4, shortest, paths from 0,0 to 2,3"
+    assert row(**path, min_length=4) == "grid:3x4, shortest, paths from 0,0 to 2,3, from 4"
+    assert row(all_pairs=True, min_length=3) == "grid:3x4, all paths, from 3"
     assert when(time.time()).count(":") == 2
 
 
