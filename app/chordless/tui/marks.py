@@ -24,8 +24,10 @@ class Mark:
 
 def cut(text: str, width: int, *, ascii_only: bool) -> str:
     """Return a text in `width` cells; an ellipsis stands for an end that has no room."""
-    ellipsis = "..." if ascii_only else "…"
-    return text if cell_len(text) <= width else set_cell_size(text, max(width - len(ellipsis), 0)) + ellipsis
+    if cell_len(text) <= width:
+        return text
+    ellipsis = ("..." if ascii_only else "…")[: max(width, 0)]
+    return set_cell_size(text, max(width - len(ellipsis), 0)) + ellipsis
 
 
 def cut_inside(text: str, width: int, *, ascii_only: bool) -> str:
