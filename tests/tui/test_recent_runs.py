@@ -9,6 +9,7 @@ import pytest
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunSummary
 from chordless.tui.widgets.recent_runs import RecentRuns
+from rich.cells import cell_len
 from textual.app import App
 
 from tui.pilots import drive, text_of
@@ -77,6 +78,21 @@ def test_of_a_name_without_room_the_end_is_shown_too():
         return [line.split()[1:-2] for line in text_of(pilot.app).splitlines()[1:3]]
 
     assert drive(Stage(), (42, 20), steps) == [["caribbean-re…ef-small.net"], ["caribbean-re…et,", "boundary"]]
+
+
+@pytest.mark.parametrize("width", [42, 90])
+def test_a_name_in_wide_characters_leaves_the_counts_below_each_other(width):
+    async def steps(pilot):
+        recent = pilot.app.query_one(RecentRuns)
+        recent.runs = [RUN, replace(RUN, path=Path("wide"), graph="図グラフ.net")]
+        recent._fill()
+        await pilot.pause()
+        return [recent._line(run).plain for run in recent.runs]
+
+    plain, wide = drive(Stage(), (width, 20), steps)
+    count = "2.08 G" if width < 73 else "2,081,558,863"
+    assert cell_len(plain.split(count)[0]) == cell_len(wide.split(count)[0])
+    assert cell_len(plain) == cell_len(wide)
 
 
 def test_a_count_without_room_is_rounded():

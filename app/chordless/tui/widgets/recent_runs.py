@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from rich.cells import set_cell_size
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
@@ -76,9 +77,9 @@ class RecentRuns(Vertical):
             room = max(self.size.width - _SHORT_COUNT - 1, 1)
             about = count if len(count) <= _SHORT_COUNT - 2 else short_number(run.cycles)
             glyph = state.split()[0]
-            line = f"{glyph} {self._fitted(run, room - len(glyph) - 1)}"
-            return Text(f"{line:<{room}} {about:>{_SHORT_COUNT - 1}}", no_wrap=True, overflow="ellipsis")
-        name = f"{self._fitted(run, _GRAPH_WIDTH):<{_GRAPH_WIDTH}}"
+            line = set_cell_size(f"{glyph} {self._fitted(run, room - len(glyph) - 1)}", room)
+            return Text(f"{line} {about:>{_SHORT_COUNT - 1}}", no_wrap=True, overflow="ellipsis")
+        name = set_cell_size(self._fitted(run, _GRAPH_WIDTH), _GRAPH_WIDTH)
         count = count if len(count) <= _COUNT_WIDTH else short_number(run.cycles)
         things = f"{thing_of_run(run)}{' ' if run.cycles == 1 else 's'}"
         line = f"{state:<{_STATE_WIDTH}} {name} {count:>{_COUNT_WIDTH}} {things}  {when(run.began)}"
