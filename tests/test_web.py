@@ -472,3 +472,79 @@ def test_a_page_that_is_loaded_again_comes_back_to_its_screen_and_a_closed_one_e
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0
         assert process.stderr.read() == ""
+
+
+# Says what a dashboard says first, and ends when it is told to.
+_SMALL_DASHBOARD = """
+import os
+os.write(1, b"__GANGLION__\\nD\\0\\0\\0\\1.")
+while b"quit" not in os.read(0, 1000):
+    pass
+"""
+
+
+@contextlib.asynccontextmanager
+async def small_dashboards(monkeypatch, most):
+    """Serve dashboards that only end when they are told to; yield the server, a session and its address."""
+    import aiohttp
+    from aiohttp.test_utils import TestServer
+    from chordless.web import server
+
+    class SmallDashboard(server.Dashboard):
+        async def _open_app_process(self, width=80, height=24):
+            self._process = process = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", _SMALL_DASHBOARD, stdin=-1, stdout=-1, stderr=-1, start_new_session=True
+            )
+            self._stdin = process.stdin
+            return process
+
+    monkeypatch.setattr(server, "Dashboard", SmallDashboard)
+    monkeypatch.setattr(server, "_SECONDS_TO_COME_BACK", 0.1)
+    port = free_port()
+    guarded_server = server.GuardedServer([], port, most)
+    application = await guarded_server._make_app()
+    application.on_startup.clear()
+    application.on_cleanup.clear()
+    async with (
+        TestServer(application, host="localhost", port=port),
+        aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session,
+    ):
+        await root_of(session, guarded_server.admission.address)
+        yield guarded_server, session, f"http://localhost:{port}/ws/a-tab"
+
+
+def test_two_pages_of_one_name_leave_no_dashboard(monkeypatch):
+    """A copied tab of a browser has the address of the first."""
+    pytest.importorskip("textual_serve")
+
+    async def copy_a_tab():
+        async with small_dashboards(monkeypatch, most=2) as (server, session, address):
+            for _ in range(2):
+                async with session.ws_connect(address) as first, session.ws_connect(address) as second:
+                    assert [(await page.receive()).data for page in (first, second)] == [b".", b"."]
+                    assert len(server._dashboards) == 2
+                while server._dashboards:
+                    await asyncio.sleep(0.01)
+            assert not server._tabs
+
+    asyncio.run(asyncio.wait_for(copy_a_tab(), PATIENCE))
+
+
+def test_a_page_is_closed_when_its_dashboard_is_killed(monkeypatch):
+    pytest.importorskip("textual_serve")
+
+    async def kill():
+        async with small_dashboards(monkeypatch, most=1) as (server, session, address):
+            async with session.ws_connect(address) as page:
+                assert (await page.receive()).data == b"."
+                (dashboard,) = server._dashboards
+                dashboard.kill()
+                assert [message async for message in page] == []
+                assert page.close_code == 1000
+            while server._dashboards:
+                await asyncio.sleep(0.01)
+            # Its place is free for another.
+            async with session.ws_connect(address) as page:
+                assert (await page.receive()).data == b"."
+
+    asyncio.run(asyncio.wait_for(kill(), PATIENCE))

@@ -44,6 +44,16 @@ class Dashboard(app_service.AppService):
         """Whether it was left, or its process has ended."""
         return self._is_over or self._process is None or self._process.returncode is not None
 
+    async def run(self) -> None:
+        """Draw until the process ends, and then close its page, even if the process could not say that it ends."""
+        await super().run()
+        self._is_over = True
+        await self._close_page()
+
+    async def _close_page(self) -> None:
+        if not self._page_is_gone:
+            await self.remote_close()
+
     async def on_meta(self, data: bytes) -> None:
         """Obey the process, and take notice of its end."""
         self._is_over = self._is_over or json.loads(data)["type"] == "exit"
@@ -54,10 +64,13 @@ class Dashboard(app_service.AppService):
         self._page_is_gone = True
 
     async def take_page(self, websocket: web.WebSocketResponse, width: int, height: int) -> None:
-        """Draw everything on a page that was loaded again."""
+        """Draw everything on a page that was loaded again, or close it if the dashboard has ended meanwhile."""
         self.remote_write_bytes, self.remote_write_str = websocket.send_bytes, websocket.send_str
         self.remote_close = cast(Any, websocket.close)
         self._page_is_gone = False
+        if self.is_over:
+            await self._close_page()
+            return
         await self.on_data(b"".join(self._modes.values()))
         await self.set_terminal_size(width, height)
         # Textual draws nothing for the size that it has. A dashboard that is looked at again draws everything.

@@ -41,9 +41,10 @@ class GuardedServer(server.Server):
         self._browsers: set[asyncio.Task[Any]] = set()
         self._dashboards: set[Dashboard] = set()
         self._endings: set[asyncio.Task[None]] = set()
-        # The tabs of the browsers with a page. By tab, the dashboards whose page has gone a moment ago, each with the
-        # task that ends it unless the page comes back. Until then it keeps its place.
-        self._tabs: set[str] = set()
+        # By tab, the dashboard of its page; of two pages with one name, that of the later. By tab, the dashboards whose
+        # page has gone a moment ago, each with the task that ends it unless the page comes back. Until then it keeps
+        # its place.
+        self._tabs: dict[str, Dashboard] = {}
         self._left: dict[str, tuple[Dashboard, asyncio.Task[None]]] = {}
         self._asked_to_end: float | None = None
 
@@ -130,7 +131,8 @@ class GuardedServer(server.Server):
             download_manager=self.download_manager,
         )
         self._dashboards.add(dashboard)
-        self._tabs |= {tab} - {""}
+        if tab:
+            self._tabs[tab] = dashboard
         waits = False
         try:
             if is_back:
@@ -138,12 +140,18 @@ class GuardedServer(server.Server):
             else:
                 await dashboard.start(*size_of(request.query))
             await obey(dashboard, websocket)
-            waits = bool(tab) and not dashboard.is_over and websocket.close_code != WSCloseCode.UNSUPPORTED_DATA
+            waits = (
+                self._tabs.get(tab) is dashboard
+                and tab not in self._left
+                and not dashboard.is_over
+                and websocket.close_code != WSCloseCode.UNSUPPORTED_DATA
+            )
         except asyncio.CancelledError:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(websocket.close(), _SECONDS_TO_SAY_GOOD_BYE)
         finally:
-            self._tabs.discard(tab)
+            if self._tabs.get(tab) is dashboard:
+                del self._tabs[tab]
             # A page that does not read would hold up the last words of its dashboard.
             if request.transport is not None:
                 request.transport.abort()
