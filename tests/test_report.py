@@ -189,6 +189,15 @@ def test_a_count_along_a_boundary_that_tells_no_lengths_apart(tmp_path):
     assert page.named("svg") == []
 
 
+def test_counts_that_no_chart_holds_are_a_table(tmp_path):
+    end = finished({6: 10**320, 8: 3 * 10**320}, paths=0, frontier_by_length={}, boundary={"width": 9, "states": 1234})
+    page, _ = page_of(record(tmp_path / "run.jsonl", STARTED, end), tmp_path)
+    assert f"{3 * 10**320:,}" in page.text
+    assert "75.00 %" in page.text
+    assert "which no chart holds" in page.text
+    assert page.named("svg") == []
+
+
 def test_a_page_has_no_words_of_a_search_for_a_count_along_a_boundary(tmp_path):
     started = replace(STARTED, options={"method": "boundary"})
     end = finished({4: 12}, paths=0, frontier_by_length={}, boundary={"width": 9, "states": 1234})

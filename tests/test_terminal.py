@@ -135,6 +135,11 @@ def test_the_progress_line_tells_the_pass_of_a_count_in_several(number, passes, 
     assert line == f"3 h 25 min  12%  {words}8,136,453 cycles (659/s)  7.7 k states held"
 
 
+def test_the_progress_line_has_a_rate_of_more_than_a_float_can_hold():
+    line = shown(None, seconds=2.0, cycles=10**320, states=16)
+    assert line == f"2.0 s  12%  {10**320:,} cycles (over 1e308/s)  16 states held"
+
+
 def test_the_progress_line_shows_share_and_estimate(monkeypatch):
     estimate = {"cycles_estimate": 7.2e7, "cycles_low": 6.81e7, "cycles_high": 8e7}
     assert shown(None) == "3 h 25 min  12%  8,136,453 cycles (659/s)  waiting: 1.23 M paths"

@@ -15,6 +15,7 @@ from chordless.protocol.results import SYMMETRY, hole_count, triangle_count
 from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import (
     pass_text,
+    rate_of,
     seconds_text,
     seeking_text,
     share_text,
@@ -287,7 +288,7 @@ class ProgressDisplay(ProgressLine):
             boundary = f"boundary of {vertices_text(state.width)}"
             return [*stopping, seconds_text(elapsed), share_text(state.share), held, boundary]
         # Divide by the time on the clock, not by that of the search: a listing spends most of its time on writing.
-        found = f"{state.cycles:,} {{}} ({short_number(state.cycles / elapsed)}/s)"
+        found = f"{state.cycles:,} {{}} ({short_number(rate_of(state.cycles, elapsed))}/s)"
         # A search for a best cycle or a sample tells nothing of its paths.
         waiting = [f"waiting: {short_number(state.frontier)} paths"] if state.paths else []
         if state.states is not None:
@@ -303,7 +304,7 @@ class ProgressDisplay(ProgressLine):
             if not self._live:
                 about, found = f"{about} {self._things}{spread}", f"{state.cycles:,} found"
             left = time_left_text(*(elapsed * (end / state.cycles - 1) for end in (known.low, known.high)))
-            rate = f"{short_number(state.cycles / elapsed)}/s"
+            rate = f"{short_number(rate_of(state.cycles, elapsed))}/s"
             parts = [f"{share_text(state.share)} {about}", found, left, rate, *waiting]
         return [*stopping, seconds_text(elapsed), *parts]
 

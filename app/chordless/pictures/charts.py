@@ -150,14 +150,19 @@ def _names(runs: Sequence[RecordedRun]) -> tuple[str, str]:
     return _PATHS.format("begun path" if begun else "chordless path"), _FOUND.format(_thing(runs))
 
 
+def fits_a_chart(run: RecordedRun) -> bool:
+    """Return whether a chart holds the counts of a run."""
+    counts = [*run.state.cycles_by_length.values(), *run.state.frontier_by_length.values()]
+    return max(counts, default=0) <= LARGEST_DRAWN
+
+
 def _check(runs: Sequence[RecordedRun]) -> None:
     if len(runs) > MOST_RUNS:
         raise OptionError(f"{len(runs)} runs are too many for one picture; up to {MOST_RUNS} can be told apart")
     for run in runs:
         if not run.has_lengths:
             raise OptionError(f"{run.path}: this count (--total-only) tells no lengths apart, there is nothing to draw")
-        counts = [*run.state.cycles_by_length.values(), *run.state.frontier_by_length.values()]
-        if max(counts, default=0) > LARGEST_DRAWN:
+        if not fits_a_chart(run):
             raise OptionError(f"{run.path}: it has counts beyond 10^300, which no chart holds")
 
 

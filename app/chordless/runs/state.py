@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -25,6 +24,7 @@ from chordless.protocol.events import (
     Started,
 )
 from chordless.runs.course import Course, PathCourse
+from chordless.words.numbers import rate_of
 from kernels_ti.errors import quantity
 
 RATES_KEPT = 120
@@ -336,14 +336,6 @@ class _Fold:
 
     def _say(self, time: float, text: str) -> None:
         self._log.append(LogLine(time, text))
-
-
-def rate_of(count: int, seconds: float) -> float:
-    """Return a count by its seconds; infinity where it is larger than a float can be."""
-    try:
-        return count / seconds
-    except OverflowError:
-        return math.inf
 
 
 def thing_of(asked: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from chordless.runs.state import RunState, rate_of
+from chordless.runs.state import RunState
 from chordless.tui.run_words import (
     compiles,
     cycle_range,
@@ -18,7 +18,15 @@ from chordless.tui.run_words import (
     times_words,
     unsaved_seconds,
 )
-from chordless.words.numbers import bytes_text, duration_text, large_number, seconds_text, share_text, short_number
+from chordless.words.numbers import (
+    bytes_text,
+    duration_text,
+    large_number,
+    rate_of,
+    seconds_text,
+    share_text,
+    short_number,
+)
 from kernels_ti.errors import quantity, vertices_text
 
 _NEARLY_ALL, _NARROW = 0.999, 2

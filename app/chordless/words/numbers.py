@@ -50,6 +50,14 @@ def seconds_text(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
+def rate_of(count: int, seconds: float) -> float:
+    """Return a count by its seconds; infinity where it is larger than a float can be."""
+    try:
+        return count / seconds
+    except OverflowError:
+        return math.inf
+
+
 def short_number(value: float) -> str:
     """Return a rate in four characters or so: ``950``, ``12.3 k``, ``4.56 M``, ``3.8e21``."""
     most = _THOUSAND ** (len(_UNITS) + 1)
