@@ -106,6 +106,12 @@ def test_too_wide_a_boundary_is_one_clear_line():
     assert fails(done, 2, "a boundary of at most 254 vertices", "it has to be searched (--method search)")
 
 
+@pytest.mark.parametrize("command", ["longest", "sample"])
+def test_a_pick_along_too_wide_a_boundary_names_the_other_method(command):
+    done = chordless(command, "complete:300", *BOUNDARY)
+    assert fails(done, 2, "a boundary of at most 254 vertices", "it has to be searched (--method search)")
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [

@@ -24,7 +24,7 @@ from kernels_ti.boundary.values.saved import SavedForward, SavedPick, SavedResul
 from kernels_ti.choices import Parity
 from kernels_ti.cycles import canonical, in_order
 from kernels_ti.device.device import Device
-from kernels_ti.errors import SizeError
+from kernels_ti.errors import SizeError, parameter
 from kernels_ti.graph import Graph
 from kernels_ti.options import Lengths, Options
 from kernels_ti.short_cycles import short_cycles
@@ -215,7 +215,7 @@ def planned_blocks(space: SearchSpace, plan: BoundaryPlan | None = None) -> Plan
     if not plan.is_possible:
         raise SizeError(
             f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
-            "a graph with fewer edges may have one"
+            f"it has to be searched ({parameter('method', 'search')})"
         )
     wanted = space.options.lengths
     alone = ((block, names.tolist()) for labelled in space.blocks for block, names in labelled.rings())
