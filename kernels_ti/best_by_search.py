@@ -26,6 +26,7 @@ from kernels_ti.watched import begun, watched_slices
 
 Values = npt.NDArray[np.int64]
 
+_TRIANGLE = 3
 _MOST_BESIDE = 1 << 16  # Cycles that are held beside the best ones, before they are compared
 
 
@@ -57,7 +58,7 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
                 again.least_length = max(len(cycle) + 1, again.least_length)
                 if counted.finished and len(cycle) == length:
                     break
-            cycle = cycle or _some_cycle(space, counted.device, max(by_length, key=by_length.__getitem__))
+            cycle = cycle or _some_cycle(space, counted.device, _commonest(by_length))
     # A count up to symmetry that was stopped may not be certain of one whole cycle.
     kept, ways = [(len(cycle), cycle)] if cycle else [], max(by_length.get(len(cycle), 0), bool(cycle))
     complete = counted.finished and len(cycle) == length  # The second search may have been stopped, too.
@@ -75,6 +76,12 @@ def _reached_by_many(by_length: Mapping[int, int]) -> int:
         if longer >= wanted:
             return length
     raise AssertionError("no cycle was counted")
+
+
+def _commonest(by_length: Mapping[int, int]) -> int:
+    """Return the length of most cycles; of triangles, which are all counted first, only if there is no other."""
+    longer = [length for length in by_length if length > _TRIANGLE]
+    return max(longer or by_length, key=by_length.__getitem__)
 
 
 def _longest_of(cycles: Cycles) -> list[int]:

@@ -630,3 +630,11 @@ def test_the_way_back_after_a_time_out_makes_no_layer_again(monkeypatch) -> None
     with pytest.raises(TimeIsUpError):
         longest_cycle(generate("grid:6x7"), method="boundary", arch="reference", timeout=1000)
     assert made == sorted(set(made))
+
+
+@pytest.mark.parametrize(
+    ("by_length", "commonest"), [({3: 1000, 4: 5, 9: 30, 10: 2}, 9), ({3: 7}, 3), ({2: 1, 3: 7}, 3)]
+)
+def test_a_stopped_search_tells_a_triangle_only_if_it_met_nothing_longer(by_length, commonest):
+    """All triangles are counted before the search, so they say nothing of what it meets soon."""
+    assert kernels_ti.best_by_search._commonest(by_length) == commonest
