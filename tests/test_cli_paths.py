@@ -279,7 +279,7 @@ def test_a_run_of_paths_answers_no_question_about_cycles(tmp_path, capfd):
     assert counted_before(runs, command) == ""
     told = counted_before(runs, replace(command, between=("0,0", "4,4")))
     assert told.startswith(f"{runs[0].cycles} chordless paths: counted")
-    assert row_title(runs[0]) == "grid:5x5, paths from 0,0 to 4,4"
+    assert row_title(runs[0]) == "grid:5x5, paths from 0,0 to 4,4, from 3"
 
 
 def names_a_chordless_path(graph, path):
