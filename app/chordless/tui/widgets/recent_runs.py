@@ -74,11 +74,11 @@ class RecentRuns(Vertical):
         state = STAGES[run.stage].text(ascii_only=is_ascii(self))
         count = f"{run.cycles:,}"
         if self._is_narrow:
-            room = max(self.size.width - _SHORT_COUNT - 1, 1)
             about = count if len(count) <= _SHORT_COUNT - 2 else short_number(run.cycles)
+            room = max(self.size.width - len(about) - 2, 1)
             glyph = state.split()[0]
             line = set_cell_size(f"{glyph} {self._fitted(run, room - len(glyph) - 1)}", room)
-            return Text(f"{line} {about:>{_SHORT_COUNT - 1}}", no_wrap=True, overflow="ellipsis")
+            return Text(f"{line} {about}", no_wrap=True, overflow="ellipsis")
         name = set_cell_size(self._fitted(run, _GRAPH_WIDTH), _GRAPH_WIDTH)
         count = count if len(count) <= _COUNT_WIDTH else short_number(run.cycles)
         things = f"{thing_of_run(run)}{' ' if run.cycles == 1 else 's'}"
