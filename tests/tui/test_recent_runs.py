@@ -77,7 +77,10 @@ def test_of_a_name_without_room_the_end_is_shown_too():
         await pilot.pause()
         return [line.split()[1:-2] for line in text_of(pilot.app).splitlines()[1:3]]
 
-    assert drive(Stage(), (42, 20), steps) == [["caribbean-reef-c…-reef-small.net"], ["caribbean-reef-c…l.net,", "boundary"]]
+    assert drive(Stage(), (42, 20), steps) == [
+        ["caribbean-reef-c…-reef-small.net"],
+        ["caribbean-reef-c…l.net,", "boundary"],
+    ]
 
 
 @pytest.mark.parametrize("width", [42, 90])
