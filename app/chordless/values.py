@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 SHORTEST_CYCLE = 3
 SHORTEST_PATH = 2
+SHORTEST_HOLE = 4
 
 ALL_LIVING = "none"
 """Value of `types` for a food web without types: every vertex is living."""
@@ -120,6 +121,13 @@ def whole_numbers(text: str) -> tuple[int, ...]:
     if not all(name.strip().isdecimal() for name in names):
         raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers such as 0,2")
     return tuple(map(int, names))
+
+
+def usual_shortest(*, of_paths: bool, shortest: bool) -> int:
+    """Return the fewest vertices of what is looked for without a bound; `shortest` or lightest cycles are holes."""
+    if of_paths:
+        return SHORTEST_PATH
+    return SHORTEST_HOLE if shortest else SHORTEST_CYCLE
 
 
 def takes_all_lengths(min_length: int, max_length: int | None, parity: str | None, *, of_paths: bool) -> bool:

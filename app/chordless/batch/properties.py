@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from chordless.values import SHORTEST_HOLE
 from kernels_ti import OptionError
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ NAMES = (
 OF_SIMPLE_GRAPHS = {"girth", "chordal", "perfect"}
 """Those that only simple undirected graphs have."""
 
-SHORTEST_HOLE = 4
 _FEWEST_OF_ANTIHOLE = 7
 _MOST_LETTERS = 500  # a tree that Python can walk by recursion
 _LENGTH = re.compile(r"c([1-9][0-9]{0,6})")

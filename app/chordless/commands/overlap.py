@@ -23,7 +23,6 @@ from chordless.cycles.columns import require_columns
 from chordless.files import text_of, whole_file
 from chordless.graphs.overlap import FoodWeb, read_food_web, warning_of_missing_types
 from chordless.graphs.overlap_report import (
-    SHORTEST_HOLE,
     SPECIES_COLUMNS,
     report_lines,
     report_of_holes,
@@ -33,7 +32,7 @@ from chordless.graphs.overlap_report import (
 from chordless.graphs.readers.incoming import comes_through_a_pipe
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import BatchCommand, BatchJob, RunCommand
-from chordless.values import ALL_LIVING, output_file
+from chordless.values import ALL_LIVING, SHORTEST_HOLE, output_file
 from chordless.words.shown import lines_on_terminal, on_terminal
 from kernels_ti import GraphError, is_chordal
 from kernels_ti.options import require_threads

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from chordless.protocol.events import Finished
     from kernels_ti import Graph
 
-SHORTEST_HOLE = 4
 MOST_SPECIES = 10
 """Largest number of species in the report for people; the JSON has all."""
 

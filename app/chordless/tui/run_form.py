@@ -13,14 +13,13 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from chordless.graphs.generators import is_spec
-from chordless.graphs.overlap_report import SHORTEST_HOLE
 from chordless.graphs.paths import end_named
 from chordless.graphs.writers import save_graph
 from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
 from chordless.runs.directory import EDGE_LIST, RunDirectory, check_is_free
 from chordless.tui.readings import AS_IT_IS, OVERLAP, options_of
 from chordless.tui.settings import LastChoices
-from chordless.values import SHORTEST_CYCLE, SHORTEST_PATH, any_cycle_length, positive, size
+from chordless.values import SHORTEST_CYCLE, any_cycle_length, positive, size, usual_shortest
 from chordless.words.numbers import best_text
 from kernels_ti import ChordlessError, EngineError, Graph, OptionError
 from kernels_ti.choices import EXPANSIONS
@@ -84,9 +83,7 @@ RESOURCES = (
 
 def shortest_of(choices: LastChoices) -> int:
     """Return the fewest vertices of the cycles or paths that are searched for, if the form names no other bound."""
-    if choices.is_of_paths:
-        return SHORTEST_PATH
-    return SHORTEST_HOLE if choices.find == "shortest" else SHORTEST_CYCLE
+    return usual_shortest(of_paths=choices.is_of_paths, shortest=choices.find == "shortest")
 
 
 def faults_of_ends(choices: LastChoices, graph: Graph | None) -> dict[str, str]:

@@ -8,14 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from chordless.graphs.overlap_report import SHORTEST_HOLE
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunStage, RunSummary
 from chordless.runs.state import graph_name
 from chordless.tui.marks import Mark
 from chordless.tui.run_words import level_words, picked_word, search_words
 from chordless.tui.tile_words import waiting_words
-from chordless.values import SHORTEST_CYCLE, SHORTEST_PATH
+from chordless.values import usual_shortest
 from chordless.words.numbers import bytes_text, large_number, paths_text, seconds_text, share_text, size_text
 from kernels_ti.errors import quantity
 from kernels_ti.folders import home
@@ -149,20 +148,13 @@ def _differences(run: RunSummary, command: RunCommand) -> list[str]:
         words.append(command.parity)
     if most is not None:
         words.append(f"{least} to {most}" if most > least else f"length {least}")
-    elif least > _usual_shortest(command):
+    elif least > usual_shortest(of_paths=command.is_of_paths, shortest=command.pick == "longest" and command.shortest):
         words.append(f"from {least}")
     if command.limit is not None and command.pick == "all":
         words.append(f"up to {command.limit:,}")
     if command.overlap:
         words.append("overlap")
     return words
-
-
-def _usual_shortest(command: RunCommand) -> int:
-    """Return the fewest vertices of what a command looks for, if it names no other bound."""
-    if command.is_of_paths:
-        return SHORTEST_PATH
-    return SHORTEST_HOLE if command.pick == "longest" and command.shortest else SHORTEST_CYCLE
 
 
 def when(seconds: float) -> str:

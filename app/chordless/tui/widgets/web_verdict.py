@@ -14,10 +14,11 @@ from textual.worker import get_current_worker
 
 from chordless.engine.process import EngineProcess
 from chordless.graphs.overlap import read_food_web
-from chordless.graphs.overlap_report import SHORTEST_HOLE, OverlapReport, report_of_holes, report_without_holes
+from chordless.graphs.overlap_report import OverlapReport, report_of_holes, report_without_holes
 from chordless.protocol.events import Failed, Finished
 from chordless.protocol.orders import RunCommand
 from chordless.runs.state import RunState
+from chordless.values import SHORTEST_HOLE
 from kernels_ti import ChordlessError, EngineError, is_chordal
 from kernels_ti.errors import quantity
 
