@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from chordless.graphs.readers.incoming import with_newlines
 from chordless.graphs.readers.library import LARGEST_LIBRARY_SIZE
 from kernels_ti import GraphError
 from kernels_ti.adjacency import running, spans
@@ -61,8 +62,7 @@ def read_chunks(
     """
     line = 1
     for text in _texts(source, lines_at_once):
-        if b"\r" in text:  # alone it ends a line, too
-            text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        text = with_newlines(text)
         yield decoded(text, line, simplify=simplify, multigraph=multigraph)
         line += text.count(b"\n")
 

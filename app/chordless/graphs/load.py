@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, cast
 
 from chordless.graphs import generators
 from chordless.graphs.readers.columns import length_of_graph6
-from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, ends_in_time, read_bytes, shown_name
+from chordless.graphs.readers.incoming import (
+    STANDARD_INPUT,
+    Limits,
+    ends_in_time,
+    read_bytes,
+    shown_name,
+    with_newlines,
+)
 from chordless.graphs.readers.source import UTF_8, Parsed, Positions, Source, format_options
 from kernels_ti import Graph, GraphError, OptionError
 from kernels_ti.errors import DIRECTED, SIMPLIFY
@@ -266,8 +273,7 @@ def format_of_content(data: bytes, name: str) -> str:
 
 
 def _start_of(data: bytes) -> bytes:
-    start = data[:_START_BYTES].removeprefix(b"\xef\xbb\xbf")
-    return start.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return with_newlines(data[:_START_BYTES].removeprefix(b"\xef\xbb\xbf"))
 
 
 def _signed_format(start: bytes) -> str | None:

@@ -112,6 +112,11 @@ def read_bytes(path: str, limits: Limits | None = None) -> bytes:
     return whole.getvalue()
 
 
+def with_newlines(data: bytes) -> bytes:
+    """Return text in which every line ends in a newline: a CR alone ends a line, too."""
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
 def shown_name(path: str) -> str:
     """Return the name of an input in messages."""
     return SHOWN_STANDARD_INPUT if path == STANDARD_INPUT else path
