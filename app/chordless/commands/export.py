@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import PurePath
-from typing import Any
 
 from chordless.commands import options as shared
 from chordless.commands.terminal import ExportLine, is_live
@@ -94,7 +93,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         if PurePath(files[0]).suffix.lower() != ".npy":
             parser.error(f"{files[0]} is neither a run directory nor a .npy file of bit rows, which export reads")
         parser.error(f"--graph GRAPH is missing: the graph whose cycles {files[0]} holds")
-    if options.graph is None and any(_reading(options).values()):
+    if options.graph is None and any(shared.reading_of(options).values()):
         parser.error("how a graph is read is said without --graph; a run directory holds its graph")
 
 
@@ -105,7 +104,7 @@ def act(options: argparse.Namespace) -> int:
     if options.graph is None:
         source = export.open_runs(options.cycles)
     else:
-        source = export.open_file(options.cycles[0], options.graph, **_reading(options))
+        source = export.open_file(options.cycles[0], options.graph, **shared.reading_of(options))
     to_file = options.output != STANDARD_OUTPUT
     if to_file and source.store.is_kept_in(options.output):
         raise OptionError(f"{options.output} is itself a file of these cycles; write to another file")
@@ -129,10 +128,6 @@ def act(options: argparse.Namespace) -> int:
     if not options.quiet and (to_file or not source.complete):
         sys.stderr.write(f"{on_terminal(note, sys.stderr)}\n")
     return 0 if source.complete else _UNFINISHED_EXIT_CODE
-
-
-def _reading(options: argparse.Namespace) -> dict[str, Any]:
-    return shared.fields_of(options, "simplify", "directed", "multigraph", "encoding", "file_format")
 
 
 @contextlib.contextmanager

@@ -44,6 +44,11 @@ def fields_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names}
 
 
+def reading_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return how the graph of a file of cycles is read, as arguments of a function: `add_graph_format`, and so on."""
+    return fields_of(options, "simplify", "directed", "multigraph", "encoding", "file_format")
+
+
 def order_of(kind: type[_Order], options: argparse.Namespace, **more: Any) -> _Order:
     """Make an order to the engine: `more` has some of its fields, the options of their names give the others."""
     names = {item.name for item in fields(kind)}  # type: ignore[arg-type]

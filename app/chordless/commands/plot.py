@@ -120,7 +120,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     suffixes = (*FORMATS, *[_MAP] * is_cycle)
     if _suffix(options) not in suffixes:
         parser.error(f"-o {options.output}: the name of a picture ends in .{', .'.join(suffixes)}")
-    if options.graph is None and any(_reading(options).values()):
+    if options.graph is None and any(shared.reading_of(options).values()):
         parser.error("--graph is missing: how it is read is said without a graph")
     if not is_cycle:
         return
@@ -158,7 +158,7 @@ def _features(options: argparse.Namespace) -> list[dict[str, Any]]:
     from chordless.pictures.cycle_drawing import all_cycles_of_file, cycle_feature, cycles_features
 
     if options.all:
-        return cycles_features(all_cycles_of_file(options.runs[0], options.graph, **_reading(options)))
+        return cycles_features(all_cycles_of_file(options.runs[0], options.graph, **shared.reading_of(options)))
     return [cycle_feature(_cycle(options))]
 
 
@@ -204,7 +204,7 @@ def _cycle(options: argparse.Namespace) -> DrawnCycle:
     from chordless.pictures.cycle_drawing import cycle_number, cycle_of_file, longest_cycle
 
     if options.graph is not None:
-        return cycle_of_file(options.runs[0], options.graph, options.cycle, **_reading(options))
+        return cycle_of_file(options.runs[0], options.graph, options.cycle, **shared.reading_of(options))
     directory = _directory(options.runs[0])
     return longest_cycle(directory) if options.longest else cycle_number(directory, options.cycle)
 
@@ -217,13 +217,9 @@ def _heat(options: argparse.Namespace) -> tuple[LoadedGraph, Heat]:
     from chordless.cycles.heat import heat_of_file
     from chordless.graphs.load import load_graph
 
-    reading = _reading(options)
+    reading = shared.reading_of(options)
     loaded = load_graph(options.graph, **reading)
     return loaded, heat_of_file(options.runs[0], loaded.graph, options.graph, **reading)
-
-
-def _reading(options: argparse.Namespace) -> dict[str, Any]:
-    return shared.fields_of(options, "simplify", "directed", "multigraph", "encoding", "file_format")
 
 
 def _directory(run: str) -> Path:

@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from chordless.protocol.codec import is_by_length
+from chordless.protocol.codec import is_by_length, is_count
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
+    return is_count(value) and value < _MOST
 
 
 def _is_number(value: Any) -> bool:
@@ -95,7 +95,7 @@ def _is_position(value: Any) -> bool:
     # The proof and the hash of the beginning have up to 256 bits.
     return value is None or (
         isinstance(value, dict)
-        and all(isinstance(each, int) and not isinstance(each, bool) and each >= 0 for each in value.values())
+        and all(map(is_count, value.values()))
         and all(_is_count(value.get(name, 0)) for name in ("bytes", "listed", "part", "rows"))
     )
 
