@@ -154,25 +154,22 @@ def test_the_first_key_may_be_a_function_key_and_the_next_one_is_for_the_screen_
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
-def test_a_start_waits_for_the_letters_typed_before_it():
+def typed(app):
+    for key in ("ctrl+u", *"petersen"):
+        app.simulate_key(key)
+
+
+def pasted(app):
+    app.post_message(Paste("petersen"))
+
+
+@pytest.mark.parametrize("enter", [typed, pasted])
+def test_a_start_waits_for_the_text_that_was_entered_before_it(enter):
     async def steps(pilot):
         app = pilot.app
         field = app.screen.query_one("#graph", Input)
         await until(pilot, lambda: app.focused is field)
-        for key in ("ctrl+u", *"petersen", "ctrl+r"):
-            app.simulate_key(key)
-        await until(pilot, lambda: app.command is not None)
-        assert app.command.graph == "petersen"
-
-    drive(Recorder(Settings()), SMALL, steps)
-
-
-def test_a_start_waits_for_the_text_pasted_before_it():
-    async def steps(pilot):
-        app = pilot.app
-        field = app.screen.query_one("#graph", Input)
-        await until(pilot, lambda: app.focused is field)
-        app.post_message(Paste("petersen"))
+        enter(app)
         app.simulate_key("ctrl+r")
         await until(pilot, lambda: app.command is not None)
         assert app.command.graph == "petersen"

@@ -28,27 +28,26 @@ class Stage(App[None]):
         yield RecentRuns()
 
 
-def test_one_cycle_is_one():
+def drawn_with(cycles, width):
+    """Return the list with one run that found so many cycles, in a terminal of a width."""
+
     async def steps(pilot):
         recent = pilot.app.query_one(RecentRuns)
-        recent.runs = [replace(RUN, cycles=1)]
+        recent.runs = [replace(RUN, cycles=cycles)]
         recent._fill()
         await pilot.pause()
         return text_of(pilot.app)
 
-    assert " 1 cycle  " in drive(Stage(), (90, 20), steps)
+    return drive(Stage(), (width, 20), steps)
+
+
+def test_one_cycle_is_one():
+    assert " 1 cycle  " in drawn_with(1, 90)
 
 
 @pytest.mark.parametrize("width", [36, 90])
 def test_a_count_that_no_float_can_hold_is_shown(width):
-    async def steps(pilot):
-        recent = pilot.app.query_one(RecentRuns)
-        recent.runs = [replace(RUN, cycles=10**334)]
-        recent._fill()
-        await pilot.pause()
-        return text_of(pilot.app)
-
-    assert "over 1e308" in drive(Stage(), (width, 20), steps)
+    assert "over 1e308" in drawn_with(10**334, width)
 
 
 @pytest.mark.parametrize("width", [36, 58, 62, 70, 73, 90])
@@ -99,11 +98,4 @@ def test_a_name_in_wide_characters_leaves_the_counts_below_each_other(width):
 
 
 def test_a_count_without_room_is_rounded():
-    async def steps(pilot):
-        recent = pilot.app.query_one(RecentRuns)
-        recent.runs = [replace(RUN, cycles=14_138_533_757_973_013_145)]
-        recent._fill()
-        await pilot.pause()
-        return text_of(pilot.app)
-
-    assert " 1.4e19 cycles  " in drive(Stage(), (90, 20), steps)
+    assert " 1.4e19 cycles  " in drawn_with(14_138_533_757_973_013_145, 90)
