@@ -145,3 +145,32 @@ def test_any_bytes_give_a_graph_or_one_line(tmp_path_factory, data, extension):
     assert n >= 0
     assert message.startswith(str(path))
     assert "\n" not in message
+
+
+LONG = 10**6 * "x"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.edges", f"# n=4 m={LONG}\n1 2\n"),
+        ("a.edges", f"# label {LONG} text\n1 2\n"),
+        ("a.edges", f"# xy 1 {LONG}\n1 2\n"),
+        ("a.edges", f"{LONG} 2\n{LONG} 2\n"),
+        ("a.edges", f"1 2\n{LONG}\n"),
+        ("a.col", f"p {LONG} 3 2\n"),
+        ("a.col", f"p edge 3 2\ne 1 {LONG}\n"),
+        ("a.net", f"*Vertices {LONG}\n"),
+        ("a.net", f"*Vertices 2\n*Edges\n{LONG}\n"),
+        ("a.adjlist", f"{LONG} {LONG}\n"),
+        ("a.txt", f",{LONG},b\n{LONG},0,1\nb,0,0\n"),
+        ("a.mtx", f"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n{LONG}\n"),
+        ("a.gml", f"graph [ {LONG} [ node [ id 1 ] ] ]\n"),
+        ("a.json", f'{{"nodes": [{{"id": 1}}], "edges": [{{"source": 1, "target": "{LONG}"}}]}}\n'),
+    ],
+)
+def test_what_is_long_in_a_file_is_shortened_in_the_error(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(GraphError, match=r"xxx|not a readable") as caught:
+        load_graph(str(tmp_path / name))
+    assert len(str(caught.value)) < 600

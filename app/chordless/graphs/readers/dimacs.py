@@ -34,8 +34,8 @@ def read_dimacs(source: Source, *, simplify: bool = False) -> Parsed:
             edge_kind = kind
             edge = _EDGE.fullmatch(line)
             if edge is None or (kind == "e" and edge[3]):
-                found = line.strip()[:60]
-                raise source.error(f"an edge must read `{kind} u v` with vertices 1 to {n}, found {found!r}", number)
+                right = f"`{kind} u v` with vertices 1 to {n}"
+                raise source.error(f"an edge must read {right}, found {line.strip()!r}", number)
             u, v = int(edge[1]), int(edge[2])
             if not (1 <= u <= n and 1 <= v <= n):
                 raise source.error(f"edge {u} {v}: the vertices are 1 to {n}", number)
@@ -50,7 +50,7 @@ def read_dimacs(source: Source, *, simplify: bool = False) -> Parsed:
             n, m, header = int(problem[1]), int(problem[2]), number
             source.check_size(n, number)
         elif kind and kind[0] != "c" and kind != "n":
-            raise source.error(f"lines start with c, p, n, e or a, found {line.strip()[:60]!r}", number)
+            raise source.error(f"lines start with c, p, n, e or a, found {line.strip()!r}", number)
     if not header:
         raise source.error("no `p edge N M` line; a DIMACS graph starts with one")
     pairs, directed = np.array(ends, np.int64).reshape(-1, 2), edge_kind == "a"

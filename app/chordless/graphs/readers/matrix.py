@@ -144,7 +144,7 @@ def _parsed(source: Source) -> tuple[list[str], list[str], IntArray, IntArray]:
                 if value is None or cell in _MISSING:
                     fault = "says that the value is missing" if cell in _MISSING else "is not a number"
                     raise source.error(
-                        f"row {name!r}, column {columns[v]!r}: {cell[:40]!r} {fault}; leave the cell empty where there "
+                        f"row {name!r}, column {columns[v]!r}: {cell!r} {fault}; leave the cell empty where there "
                         "is no edge",
                         number,
                     )

@@ -90,4 +90,4 @@ def _check_entries(source: Source, kind: str) -> None:
     for number, line in filled[1:]:
         if not entry.fullmatch(line):
             right = f"`row column {_VALUES[kind]}`".replace(" `", "`")
-            raise source.error(f"a matrix entry ({kind}) must read {right}, found {line[:60]!r}", number)
+            raise source.error(f"a matrix entry ({kind}) must read {right}, found {line!r}", number)

@@ -73,7 +73,7 @@ def parse_network(source: Source) -> PajekNetwork:
             elif network is None:
                 raise source.error(f"{section} before *Vertices", number)
         elif network is None:
-            raise source.error(f"a Pajek network starts with `*Vertices N`, found {content[:60]!r}", number)
+            raise source.error(f"a Pajek network starts with `*Vertices N`, found {content!r}", number)
         elif section == "*vertices":
             _take_vertex(source, network, content, number)
         elif section == "*matrix":
@@ -128,7 +128,7 @@ def _take_links(source: Source, network: PajekNetwork, section: str, content: st
 
 def _vertex(source: Source, network: PajekNetwork, word: str, number: int) -> int:
     if not re.fullmatch(r"[0-9]{1,18}", word) or not 1 <= int(word) <= network.n:
-        raise source.error(f"{word[:40]!r} is not a vertex: they are the numbers 1 to {network.n}", number)
+        raise source.error(f"{word!r} is not a vertex: they are the numbers 1 to {network.n}", number)
     return int(word) - 1
 
 
@@ -143,7 +143,7 @@ def _take_matrix(source: Source, network: PajekNetwork, rows: list[tuple[int, li
         for v, word in enumerate(words):
             value = number_of(word)
             if value is None:
-                raise source.error(f"{word[:40]!r} is not a number", number)
+                raise source.error(f"{word!r} is not a number", number)
             if value != 0:
                 entries[u, v] = number
     if all((v, u) in entries for u, v in entries):
@@ -162,11 +162,11 @@ def parse_partition(source: Source) -> list[int]:
                 raise source.error(f"a partition has one `*Vertices N` line only, found {content!r}", number)
             declared = _vertex_count(source, content, number)
         elif declared is None:
-            raise source.error(f"a Pajek partition starts with `*Vertices N`, found {content[:60]!r}", number)
+            raise source.error(f"a Pajek partition starts with `*Vertices N`, found {content!r}", number)
         elif re.fullmatch(r"-?[0-9]{1,9}", content):
             classes.append(int(content))
         else:
-            raise source.error(f"each line of a partition is one whole number, found {content[:60]!r}", number)
+            raise source.error(f"each line of a partition is one whole number, found {content!r}", number)
     if declared is None:
         raise source.error("no *Vertices line; a Pajek partition starts with `*Vertices N`")
     if declared != len(classes):

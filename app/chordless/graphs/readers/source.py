@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from chordless.graphs.readers.incoming import MEMORY_PER_EDGE, MEMORY_PER_VERTEX, SHOWN_STANDARD_INPUT, Limits
 from chordless.words.numbers import bytes_text
+from chordless.words.shown import shortened
 from kernels_ti import Graph, GraphError
 from kernels_ti.errors import MULTIGRAPH, SIMPLIFY, parameter, worded
 from kernels_ti.graph import IntArray
@@ -52,12 +53,12 @@ class Source:
             object.__setattr__(self, "data", self.data.replace(b"\r", b"\n"))
 
     def error(self, message: str, line: int | None = None) -> GraphError:
-        """Return the error with this message about this file, and its line if known."""
-        return GraphError(f"{self._place(line)}: {message}")
+        """Return the error with this message about this file, and its line if known, shortened where it is long."""
+        return GraphError(f"{self._place(line)}: {shortened(message)}")
 
     def note(self, message: str, line: int | None = None) -> None:
         """Keep a note for the user about this file, and its line if known."""
-        self.notes.append(f"{self._place(line)}: {message}")
+        self.notes.append(f"{self._place(line)}: {shortened(message)}")
 
     def _place(self, line: int | None) -> str:
         # Standard input has no path, so the form `FILE:12` would make no sense.
