@@ -31,6 +31,7 @@ class ResidentBatch:
     ) -> None:
         self._vertices = space.graph.n
         self._longest = space.longest
+        self._smaller_blocks = space.smaller_blocks(layout)
         self._device = device
         self._options = options
         self._begun = begun
@@ -56,10 +57,10 @@ class ResidentBatch:
         budget = search_budget(self._device, self._options.memory, begun=self._begun)
         if self.is_wave:
             for group in self.groups:
-                require_room(self._device, [group], budget)
+                require_room(self._device, [group], budget, self._smaller_blocks)
                 require_loops(self._device, group)
         else:
-            require_room(self._device, self.groups, budget)
+            require_room(self._device, self.groups, budget, self._smaller_blocks)
             self._blocks = [self._resident(number) for number in range(len(self.groups))]
             budget -= sum(group.bytes for group in self._blocks)
         self._budget = budget

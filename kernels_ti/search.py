@@ -41,16 +41,17 @@ class LaterWork:
         return later
 
 
-def require_room(device: Device, groups: list[BlockGroup], memory: int) -> None:
-    """Raise SizeError, with the memory that they need, if groups of blocks do not fit into `memory` bytes together."""
+def require_room(device: Device, groups: list[BlockGroup], memory: int, smaller_blocks: str) -> None:
+    """Raise SizeError, with the memory needed and what makes them smaller, if groups of blocks do not fit together."""
     too_long = any(group.bit_row_count * group.words > LARGEST_BUFFER for group in groups)
     needed = sum(block_bytes(group) for group in groups)
     if too_long or needed > memory:
         longest = max(group.longest_block for group in groups)
+        advice = f"{smaller_blocks} makes smaller blocks, " if smaller_blocks else ""
         raise SizeError(
             f"a block of {longest:,} vertices needs {needed / 2**30:,.2f} GiB for its bit rows, more than the "
             f"{memory / 2**30:,.2f} GiB that may be used on {device.name}; "
-            f"{parameter('max_length')} makes smaller blocks, {parameter('memory')} allows more memory"
+            f"{advice}{parameter('memory')} allows more memory"
         )
 
 

@@ -87,6 +87,24 @@ def test_a_graph_that_does_not_fit_is_refused_with_its_size(monkeypatch: pytest.
     assert refused.value.exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        (Options(), "max_length makes smaller blocks, "),
+        (Options(max_length=6), "a smaller max_length makes smaller blocks, "),
+        (Options(max_length=6, expansion="paper"), ""),
+        (Options(symmetry=True), "max_length in a search without symmetry makes smaller blocks, "),
+        (Options(symmetry=True, max_length=6), "a search without symmetry makes smaller blocks, "),
+    ],
+)
+def test_a_graph_that_does_not_fit_is_refused_with_what_would_help(
+    monkeypatch: pytest.MonkeyPatch, options: Options, advice: str
+) -> None:
+    monkeypatch.setattr("kernels_ti.resident_batch.search_budget", lambda *given, **more: 100)
+    with pytest.raises(SizeError, match=rf"; {advice}memory allows more memory$"):
+        Run(grid(6, 6), open_device("cpu"), options)
+
+
 def test_unknown_arches_and_threads_are_refused() -> None:
     with pytest.raises(OptionError, match="no arch 'metal'"):
         open_device("metal")

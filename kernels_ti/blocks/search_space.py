@@ -11,7 +11,7 @@ import numpy as np
 from kernels_ti.blocks.balls import choose_radius
 from kernels_ti.blocks.groups import BlockBatches, BlockGroup, LabelledBlocks
 from kernels_ti.blocks.restriction import Restricted, restricted_cases
-from kernels_ti.errors import OptionError
+from kernels_ti.errors import OptionError, parameter
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout, Totals
@@ -104,6 +104,12 @@ class SearchSpace:
             edges = np.array([max(case.graph.m, 1) for case in self.cases], np.float64)
             self._batches[key] = BlockBatches.joined([blocks.batches(*key) for blocks in self.blocks], edges)
         return self._batches[key]
+
+    def smaller_blocks(self, layout: Layout) -> str:
+        """Return what makes the blocks of a layout smaller, for an error about memory; empty if nothing does."""
+        if layout.whole:
+            return ""
+        return f"{'a smaller ' if self.options.max_length else ''}{parameter('max_length')}"
 
     def begun(self, batch: int, groups: list[BlockGroup]) -> Begun | None:
         """Return the work of a batch where the space itself begins the search; None where the seeds begin it.

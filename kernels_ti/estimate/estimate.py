@@ -332,7 +332,7 @@ class Estimator:
         if _row_bytes(groups) > self._memory:
             raise SizeError(
                 f"a block of {max(group.longest_block for group in groups):,} vertices is too large "
-                "for an estimate; a maximum length may help"
+                f"for an estimate; a {'smaller ' if self._space.options.max_length else ''}maximum length may help"
             )
         begun = self._space.begun(batch, groups)
         if begun is None:

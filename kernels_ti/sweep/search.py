@@ -142,10 +142,11 @@ class SweepSearch:
         room = min(memory, 8 * LARGEST_BUFFER)
         workers = min(device.threads or 1, room // least)
         if workers < 1:
+            bound = "a smaller " if self._max_length < group.longest_block else ""
             raise SizeError(
                 f"a block of {group.longest_block:,} vertices needs {-(-least // 1024):,} KiB for one worker's stack, "
                 f"more than the {max(room, 0) // 1024:,} KiB that it may take: "
-                f"{parameter('max_length')} needs a smaller stack, {parameter('memory')} allows more memory"
+                f"{bound}{parameter('max_length')} needs a smaller stack, {parameter('memory')} allows more memory"
             )
         return workers, memory - workers * least
 

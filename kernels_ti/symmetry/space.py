@@ -15,7 +15,7 @@ from kernels_ti.blocks.groups import BlockBatches, BlockGroup, LabelledBlocks
 from kernels_ti.blocks.restriction import Restricted
 from kernels_ti.blocks.search_space import Begun, Number, SearchSpace
 from kernels_ti.cycles import canonical
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.errors import EngineError, OptionError, parameter
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout, Totals
@@ -121,6 +121,12 @@ class SymmetricSpace(SearchSpace):
         """Return blocks that are not nested and have no balls: the vertices of a representative have any labels."""
         # The parts of one search may run on different devices.
         return Layout(whole=options.expansion == "paper", grain=word_bits if options.part is None else STATE_WORD_BITS)
+
+    def smaller_blocks(self, layout: Layout) -> str:
+        """Return that a search without symmetry, whose blocks may be balls, has smaller ones."""
+        search = f"a search without {parameter('symmetry')}"
+        bounded = search if self.options.max_length else f"{parameter('max_length')} in {search}"
+        return "" if layout.whole else bounded
 
     def batches(self, layout: Layout | None = None, word_bits: int = STATE_WORD_BITS) -> BlockBatches:
         """Return a batch for each part."""
