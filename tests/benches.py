@@ -20,7 +20,7 @@ TIMES = {"name", "command", "seconds", "median", "stopped", "error", "count"}
 def run(*argv: str) -> int:
     """Run ``chordless bench`` in this process; its engines are processes of their own, as always."""
     options = make_parser().parse_args(["bench", *argv])
-    options.program_start = time.time()
+    options.program_start = time.monotonic()
     options.check(options.parser, options)
     return options.act(options)
 

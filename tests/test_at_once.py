@@ -21,7 +21,7 @@ from kernels_ti.reference.at_once import found_at_once
 
 
 def command(graph, **options):
-    return RunCommand(graph, time.time(), **options)
+    return RunCommand(graph, time.monotonic(), **options)
 
 
 @pytest.mark.parametrize("words", [["count", "petersen"], ["list", "petersen"], ["first", "petersen", "--length", "6"]])

@@ -56,12 +56,12 @@ def _a_slice_is_a_vertex(monkeypatch):
 
 def begun(path, **options):
     return RunCommand(
-        GRAPH, time.time(), method="boundary", checkpoint=str(path), arch="auto", checkpoint_every=0.0, **options
+        GRAPH, time.monotonic(), method="boundary", checkpoint=str(path), arch="auto", checkpoint_every=0.0, **options
     )
 
 
 def resumed(path, **changes):
-    return replace(RunDirectory(path).command(), program_start=time.time(), **changes)
+    return replace(RunDirectory(path).command(), program_start=time.monotonic(), **changes)
 
 
 def run(command, **client):
@@ -116,7 +116,7 @@ def test_after_a_pause_the_numbers_before_it_are_told_again():
             self.paused = self.looks == 30 and not wait
 
     client = Pausing()
-    search_run.run(RunCommand(GRAPH, time.time(), method="boundary", arch="reference"), client, -1)
+    search_run.run(RunCommand(GRAPH, time.monotonic(), method="boundary", arch="reference"), client, -1)
     at = client.events.index(Paused())
     before, after = client.events[at - 1], client.events[at + 1]
     assert before.cycles == after.cycles > 0
@@ -163,7 +163,7 @@ def test_a_run_in_passes_reports_them(monkeypatch):
     monkeypatch.setattr(count_of_boundary, "_FEWEST_STATES", 0)
     monkeypatch.setattr(parts, "LARGEST_BUFFER", 300)
     client = Client()
-    search_run.run(RunCommand(GRAPH, time.time(), method="boundary", arch="cpu"), client, -1)
+    search_run.run(RunCommand(GRAPH, time.monotonic(), method="boundary", arch="cpu"), client, -1)
     told = [(event.pass_number, event.passes) for event in client.events if isinstance(event, Progress)]
     assert told[0] == (0, 0)
     assert (1, 0) in told

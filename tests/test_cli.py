@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import resource
 import subprocess
+import time
 
 import pytest
 from chordless.cli import main, make_parser
@@ -358,3 +360,14 @@ def test_a_file_of_an_unclear_format_names_the_option_of_each_command(tmp_path, 
     assert len(others) == 3
     told = re.search(r"--format \w+ \(of chordless ([\w, ]+): --graph-format\)", said)
     assert set(re.findall(r"\w+", told[1])) - {"and"} == set(others)
+
+
+@pytest.mark.parametrize("graph", ["petersen", "grid:5x6"])
+def test_a_step_of_the_clock_changes_no_duration(graph, monkeypatch, capsys):
+    hours = itertools.count(1)
+    clock = time.time
+    monkeypatch.setattr(time, "time", lambda: clock() - 3600 * next(hours))
+    assert main(["count", graph, "--json"]) == 0
+    seconds = json.loads(capsys.readouterr().out)["seconds"]
+    assert all(0 <= value < PATIENCE for value in seconds.values())
+    assert seconds["total"] > 0

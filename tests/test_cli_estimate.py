@@ -202,7 +202,7 @@ class Engine:
 def trial_of(monkeypatch, *events):
     monkeypatch.setattr("chordless.commands.trial.EngineProcess", lambda command: Engine(events))
     options = make_parser().parse_args(["estimate", "grid:9x10"])
-    options.program_start = time.time()
+    options.program_start = time.monotonic()
     return Trial(options, "")
 
 
@@ -244,7 +244,7 @@ def test_the_engine_starts_before_the_graph_is_read(monkeypatch, capsys):
     monkeypatch.setattr("chordless.commands.trial.EngineProcess", lambda command: begun.append(Engine([])) or begun[0])
     monkeypatch.setattr("chordless.commands.estimate.graph_asked_for", lambda _: begun[0].poll(0) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        act(make_parser().parse_args(["estimate", "petersen"], namespace=Namespace(program_start=time.time())))
+        act(make_parser().parse_args(["estimate", "petersen"], namespace=Namespace(program_start=time.monotonic())))
     assert begun[0].is_closed
 
 

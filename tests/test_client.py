@@ -31,7 +31,7 @@ LONG = "grid:7x10"
 
 
 def run_of(graph, **more):
-    return RunCommand(graph, time.time(), arch="reference", **more)
+    return RunCommand(graph, time.monotonic(), arch="reference", **more)
 
 
 def events_of(command, **more):
@@ -60,7 +60,7 @@ def test_under_a_limit_freed_buffers_go_back_to_the_system(memory, monkeypatch):
     started = []
     monkeypatch.setattr(process.child, "start", lambda *_, env, **__: started.append(env) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        EngineProcess(RunCommand("cycle:5", time.time(), memory=memory))
+        EngineProcess(RunCommand("cycle:5", time.monotonic(), memory=memory))
     assert ("MALLOC_MMAP_THRESHOLD_" in started[0]) == (memory is not None)
 
 
@@ -120,7 +120,7 @@ def kinds_until(engine, kind):
 
 
 def test_a_poll_that_does_not_wait_returns_what_has_come():
-    with EngineProcess(RunCommand("petersen", time.time(), arch="reference")) as engine:
+    with EngineProcess(RunCommand("petersen", time.monotonic(), arch="reference")) as engine:
         while (event := engine.poll(0.0)) is None:
             time.sleep(0.01)
         assert isinstance(event, Started)
@@ -130,7 +130,7 @@ def test_a_poll_that_does_not_wait_returns_what_has_come():
 def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
     monkeypatch.setattr("chordless.engine.process._BOOT", slow_boot())
     run = tmp_path / "run"
-    command = RunCommand("grid:6x9", time.time(), arch="cpu", checkpoint=str(run), timeout=PATIENCE)
+    command = RunCommand("grid:6x9", time.monotonic(), arch="cpu", checkpoint=str(run), timeout=PATIENCE)
     with EngineProcess(command) as engine:
         wait_for(engine, Progress)
         engine.send(PauseCommand())
@@ -167,7 +167,7 @@ def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
 def test_a_recording_has_every_step_though_not_every_report(tmp_path, monkeypatch):
     monkeypatch.setattr("chordless.engine.process._SHARE_BETWEEN_RECORDS", math.inf)
     run, told = tmp_path / "run", []
-    with EngineProcess(RunCommand("grid:10x11", time.time(), method="boundary", checkpoint=str(run))) as engine:
+    with EngineProcess(RunCommand("grid:10x11", time.monotonic(), method="boundary", checkpoint=str(run))) as engine:
         while not isinstance(event := engine.poll(60), Finished):
             told.append((0.0, event))
     kept = list(recorded(run / "events.jsonl"))
@@ -184,7 +184,7 @@ def test_a_run_whose_folder_is_gone_fails_with_a_sentence(tmp_path, monkeypatch,
     run = tmp_path / "run"
     more = {} if output is None else {"output": str(run), "output_format": "parts"}
     with EngineProcess(
-        RunCommand("grid:6x9", time.time(), arch="cpu", threads=1, checkpoint=str(run), **more)
+        RunCommand("grid:6x9", time.monotonic(), arch="cpu", threads=1, checkpoint=str(run), **more)
     ) as engine:
         wait_for(engine, Progress)
         run.rename(tmp_path / "moved")
@@ -290,7 +290,7 @@ def test_a_child_whose_parent_dies_ends():
     code = (
         "import time\nfrom chordless.engine.process import EngineProcess\n"
         "from chordless.protocol.events import Started\nfrom chordless.protocol.orders import RunCommand\n"
-        f"engine = EngineProcess(RunCommand({LONG!r}, time.time(), arch='reference'))\n"
+        f"engine = EngineProcess(RunCommand({LONG!r}, time.monotonic(), arch='reference'))\n"
         "print(next(event.pid for event in engine.events() if isinstance(event, Started)), flush=True)\n"
         "time.sleep(600)"
     )
@@ -323,7 +323,7 @@ def test_a_bug_in_the_engine_is_told_with_its_traceback(monkeypatch):
     bug = "import chordless.engine.search_run as run; run.loaded_graph = lambda: None; "
     boot = process._BOOT.replace("from chordless.worker", bug + "from chordless.worker")
     monkeypatch.setattr(process, "_BOOT", boot)
-    command = RunCommand("cycle:5", time.time(), arch="cpu")
+    command = RunCommand("cycle:5", time.monotonic(), arch="cpu")
     (failed,) = (event for event in events_of(command) if isinstance(event, Failed))
     assert (failed.kind, failed.exit_code) == ("TypeError", 1)
     assert failed.message.startswith("internal error: TypeError")

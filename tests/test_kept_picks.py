@@ -297,7 +297,7 @@ def test_a_process_that_is_killed_goes_on(how, tmp_path, capfd):
 def test_a_pick_by_a_search_tells_its_answer_again(pick, tmp_path, capfd):
     """As the dashboard orders it: in a folder, by the method that is expected to be faster."""
     run = tmp_path / "run"
-    order = RunCommand("hypercube:6", time.time(), pick=pick, method="auto", limit=5, checkpoint=str(run))
+    order = RunCommand("hypercube:6", time.monotonic(), pick=pick, method="auto", limit=5, checkpoint=str(run))
     with EngineProcess(order if pick == "sample" else replace(order, limit=None)) as engine:
         *_, last = engine.events()
     assert (last.reason, last.boundary["width"]) == ("complete", 0)

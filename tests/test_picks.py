@@ -46,7 +46,7 @@ def carried_out(command, *orders):
 
 
 def picking(path, graph="grid:5x5", **options):
-    return RunCommand(graph, time.time(), checkpoint=str(path), output=str(path), output_format="parts", **options)
+    return RunCommand(graph, time.monotonic(), checkpoint=str(path), output=str(path), output_format="parts", **options)
 
 
 @pytest.mark.parametrize(("bounds", "length"), [({}, 16), ({"max_length": 13}, 12), ({"through": ("2,2",)}, 16)])
@@ -148,10 +148,10 @@ def test_a_sample_of_paths_has_the_shares_of_all(tmp_path, directed, ends, metho
 @pytest.mark.parametrize("pick", ["all", "sample"])
 def test_the_shares_do_not_depend_on_the_arch_and_are_reported_honestly(tmp_path, monkeypatch, pick):
     options = {"per_vertex": True, "per_edge": True, "method": "boundary", "pick": pick, "limit": 3}
-    python = carried_out(RunCommand("grid:8x8", time.time(), **options))[-1]
+    python = carried_out(RunCommand("grid:8x8", time.monotonic(), **options))[-1]
     monkeypatch.setattr("kernels_ti.boundary.count._FEWEST_STATES", 1)
     monkeypatch.setattr("chordless.engine.boundary._SLICE_SECONDS", 0.0)
-    *reports, last = carried_out(RunCommand("grid:8x8", time.time(), arch="cpu", **options))
+    *reports, last = carried_out(RunCommand("grid:8x8", time.monotonic(), arch="cpu", **options))
     assert last.participation == python.participation
     shares = [report.share for report in reports if isinstance(report, Progress)]
     assert shares == sorted(shares)
@@ -161,8 +161,10 @@ def test_the_shares_do_not_depend_on_the_arch_and_are_reported_honestly(tmp_path
 
 
 def test_a_count_along_a_boundary_keeps_its_result_and_is_reported_again(tmp_path):
-    counted = carried_out(RunCommand("grid:5x5", time.time(), checkpoint=str(tmp_path / "run"), method="boundary"))[-1]
-    asked = RunCommand("grid:5x5", time.time(), checkpoint=str(tmp_path / "run"), method="boundary", resume=True)
+    counted = carried_out(
+        RunCommand("grid:5x5", time.monotonic(), checkpoint=str(tmp_path / "run"), method="boundary")
+    )[-1]
+    asked = RunCommand("grid:5x5", time.monotonic(), checkpoint=str(tmp_path / "run"), method="boundary", resume=True)
     told = carried_out(asked)[-1]
     assert told.cycles_by_length == counted.cycles_by_length
     assert (told.reason, told.cycles) == ("complete", counted.cycles)
@@ -178,7 +180,7 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, options):
     (summary,) = [each for each in list_runs(tmp_path) if each.path == path]
     assert (summary.has_checkpoint, summary.can_resume) == (True, True)
     # A time limit that is up at once ends the session after its first steps.
-    asked = replace(RunDirectory(path).command(), program_start=time.time())
+    asked = replace(RunDirectory(path).command(), program_start=time.monotonic())
     again = carried_out(replace(asked, timeout=1e-9))[-1]
     assert (again.reason, again.listed) == ("timeout", 0)
     last = carried_out(asked)[-1]
@@ -236,7 +238,7 @@ def test_an_engine_that_seeks_an_order_reports_it(tmp_path, monkeypatch, options
     # The lines of the grid are mixed, so that the beam search finds a better order than that of the names.
     edges.write_text("".join(f"{7 * u % 80} {7 * v % 80}\n" for u, v in load_graph("grid:8x10").graph.edges().tolist()))
     events = carried_out(
-        RunCommand(str(edges), time.time(), limit=3 if options.get("pick") == "sample" else None, **options)
+        RunCommand(str(edges), time.monotonic(), limit=3 if options.get("pick") == "sample" else None, **options)
     )
     reports = [event for event in events if isinstance(event, Progress)]
     seeking = [report for report in reports if report.seeking_order]

@@ -22,7 +22,7 @@ def _stopped(monkeypatch, folder, slips, graph, **more):
     """Stop a run once it compiles. Return its last events and the seconds until the end."""
     boot = process._BOOT.replace("from chordless.worker", slips.format(for_ever=_FOR_EVER) + "from chordless.worker")
     monkeypatch.setattr(process, "_BOOT", boot)
-    command = RunCommand(graph, time.time(), arch="cpu", checkpoint=str(folder), **more)
+    command = RunCommand(graph, time.monotonic(), arch="cpu", checkpoint=str(folder), **more)
     with EngineProcess(command) as engine:
         while not (isinstance(event := engine.poll(PATIENCE), Progress) and event.compiling):
             assert event is not None
@@ -52,7 +52,7 @@ def test_a_stop_while_kernels_compile_is_obeyed_soon_and_loses_nothing(monkeypat
 
 
 def test_cycles_on_their_way_to_a_pipe_are_waited_for(tmp_path):
-    listing = RunCommand("petersen", time.time(), output="cycles.txt", output_format="text")
+    listing = RunCommand("petersen", time.monotonic(), output="cycles.txt", output_format="text")
     assert not loses_nothing(listing)
-    assert loses_nothing(RunCommand("petersen", time.time()))
-    assert loses_nothing(RunCommand("petersen", time.time(), output=str(tmp_path), checkpoint=str(tmp_path)))
+    assert loses_nothing(RunCommand("petersen", time.monotonic()))
+    assert loses_nothing(RunCommand("petersen", time.monotonic(), output=str(tmp_path), checkpoint=str(tmp_path)))

@@ -87,7 +87,7 @@ class _Version(argparse.Action):
 
 def main(argv: list[str] | None = None) -> int:
     """Run the program with a command line, by default that of this process; return the exit code."""
-    program_start = time.time()
+    program_start = time.monotonic()
     _mend_standard_streams()
     try:
         with in_words_of_command_line():

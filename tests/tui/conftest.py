@@ -75,7 +75,7 @@ def finished(tmp_path_factory):
     """The directory of a run that is complete."""
     run = tmp_path_factory.mktemp("runs") / "finished"
     command = RunCommand(
-        "grid:5x5", time.time(), arch="cpu", checkpoint=str(run), output=str(run), output_format="parts"
+        "grid:5x5", time.monotonic(), arch="cpu", checkpoint=str(run), output=str(run), output_format="parts"
     )
     with EngineProcess(command) as engine:
         assert isinstance(list(engine.events())[-1], Finished)

@@ -16,7 +16,7 @@ _BOOT = process._BOOT
 
 def command(run, *, graph=GRAPH, **more):
     """Return the command of such a run in a directory."""
-    return RunCommand(graph, time.time(), **{"arch": "cpu", "threads": 1, "checkpoint": str(run), **more})
+    return RunCommand(graph, time.monotonic(), **{"arch": "cpu", "threads": 1, "checkpoint": str(run), **more})
 
 
 async def begin(pilot, run, *, halt=False, **more):

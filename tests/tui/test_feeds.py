@@ -207,7 +207,7 @@ def test_closing_ends_the_engine_and_stopping_before_the_search_does(tmp_path):
         own.wait_for(lambda: not own.session.is_at_work)
     assert own.session.state.error == "stopped before the search began"
     assert is_gone(own.feed.pid)
-    with Watched(EngineFeed(RunCommand("grid:7x10", time.time(), arch="reference"))) as own:
+    with Watched(EngineFeed(RunCommand("grid:7x10", time.monotonic(), arch="reference"))) as own:
         own.wait_for_event(Started)
     assert is_gone(own.feed.pid)
 
@@ -288,7 +288,7 @@ def test_whatever_goes_wrong_in_a_feed_is_told(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("slow")
 def test_the_end_is_told_before_the_engine_is_said_to_be_gone():
     """Who waits for the end of the engine looks then whether the run can go on."""
-    feed = EngineFeed(RunCommand("petersen", time.time(), arch="reference"))
+    feed = EngineFeed(RunCommand("petersen", time.monotonic(), arch="reference"))
     at_work = {}
     feed.begin(lambda batch: at_work.update({type(event): feed.at_work for _, event in batch}))
     feed.join(PATIENCE)

@@ -105,7 +105,7 @@ def test_the_run_of_a_web_ends_with_the_verdict(tmp_path):
 
     async def steps(pilot):
         app = pilot.app
-        command = RunCommand(web, time.time(), arch="cpu", overlap=True, checkpoint=str(tmp_path / "run"))
+        command = RunCommand(web, time.monotonic(), arch="cpu", overlap=True, checkpoint=str(tmp_path / "run"))
         app.post_message(StartRun(command))
         await until(pilot, lambda: app.run_state is not None and app.run_state.reason == "complete")
         await until(pilot, lambda: "In most holes" in str(app.screen.query_one("#run-web", Static).content))

@@ -47,7 +47,7 @@ def listed(tmp_path_factory):
     run = tmp_path_factory.mktemp("runs") / "listed"
     command = RunCommand(
         "grid:5x5",
-        time.time(),
+        time.monotonic(),
         arch="cpu",
         min_length=2,
         between=("0,0", "4,4"),

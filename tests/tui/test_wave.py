@@ -114,12 +114,12 @@ def test_beside_a_run_of_another_process_none_is_begun_without_a_question(tmp_pa
 
 def test_a_listing_begun_anew_lists_into_its_own_folder():
     old = {"checkpoint": "/old", "output": "/old", "output_format": "parts"}
-    listing = RunCommand("petersen", time.time(), cluster="a:1", **old)
+    listing = RunCommand("petersen", time.monotonic(), cluster="a:1", **old)
     wave = wave_of(listing, Path("/new"))
     assert (wave.output, wave.checkpoint, wave.cluster, wave.resume) == ("/new", "/new", None, False)
 
 
 def test_a_shortest_cycle_begun_anew_is_a_plain_search():
-    best = RunCommand("petersen", time.time(), pick="longest", shortest=True, weight="length")
+    best = RunCommand("petersen", time.monotonic(), pick="longest", shortest=True, weight="length")
     wave = wave_of(best, Path("/new"))
     assert (wave.pick, wave.shortest, wave.weight) == ("all", False, None)

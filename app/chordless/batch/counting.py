@@ -47,7 +47,7 @@ def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand, threads:
     needs_search = output is not None or job.limit is not None or job.arch in ("vulkan", "reference")
     return RunCommand(
         graph=loaded.title,
-        program_start=time.time(),
+        program_start=time.monotonic(),
         arch=job.arch,
         threads=threads,
         min_length=job.min_length,

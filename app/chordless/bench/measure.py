@@ -204,7 +204,7 @@ def count_once(
 
     `library` is the package that compiles the kernels; None for the usual one.
     """
-    command = RunCommand(graph, time.time(), arch=arch, threads=threads, timeout=timeout, method=method)
+    command = RunCommand(graph, time.monotonic(), arch=arch, threads=threads, timeout=timeout, method=method)
     with EngineProcess(command, environment={} if library is None else {CHOICE: library}) as engine:
         finished = first_event(engine, Finished)
     if not finished.complete:

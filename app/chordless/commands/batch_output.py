@@ -153,7 +153,7 @@ def print_note(options: argparse.Namespace, end: BatchFinished, failure: str | N
     parts += [f"{end.kept:,} done before"] * (end.kept > 0 and options.resume)
     parts += [f"{end.failed:,} failed"] * (end.failed > 0)
     parts += [f"{end.stopped:,} stopped by a limit"] * (end.stopped > 0)
-    parts.append(f"{seconds_text(time.time() - options.program_start)} in all")
+    parts.append(f"{seconds_text(time.monotonic() - options.program_start)} in all")
     line = ", ".join(parts)
     if is_part and options.output != STANDARD_OUTPUT:
         line += f"; {path} has what was asked of them"

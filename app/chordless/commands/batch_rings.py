@@ -36,7 +36,7 @@ def print_rings(jobs: Sequence[BatchJob], options: argparse.Namespace) -> int:
     if not options.quiet:
         where = "" if options.output == STANDARD_OUTPUT else f" in {options.output}"
         failed = f", {len(table.errors):,} failed" if table.errors else ""
-        took = seconds_text(time.time() - options.program_start)
+        took = seconds_text(time.monotonic() - options.program_start)
         found = f"{quantity(table.rings, 'ring')} of {quantity(table.molecules, 'molecule')}"
         for line in (f"{found}{where}{failed}, {took} in all", *table.errors[:1], *table.notes.lines()):
             sys.stderr.write(f"{on_terminal(shortened(line), sys.stderr)}\n")

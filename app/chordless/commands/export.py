@@ -122,7 +122,7 @@ def act(options: argparse.Namespace) -> int:
     of_paths = source.command is not None and source.command.is_of_paths
     note = quantity(len(source.store), "path" if of_paths else "cycle")
     if to_file:
-        note += f" in {options.output}, {seconds_text(time.time() - options.program_start)} in all"
+        note += f" in {options.output}, {seconds_text(time.monotonic() - options.program_start)} in all"
     if not source.complete:
         note = f"not complete: the run in {options.cycles[0]} is not finished; {note}"
     if not options.quiet and (to_file or not source.complete):

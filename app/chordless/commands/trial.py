@@ -34,7 +34,7 @@ class Trial(contextlib.AbstractContextManager["Trial"]):
 
     def __init__(self, options: argparse.Namespace, folder: str, loaded: LoadedGraph | None = None) -> None:
         # The start of the program counts too.
-        self._began = time.monotonic() - max(time.time() - options.program_start, 0.0)
+        self._began = options.program_start
         self._seconds = options.seconds
         self._to_tell = min(_PART_TO_TELL * options.seconds, _LONGEST_TO_TELL)
         self._arch = options.arch

@@ -52,7 +52,7 @@ def go_along_boundary(
     count, if they have been sought. A run that goes on has a directory and a checkpoint.
     """
     earlier = None if checkpoint is None else checkpoint.sessions
-    session = Session(command, Place(), time.time() - command.program_start, earlier)
+    session = Session(command, Place(), time.monotonic() - command.program_start, earlier)
     # The search space is not searched: it collects nothing.
     space = search_space(replace(command, output=None, per_vertex=False, per_edge=False), loaded.graph)
     # Before there is a folder: a bad order, or bad weights, leave none.

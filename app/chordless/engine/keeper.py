@@ -56,7 +56,7 @@ class Session:
             arch=self.device.arch,
             device=self.device.name,
             setup_seconds=before.setup_seconds + self.setup_seconds,
-            total_seconds=before.total_seconds + time.time() - self.command.program_start,
+            total_seconds=before.total_seconds + time.monotonic() - self.command.program_start,
             peak_memory_bytes=max(before.peak_memory_bytes, peak_memory()),
             write_seconds=before.write_seconds + write_seconds,
         )

@@ -344,7 +344,7 @@ def finished_at(started: Started, newest: Progress, command: Command) -> Finishe
     """Return the last event of a stopped run whose last report is the `newest`."""
     assert isinstance(command, RunCommand)
     known = {item.name for item in fields(Finished)}
-    seconds = max(started.setup_seconds + newest.seconds, time.time() - command.program_start)
+    seconds = max(started.setup_seconds + newest.seconds, time.monotonic() - command.program_start)
     along = {"width": newest.width, "states": newest.states or 0}
     return Finished(
         **{name: value for name, value in {**vars(started), **vars(newest)}.items() if name in known},

@@ -209,7 +209,7 @@ def search(
 
                 output = as_paths(output, command, graph)
             earlier = None if checkpoint is None else checkpoint.sessions
-            session = Session(command, place, time.time() - command.program_start, earlier)
+            session = Session(command, place, time.monotonic() - command.program_start, earlier)
             search = Search(
                 command,
                 channel,

@@ -30,7 +30,7 @@ class RunCommand:
 
     name: ClassVar[str] = "run"
     graph: str  # A file, a spec such as ``grid:7x10``, or ``-`` for standard input
-    # Wall-clock time (``time.time()``) at which the user's program began; the setup is measured from there.
+    # When the user's program began, by ``time.monotonic()``, one clock for all processes; setup is measured from there.
     program_start: float
     # `file_format`, `simplify`, `directed`, `multigraph` and `encoding`: how the graph is read; see
     # `chordless.graphs.load.load_graph`.

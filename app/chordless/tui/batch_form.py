@@ -273,7 +273,7 @@ def run_of(line: BatchLine, source: str, jobs: tuple[BatchJob, ...], directory: 
     lists = line.cycles is not None and line.cycles <= _MOST_CYCLES_TO_LIST and line.status == "complete"
     return RunCommand(
         graph=source,
-        program_start=time.time(),
+        program_start=time.monotonic(),
         file_format=None if job.file_format in MOLECULE_FORMATS else job.file_format,
         simplify=job.simplify,
         directed=job.directed,

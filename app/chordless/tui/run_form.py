@@ -237,7 +237,7 @@ def command_of(
         values.update(pick="sample", method="auto", seed=seed, per_vertex=True, per_edge=True)
     return RunCommand(
         graph=graph,
-        program_start=time.time(),
+        program_start=time.monotonic(),
         arch=choices.arch,
         expansion=choices.expansion,
         parity=choices.only_parity,
@@ -254,7 +254,7 @@ def listing_of(command: RunCommand, directory: Path) -> RunCommand:
     return replace(
         command,
         arch="auto" if command.arch == WITHOUT_FOLDER else command.arch,
-        program_start=time.time(),
+        program_start=time.monotonic(),
         output=str(directory),
         output_format="parts",
         checkpoint=str(directory),
@@ -273,7 +273,7 @@ def kept_pick_of(command: RunCommand, directory: Path) -> RunCommand:
     """Turn the command of a pick into one that picks the same cycles and keeps them, in a new run directory."""
     return replace(
         command,
-        program_start=time.time(),
+        program_start=time.monotonic(),
         output=str(directory),
         output_format="parts",
         checkpoint=str(directory),
@@ -286,7 +286,7 @@ def wave_of(command: RunCommand, directory: Path) -> RunCommand:
     lists = command.output_format == "parts"
     return replace(
         command,
-        program_start=time.time(),
+        program_start=time.monotonic(),
         expansion="paper",
         output=str(directory) if lists else None,
         checkpoint=str(directory),
@@ -304,7 +304,7 @@ def boundary_of(command: RunCommand, directory: Path) -> RunCommand:
     """Turn the command of a count by a search into one along a boundary, in a new run directory."""
     return replace(
         command,
-        program_start=time.time(),
+        program_start=time.monotonic(),
         expansion=EXPANSIONS[0],
         checkpoint=str(directory),
         resume=False,

@@ -84,7 +84,7 @@ class Page(Screen[None]):
         except ChordlessError as error:
             self.notify(str(error), severity="error")
         else:
-            self.post_message(StartRun(replace(command, program_start=time.time())))
+            self.post_message(StartRun(replace(command, program_start=time.monotonic())))
 
     @property
     def dashboard(self) -> ChordlessApp:

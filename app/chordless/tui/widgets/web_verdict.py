@@ -71,7 +71,7 @@ def report_of_web(web: str, types: str | None, given_up: Callable[[], bool]) -> 
     if is_chordal(known.overlap):
         return report_without_holes(web, known)
     command = RunCommand(
-        web, time.time(), overlap=True, types=types, arch="cpu", min_length=SHORTEST_HOLE, per_vertex=True
+        web, time.monotonic(), overlap=True, types=types, arch="cpu", min_length=SHORTEST_HOLE, per_vertex=True
     )
     with EngineProcess(command, polite=True) as engine:
         while not given_up():
