@@ -121,7 +121,7 @@ def test_positions_are_by_index(tmp_path):
         ("Vertices: 4\n1 2\n", "a.txt:1: 'Vertices:' ends in a colon"),
         ("0 2\n1 {}\n2 {}\n1 0\n2 0\n", "a.txt:1: this is a multiline adjacency list of networkx"),
         ("9 0\n0 1\n1 {}\n1 0\n", "a.txt:1: this is a multiline adjacency list of networkx"),
-        ("id,u,v\n10,1,2\n11,2,3\n", "a.txt:1: the ends of the edges are in columns 2 and 3 of 'id,u,v'; an edge"),
+        ("id u v\n10 1 2\n11 2 3\n", "a.txt:1: the ends of the edges are in columns 2 and 3 of 'id u v'; an edge"),
         ("id Prey Predator\n1 8 9\n2 9 7\n", "a.txt:1: the ends of the edges are in columns 2 and 3"),
         ("(0, 1)\n(1, 2)\n", "a.txt:1: an edge list has no brackets"),
         ("[0, 1]\n[1, 2]\n", "a.txt:1: an edge list has no brackets"),

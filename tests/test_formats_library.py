@@ -400,6 +400,25 @@ def test_a_column_may_number_the_edges(tmp_path, heading):
     assert named_edges(load(tmp_path / "a.csv", body).graph) == pairs("10 20", "20 30", "10 30")
 
 
+@pytest.mark.parametrize("heading", ["osmid,u,v,length", "id,length,u,v", ",v,u,length", "edge,u,v"])
+def test_columns_called_u_and_v_are_ends_unless_they_hold_the_entries_of_a_matrix(tmp_path, heading):
+    names = heading.split(",")
+    ends = (("0", "20"), ("20", "30"), ("30", "0"))
+    rows = [
+        ",".join({"u": u, "v": v, "length": "5.5"}.get(name, str(at)) for name in names)
+        for at, (u, v) in enumerate(ends, 7)
+    ]
+    table = load(tmp_path / "a.csv", "\n".join([heading, *rows]))
+    assert named_edges(table.graph) == pairs("0 20", "20 30", "0 30")
+    assert table.notes == ()
+
+    for rows in ("a,1,0,1\nb,0,1,1\n", "a,0.5,0,0\nb,0.25,1,0\n", "a,,1,7\nb,2,1,\n"):
+        web = load(tmp_path / "a.csv", f"prey,u,v,w\n{rows}").graph
+        assert (web.directed, web.names) == (True, ("a", "b", "u", "v", "w"))
+    adjacency = load(tmp_path / "a.csv", "name,u,v,w\nu,0,3,4\nv,3,0,5\nw,4,5,0\n").graph
+    assert (adjacency.directed, adjacency.names) == (False, ("u", "v", "w"))
+
+
 def test_a_matrix_of_r_without_names_is_square(tmp_path):
     graph = load(tmp_path / "a.csv", b'"","V1","V2","V3"\n"1",0,1,1\n"2",1,0,1\n"3",1,1,0\n').graph
     assert (graph.names, graph.m, graph.directed) == (("1", "2", "3"), 3, False)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from chordless.graphs.readers.source import Source
+from chordless.graphs.readers.source import Source, number_of
 from kernels_ti.errors import quantity
 
 _ENDS = (("u", "v"), ("init_node", "term_node"), ("source", "target"), ("from", "to"), ("tail", "head"))
@@ -21,6 +21,11 @@ _SEPARATORS = ",;\t"
 _FARTHEST_EAST, _FARTHEST_NORTH = 180, 90  # degrees
 _NUMBERS = ("", "x", "fid", "index", "unnamed:_0")
 """Headings of a column that numbers the rows, as R, QGIS and pandas write them."""
+
+_ENTRIES = frozenset({"0", "1", "TRUE", "True", "FALSE", "False", "NA", "NaN", "nan"})
+"""What a matrix has for an edge, for none, and for a value that is missing."""
+
+_FIRST_LINES = 100
 
 _DIRECTIONS = {"type": ("directed", "undirected"), "directed": ("true", "false")}
 """Columns that say for each edge whether it has a direction, as Gephi writes them, and how they say yes and no."""
@@ -39,23 +44,37 @@ def looks_like_table(start: str) -> bool:
 
     It has four columns or more. Three are enough where the ends are not the first two, which would be an edge list with
     weights. The columns of a matrix may be called ``u`` and ``v``, too: these are the first two, or come after a column
-    that numbers the rows.
+    that numbers the rows, or hold other words than a matrix.
     """
     if start.lstrip().startswith(_START_OF_METADATA):
         return True
-    lines = start.split("\n", 2)
+    lines = start.split("\n")
     try:
-        names, *below = csv.reader(lines[:2], delimiter=_delimiter(lines[0]))
+        names, *rows = csv.reader(lines[: min(_FIRST_LINES, max(len(lines) - 1, 2))], delimiter=_delimiter(lines[0]))
     except (csv.Error, ValueError):
         return False
     names = _names(names)
-    is_numbered = names[:1] and names[0] in _NUMBERS and bool(below) and below[0][:1] in (["0"], ["1"])
+    is_numbered = names[:1] and names[0] in _NUMBERS and bool(rows) and rows[0][:1] in (["0"], ["1"])
     for ends in _ENDS:
         are_first = tuple(names[:2]) == ends
-        enough = len(names) >= (4 if are_first else 3)
-        if enough and set(ends) <= set(names) and (are_first or ends != _ENDS[0] or is_numbered):
+        if len(names) < (4 if are_first else 3) or not set(ends) <= set(names):
+            continue
+        if are_first or ends != _ENDS[0] or is_numbered or _are_ends(names, rows):
             return True
     return False
+
+
+def _are_ends(names: list[str], rows: list[list[str]]) -> bool:
+    """Return whether the columns ``u`` and ``v`` hold ends of edges, not entries of a matrix.
+
+    Ends are words or whole numbers, other ones than 0 and 1, and the rows are not called as the columns.
+    """
+    rows = [row for row in rows if any(row)]
+    if not rows or any(len(row) != len(names) or row[0].strip().lower() in names for row in rows):
+        return False
+    cells = {row[names.index(end)].strip() for row in rows for end in _ENDS[0]}
+    numbers = [number_of(cell) for cell in cells]
+    return "" not in cells and not cells <= _ENTRIES and all(map(float.is_integer, filter(None, numbers)))
 
 
 def json_graph(source: Source) -> Any:
