@@ -1,4 +1,4 @@
-"""DIMACS and Pajek files: what they hold, and one clear line for each way to be wrong."""
+"""DIMACS, Pajek and METIS files: what they hold, and one clear line for each way to be wrong."""
 
 import pytest
 from graph_files import load, named_edges, pairs, refusal
@@ -99,3 +99,40 @@ def test_numbers_of_a_pajek_file_are_plain_ones(tmp_path, word):
     text = f'*Vertices 2\n1 "a" {word} 0.5\n2 "b" 1 1e-1\n*Edges\n1 2\n'
     assert load(tmp_path / "a.net", text).positions == {1: (1.0, 0.1)}
     assert f"{word!r} is not a number" in refusal(tmp_path / "a.net", f"*Vertices 2\n*Matrix\n0 {word}\n1 0\n")
+
+
+METIS = "% two triangles and a vertex alone\n\n5 5\n2 3 4\n1 3\n1 2 4\n3 1\n\n"
+
+
+def test_metis_is_told_by_its_lines(tmp_path):
+    told = load(tmp_path / "a.graph", METIS)
+    assert (told.graph.n, named_edges(told.graph)) == (5, pairs("1 2", "1 3", "1 4", "2 3", "3 4"))
+    assert [note.partition(": ")[2] for note in told.notes] == [
+        "read as METIS: each line has the neighbours of a vertex"
+    ]
+    assert load(tmp_path / "a.metis", METIS).notes == ()
+    triangle = load(tmp_path / "a.txt", "4 3\n2 3\n1 3\n1 2\n\n").graph
+    assert (triangle.n, named_edges(triangle)) == (4, pairs("1 2", "1 3", "2 3"))
+
+    for text, edges in (("2 1\n1 3\n2 3\n", 3), ("1 0\n\n", 1), ("3 4\n1 2\n1 3\n1 4\n2 3\n", 5)):
+        assert load(tmp_path / "a.txt", text).graph.m == edges
+        assert load(tmp_path / "a.txt", text).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("5 5 1\n2 3 4\n", "1: METIS begins with `n m`, the numbers of vertices and edges; weights are not read"),
+        ("% nothing\n", "a.metis: METIS begins with"),
+        ("3 2\n2\n1 4\n3\n", "3: line 2 of 3 has numbers of neighbours, from 1 to 3: '4'"),
+        ("3 2\n2\n1 \u0663\n3\n", "3: line 2 of 3 has numbers of neighbours, from 1 to 3: "),
+        ("3 2\n2\n1 3\n2\n1\n", "5: line 4 of 3 has numbers of neighbours"),
+        ("3 1\n2\n1 3\n2\n", "3: the heading declares m=1, and here begins the next edge"),
+        ("3 3\n2\n1 3\n2\n", "1: the heading declares n=3 and m=3, but the file has 3 and 2"),
+        ("3 2\n2\n1 3\n1\n", "3: 3 is a neighbour of 2, but 2 none of 3"),
+        ("3 2\n2 2\n1 1\n\n", "2: edge 1 - 2 is already in line 2"),
+        ("2 1\n1 1\n\n", "2: edge from 1 to itself"),
+    ],
+)
+def test_a_wrong_metis_file_is_one_clear_line(tmp_path, text, part):
+    assert part in refusal(tmp_path / "a.metis", text)

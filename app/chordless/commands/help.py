@@ -65,6 +65,7 @@ _FORMATS = {
     "matrix": "a table of numbers with names in the first row and column (Excel's CSV)",
     "json": "node-link JSON of networkx and D3; GeoJSON, its lines for edges",
     "table": "a row for each edge, with a heading of 4 columns or more; TNTP",
+    "metis": "METIS: a line `n m`, then a line of neighbours for each vertex, from 1",
     "sdf": "one molecule, or FILE:12 for the twelfth, FILE:NAME; chordless batch reads all",
     "smiles": "one molecule, or FILE:12 for that of line 12; also a table with a column `smiles`",
 }

@@ -32,11 +32,24 @@ if TYPE_CHECKING:
     from chordless.protocol.orders import BatchJob, RunCommand
     from kernels_ti.boundary.values.weights import Weights
 
-FORMATS = ("edgelist", "dimacs", "pajek", "graphml", "gml", "graph6", "mtx", "adjlist", "matrix", "json", "table")
+FORMATS = (
+    "edgelist",
+    "dimacs",
+    "pajek",
+    "graphml",
+    "gml",
+    "graph6",
+    "mtx",
+    "adjlist",
+    "matrix",
+    "json",
+    "table",
+    "metis",
+)
 MOLECULE_FORMATS = ("sdf", "smiles")
 """The formats that `chordless.graphs.molecules` reads."""
 
-_SAYING_DIRECTION = (*MOLECULE_FORMATS, "graph6", "graphml", "gml", "json")
+_SAYING_DIRECTION = (*MOLECULE_FORMATS, "graph6", "graphml", "gml", "json", "metis")
 _START_BYTES = 1 << 16
 
 # Extensions that belong to one format. For .txt, .dat and all others the content decides.
@@ -53,6 +66,7 @@ _EXTENSIONS = {
         ("adjlist", ".adjlist"),
         ("json", ".json .geojson"),
         ("table", ".tntp"),
+        ("metis", ".metis"),
     )
     for extension in extensions.split()
 }
@@ -85,6 +99,7 @@ _OWN_READERS = {
     "dimacs": "dimacs",
     "mtx": "matrix_market",
     "matrix": "matrix",
+    "metis": "metis",
 }
 """Formats that networkx does not read, each with the module of `chordless.graphs.readers` that has its ``read_``."""
 
@@ -244,7 +259,15 @@ def _no_such_graph(source: str) -> GraphError:
 
 def format_of_file(path: str, source: Source, file_format: str | None = None) -> str:
     """Return the format of a file: the one that the user says, or else by its name, or else by its content."""
-    return file_format or format_of_name(path) or format_of_content(_as_utf8(source), source.name)
+    from chordless.graphs.readers.metis import is_metis
+
+    if known := file_format or format_of_name(path):
+        return known
+    kind = format_of_content(_as_utf8(source), source.name)
+    if kind == "edgelist" and is_metis(source):
+        source.note("read as METIS: each line has the neighbours of a vertex")
+        return "metis"
+    return kind
 
 
 def format_of_name(path: str) -> str | None:

@@ -39,7 +39,7 @@ def load_graph(
         Keep self-loops and repeated edges instead of refusing them. A directed graph may have self-loops anyway.
     file_format : str, optional
         ``edgelist``, ``dimacs``, ``pajek``, ``graphml``, ``gml``, ``graph6``, ``mtx``, ``adjlist``, ``matrix``,
-        ``json``, ``table``, ``sdf`` or ``smiles``; by default the name or the content of the file decides.
+        ``json``, ``table``, ``metis``, ``sdf`` or ``smiles``; by default the name or the content of the file decides.
     encoding : str, optional
         The encoding of the file, such as ``latin-1``; by default UTF-8.
     memory : int, optional

@@ -22,7 +22,15 @@ from chordless.graphs.readers.columns import (
     note_zeros,
 )
 from chordless.graphs.readers.large_list import Check, Comment, ListedEdges, blanked_comments, read_large_list
-from chordless.graphs.readers.source import Parsed, Source, build_graph, check_edges, label_names, number_of
+from chordless.graphs.readers.source import (
+    Parsed,
+    Source,
+    build_graph,
+    check_edges,
+    format_options,
+    label_names,
+    number_of,
+)
 from kernels_ti.adjacency import pieces
 from kernels_ti.errors import quantity
 from kernels_ti.graph import IntArray
@@ -185,7 +193,7 @@ def _note_numbers_above(source: Source, pairs: IntArray, line_of: Callable[[int]
     n = int(pairs[0, 0])
     source.note(
         f"taken for an edge, not for the numbers of vertices and edges: {n} {edges} (if they are that, leave the line "
-        f"out or write `# n={n} m={edges}`; METIS is not read)",
+        f"out or write `# n={n} m={edges}`; of METIS, {format_options('metis')} tells what is wrong)",
         line_of(0),
     )
 
