@@ -34,18 +34,19 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
     """Count the longest cycles by branch and bound, and then search again for one of them.
 
     A path is dropped where it cannot become as long as the longest cycle so far, see `Options.pruned`. The second
-    search meets the cycles in much the same order, so the first one has half of the time. If the first one was stopped,
-    the second one may not meet a cycle of the greatest length in time, so it takes longer and longer ones. Both
-    searches are made up to symmetry where that pays and the arch can do it: of the cycles that automorphisms map to
-    each other any will do.
+    search meets the cycles in much the same order, so the first one has half of the time that is left. If the first one
+    was stopped, the second one may not meet a cycle of the greatest length in time, so it takes longer and longer ones.
+    Both searches are made up to symmetry where that pays and the arch can do it: of the cycles that automorphisms map
+    to each other any will do.
     """
     if arch != "reference":
         space = SearchSpace(space.graph, replace(space.options, pruned=True))
         space = worthwhile(space) or space
+    latest = (watch.seconds + watch.timeout) / 2
     with begun(space, arch, threads, watch) as counted:
         for so_far in watched_slices(counted, watch):
             counted.least_length = max(so_far.cycles_by_length, default=counted.least_length)
-            if watch.seconds >= watch.timeout / 2:
+            if watch.seconds >= latest:
                 break
         by_length = counted.snapshot().cycles_by_length
         cycle: list[int] = []

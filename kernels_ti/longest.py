@@ -20,7 +20,7 @@ from kernels_ti.cheapest import cheapest_cycle
 from kernels_ti.choices import Method, Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.device.own_process import apart_if_needed
-from kernels_ti.errors import OptionError, TimeIsUpError, parameter, require_flags, time_is_up, worded
+from kernels_ti.errors import OptionError, SizeError, TimeIsUpError, parameter, require_flags, time_is_up, worded
 from kernels_ti.method import may_search, seconds_of_faster_search
 from kernels_ti.options import is_whole, require_arch
 from kernels_ti.reference.at_once import long_cycle
@@ -90,7 +90,8 @@ def longest_cycle(
         ``search`` finds the shortest or lightest cycle by shortest paths, where no weight is negative, and the longest
         one by branch and bound. ``boundary`` goes along a boundary. ``auto`` does so for the heaviest cycle, for
         the longest one unless a search is expected to be faster, and where an order is given or the search by shortest
-        paths takes more than 10 s. Several cycles with weights are found by searches only.
+        paths takes more than 10 s; if it does not fit into the memory and there is a `timeout`, a search goes on.
+        Several cycles with weights are found by searches only.
     order : iterable of vertex names, optional
         All vertices, in the order to take; by default one with a small boundary is sought.
     timeout : float, optional
@@ -206,10 +207,16 @@ def best_in(
             if k > 1:
                 return best_of_all(space, k, weights, least=shortest, **how)
             return longest_by_search(space, **how)
-        if k > 1:
-            # Each range of lengths has orders of its own.
-            return few_along_boundary(space, k, shortest=shortest, **{**along, "keeping": None})
-        return longest_in(space, weights, shortest=shortest, **along)
+        try:
+            if k > 1:
+                # Each range of lengths has orders of its own.
+                return few_along_boundary(space, k, shortest=shortest, **{**along, "keeping": None})
+            return longest_in(space, weights, shortest=shortest, **along)
+        except SizeError:
+            # A search needs little memory, and has a best cycle when the time is up.
+            if not for_search or math.isinf(watch.timeout) or (weights is not None and not by_paths):
+                raise
+        return best_in(space, weights, k=k, shortest=shortest, method="search", **how)
     except TimeIsUpError as error:
         best = _better(so_far, error.best, least=shortest)
         if weights is None and not shortest and (best is None or best.method == "boundary"):

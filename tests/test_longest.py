@@ -422,6 +422,24 @@ def test_a_graph_with_wide_boundaries_is_searched_for_its_longest_cycle(monkeypa
     check_chordless(graph, [graph.names.index(name) for name in found.cycle])
 
 
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"shortest": True}, {"shortest": True, "weight": True}])
+def test_with_a_timeout_a_search_goes_on_where_the_boundary_method_does_not_fit(monkeypatch, options):
+    def does_not_fit(*_, **__):
+        raise SizeError("no room")
+
+    for way in ("longest_in", "few_along_boundary"):
+        monkeypatch.setattr(kernels_ti.longest, way, does_not_fit)
+    monkeypatch.setattr(kernels_ti.longest, "_SECONDS_OF_SEARCH", 0.0)
+    graph = generate("gnp:26,0.3,2")
+    options = options | ({"weight": dict.fromkeys(graph.names, 1)} if "weight" in options else {})
+    expected = longest_cycle(graph, method="search", **options)
+    found = longest_cycle(graph, timeout=300, **options)
+    assert (found.length, found.ways, found.complete, found.method) == (expected.length, expected.ways, True, "search")
+    for refused in ({}, {"timeout": 300, "method": "boundary"}):
+        with pytest.raises(SizeError, match="no room"):
+            longest_cycle(graph, **options, **refused)
+
+
 @pytest.mark.parametrize("options", [{"weight": dict.fromkeys(range(5), 1)}, {"order": range(5)}])
 def test_the_method_search_refuses_what_it_cannot_find(options):
     with pytest.raises(OptionError):
