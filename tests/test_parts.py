@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from chordless.cycles.read import CycleStore, part_path, read_rows, row_words
-from chordless.cycles.write import LARGEST_GRAPH, RowOutput
+from chordless.cycles.write import LARGEST_GRAPH, RowOutput, npy_header
 from chordless.engine import search_run
 from chordless.protocol.orders import RunCommand
 from patience import PATIENCE
@@ -244,6 +244,36 @@ def test_a_file_of_something_else_is_not_gone_on_with(tmp_path):
     path.unlink()
     with pytest.raises(EngineError, match=r"cannot go on with .*No such file"):
         to_file(tmp_path, position=position)
+
+
+@pytest.mark.parametrize("to_output", [to_file, to_parts])
+@pytest.mark.parametrize("place", [3, 17])
+def test_rows_that_were_changed_are_not_gone_on_with(tmp_path, to_output, place):
+    output = to_output(tmp_path)
+    output.write(ROWS[:10], never)
+    output.write(ROWS[10:20], never)
+    position = output.position()
+    output.write(ROWS[20:], never)
+    output.close()
+    is_file = to_output is to_file
+    part = 0 if is_file else place // 7
+    path = tmp_path / "cycles.npy" if is_file else part_path(tmp_path / "run" / "cycles", part)
+    whole = path.read_bytes()
+    at = len(npy_header(0, WORDS)) + (place if is_file else place % 7) * ROW_BYTES
+    for wrong in (whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :], whole[: at + 1]):
+        path.write_bytes(wrong)
+        with pytest.raises(
+            CheckpointError, match=r"what the run has written there was changed|is not the file|shorter"
+        ):
+            to_output(tmp_path, position=position)
+        assert path.read_bytes() == wrong
+    path.write_bytes(whole)
+    output = to_output(tmp_path, position=position)
+    output.write(ROWS[20:40], never)
+    position = output.position()
+    output.close()
+    to_output(tmp_path, position=position).close()
+    assert CycleStore(read_rows(path if is_file else tmp_path / "run"))[0:100].tolist() == ROWS[:40].tolist()
 
 
 def test_the_cycles_of_another_run_are_left_alone(tmp_path):

@@ -9,6 +9,7 @@ import random
 import select
 import sys
 import threading
+import zlib
 
 import numpy as np
 import pytest
@@ -282,8 +283,35 @@ def test_position_after_an_error_is_of_whole_lines(tmp_path, monkeypatch):
         patch.setattr(os, "write", write_nine_bytes)
         with pytest.raises(EngineError):
             output.write(Cycles.of_lists(CYCLES), never)
-    assert output.position().items() >= {"bytes": 6, "listed": 1}.items()
+    position = output.position()
+    assert position.items() >= {"bytes": 6, "listed": 1, "checksum": zlib.crc32(b"0 1 2\n")}.items()
     output.close()
+
+
+def test_lines_that_were_changed_are_not_gone_on_with(tmp_path):
+    path = tmp_path / "cycles.txt"
+    encoder = CycleEncoder(range(10), "text")
+    output = LineOutput.to_file(str(path), encoder)
+    for _ in range(20):
+        output.write(Cycles.of_lists(CYCLES * 400), never)
+    position = output.position()
+    output.close()
+    whole = path.read_bytes()
+    assert len(whole) > 1 << 17  # The beginning tells nothing of the middle.
+    at = len(whole) // 2
+    wrong = whole[:at] + whole[at:].replace(b"3 4 5 6", b"3 4 5 7", 1)
+    path.write_bytes(wrong)
+    with pytest.raises(CheckpointError, match="what the run has written there was changed, so it is left as it is"):
+        LineOutput.to_file(str(path), encoder, position=position)
+    assert path.read_bytes() == wrong
+
+    path.write_bytes(whole + b"0 1")
+    output = LineOutput.to_file(str(path), encoder, position=position)
+    output.write(Cycles.of_lists(CYCLES), never)
+    later = output.position()
+    output.close()
+    LineOutput.to_file(str(path), encoder, position=later).close()
+    assert path.read_bytes().startswith(whole)
 
 
 def test_notes_written_over_a_listing_that_has_no_cycle_yet_stay(tmp_path):

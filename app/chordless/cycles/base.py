@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from kernels_ti.errors import CheckpointError
 
 _HASHED_BYTES = 1 << 16
 _DIGEST_BYTES = 16
+_READ_AT_ONCE = 1 << 20
 
 
 class CycleOutput:
@@ -88,6 +90,14 @@ def identity_of(descriptor: int, start: int, end: int) -> dict[str, int]:
     return {"beginning": int.from_bytes(digest, "big")}
 
 
+def checksum_of(descriptor: int, start: int, end: int, before: int = 0) -> int:
+    """Return the CRC-32 of the bytes from `start` to `end` of a file, behind others that have the one `before`."""
+    while start < end and (data := os.pread(descriptor, min(end - start, _READ_AT_ONCE), start)):
+        before = zlib.crc32(data, before)
+        start += len(data)
+    return before
+
+
 def require_own(
     descriptor: int,
     path: str | Path,
@@ -98,8 +108,8 @@ def require_own(
 ) -> None:
     """Raise CheckpointError for a file that the run has not written, before anything in it is cut off or overwritten.
 
-    The beginning that the checkpoint vouches for must be there. That is enough for a file that was copied or restored
-    from a backup, which is another file with the same content. Where the checkpoint vouches for nothing yet, and for
+    The bytes that the checkpoint vouches for must be there, by their ``checksum``. So the file may be a copy or come
+    from a backup. Where the checkpoint vouches for nothing yet, and for
     checkpoints of version 0.4.0, which have no hash, the file must be empty or begin like a listing of this graph:
     somebody may have written something else into the same file.
     """
@@ -111,11 +121,21 @@ def require_own(
         is_own = (end == start and not has_more) or begins_like_a_listing()
     if not is_own:
         raise not_own(path)
+    if "checksum" in position and checksum_of(descriptor, start, end) != position["checksum"]:
+        raise changed(path)
 
 
 def not_own(path: str | Path) -> CheckpointError:
     """Return the error for a file in the place of a run's output that the run has not written."""
     return CheckpointError(
         f"cannot go on with {path}: it is not the file that the run wrote, so it is left as it is; put the run's "
+        "file back in its place, or begin the run again"
+    )
+
+
+def changed(path: str | Path) -> CheckpointError:
+    """Return the error for an output of a run in which cycles that were listed are others now."""
+    return CheckpointError(
+        f"cannot go on with {path}: what the run has written there was changed, so it is left as it is; put the run's "
         "file back in its place, or begin the run again"
     )

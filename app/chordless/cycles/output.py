@@ -11,16 +11,17 @@ import stat
 import struct
 import sys
 import time
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chordless.cycles.base import CycleOutput, identity_of, not_own, require_own
+from chordless.cycles.base import CycleOutput, checksum_of, identity_of, not_own, require_own
 from chordless.cycles.lines import CycleEncoder, LineFormat
-from chordless.cycles.read import CYCLES_FOLDER
-from chordless.cycles.write import RowOutput, begins_like_rows
+from chordless.cycles.read import CYCLES_FOLDER, read_rows
+from chordless.cycles.write import RowOutput, begins_like_rows, require_unchanged
 from chordless.files import open_alone, writing
 from chordless.values import SHORTEST_CYCLE
 from chordless.words.shown import visible
@@ -92,8 +93,14 @@ def check_listing(command: RunCommand, graph: Graph, position: Mapping[str, int]
     if command.output_format == "text" or command.output_format == "jsonl":
         encoder = CycleEncoder(graph.names, command.output_format, shortest=_shortest(command))
         os.close(LineOutput.own_file(command.output, encoder, position))
-    elif command.output_format == "npy" and not begins_like_rows(command.output, graph.n):
-        raise not_own(command.output)
+    elif command.output_format == "npy":
+        if not begins_like_rows(command.output, graph.n):
+            raise not_own(command.output)
+        require_unchanged(Path(command.output), graph.n, position)
+    elif command.output_format == "parts":
+        # It raises an error where parts are gone.
+        read_rows(command.output, position)
+        require_unchanged(Path(command.output) / CYCLES_FOLDER, graph.n, position)
 
 
 def _shortest(command: RunCommand) -> int:
@@ -166,9 +173,11 @@ class LineOutput(CycleOutput):
     """Lines to a file or to standard output, at most `limit`, of which `listed` exist; `label` is for messages."""
 
     def __init__(
-        self, descriptor: int, label: str, encoder: CycleEncoder, *, limit: int | None, listed: int = 0
-    ) -> None:
+        self, descriptor: int, label: str, encoder: CycleEncoder, *, limit: int | None, listed: int = 0,
+        checksum: int = 0,
+    ) -> None:  # fmt: skip
         super().__init__(listed)
+        self._checksum = checksum
         self._descriptor = descriptor
         self._label = label
         self._encoder = encoder
@@ -191,7 +200,9 @@ class LineOutput(CycleOutput):
         descriptor = cls.own_file(path, encoder, position)
         os.ftruncate(descriptor, position["bytes"])
         os.lseek(descriptor, 0, os.SEEK_END)
-        return cls(descriptor, path, encoder, limit=limit, listed=position["listed"])
+        # Checkpoints of earlier versions have none.
+        checksum = position.get("checksum") or checksum_of(descriptor, 0, position["bytes"])
+        return cls(descriptor, path, encoder, limit=limit, listed=position["listed"], checksum=checksum)
 
     @staticmethod
     def own_file(path: str, encoder: CycleEncoder, position: Mapping[str, int]) -> int:
@@ -240,7 +251,7 @@ class LineOutput(CycleOutput):
     def position(self) -> dict[str, int]:
         """Sync everything written to the disk; return the position from which to continue.
 
-        It has ``bytes``, ``listed`` and the identity of the file, see `chordless.cycles.base.identity_of`. Raises
+        It has ``bytes``, their ``checksum``, ``listed`` and what `chordless.cycles.base.identity_of` returns. Raises
         OptionError if this is not a file, EngineError if the disk fails.
         """
         if not self._regular:
@@ -248,7 +259,8 @@ class LineOutput(CycleOutput):
         with writing(self._label):
             os.fsync(self._descriptor)
         end = os.lseek(self._descriptor, 0, os.SEEK_CUR)
-        return {"bytes": end, "listed": self.listed, **identity_of(self._descriptor, 0, end)}
+        identity = identity_of(self._descriptor, 0, end)
+        return {"bytes": end, "listed": self.listed, "checksum": self._checksum, **identity}
 
     def close(self) -> None:
         """Close the descriptor."""
@@ -287,9 +299,13 @@ class LineOutput(CycleOutput):
         except BrokenPipeError:
             raise
         except OSError as error:
-            self._cut(sent - (data.rfind(b"\n", 0, sent) + 1))
+            whole = data.rfind(b"\n", 0, sent) + 1
+            self._cut(sent - whole)
+            self._checksum = zlib.crc32(view[:whole], self._checksum)
             kept = f"; whole lines written before: {self.listed:,}" if self.listed else ""
             raise EngineError(f"cannot write {self._label}: {error.strerror}{kept}") from error
+        if self._regular:
+            self._checksum = zlib.crc32(data, self._checksum)
         return True
 
     def _reader_is_ready(self, give_up: Callable[[], bool]) -> bool:

@@ -6,14 +6,15 @@ import contextlib
 import io
 import os
 import stat
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
-from chordless.cycles.base import CycleOutput, identity_of, require_own
+from chordless.cycles.base import CycleOutput, changed, checksum_of, identity_of, require_own
 from chordless.cycles.read import Rows, part_path, parts_in, row_words
-from chordless.files import open_alone, open_own, sync_folder
+from chordless.files import open_alone, open_own, open_to_read, sync_folder
 from kernels_ti import EngineError, OptionError
 from kernels_ti.errors import CheckpointError
 
@@ -31,14 +32,16 @@ class RowFile:
     The header has room for any number of rows. It is rewritten in place whenever rows were added, so the file is valid
     however the process ends. With `position` that many ``rows`` stay, and the rest is cut off; outside a run directory
     it also has the file's identity, see `chordless.cycles.base`. `folder` is the descriptor of the folder of parts
-    in which the file lies, wherever that was moved; files elsewhere are locked. Raises OSError if it cannot be opened
+    in which the file lies, wherever that was moved; files elsewhere are locked. `checksum` is that of the rows of
+    earlier parts, and at last of all rows. Raises OSError if it cannot be opened
     or written, OptionError if it is no file or another process writes to it, CheckpointError if the run did not write
     it or of too few rows, and EngineError for a link in the place of a part.
     """
 
     def __init__(
-        self, path: Path, words: int, *, position: Mapping[str, int] | None = None, folder: int | None = None
-    ) -> None:
+        self, path: Path, words: int, *, position: Mapping[str, int] | None = None, folder: int | None = None,
+        checksum: int = 0,
+    ) -> None:  # fmt: skip
         self._row_bytes = words * _WORD.itemsize
         self._words = words
         self._header_bytes = len(npy_header(0, words))
@@ -53,6 +56,11 @@ class RowFile:
                 raise OptionError(f"{path}: bit rows can only be written to a file")
             if position is not None:
                 self._check(path, None if folder is not None else position)
+                # Checkpoints of earlier versions have none.
+                checksum = position.get("checksum") or checksum_of(
+                    self._descriptor, self._header_bytes, self._end, checksum
+                )
+            self.checksum = checksum
             self._write_header()
             os.ftruncate(self._descriptor, self._end)
             os.lseek(self._descriptor, 0, os.SEEK_END)
@@ -104,7 +112,9 @@ class RowFile:
                 written += os.write(self._descriptor, data[written : written + _PIECE_BYTES])
         finally:
             # A graph without vertices has no cycles, so a row has at least one word.
-            self.rows += written // max(self._row_bytes, 1)
+            added = written // max(self._row_bytes, 1)
+            self.rows += added
+            self.checksum = zlib.crc32(data[: added * self._row_bytes], self.checksum)
             if written < len(data):
                 os.ftruncate(self._descriptor, self._end)
                 os.lseek(self._descriptor, 0, os.SEEK_END)
@@ -141,6 +151,25 @@ def begins_like_rows(path: str, n: int) -> bool:
     return bool(rows.dtype == _WORD and rows.shape[1:] == (row_words(n),))
 
 
+def require_unchanged(path: Path, n: int, position: Mapping[str, int]) -> int:
+    """Raise CheckpointError if rows up to a position of `RowOutput` were changed; `path` is its file, or its folder.
+
+    Return the checksum of the parts before the last. Where the checkpoint is of an earlier version, none is compared.
+    """
+    words = row_words(n)
+    header = len(npy_header(0, words))
+    before = whole = 0
+    for part in range(position["part"] + 1):
+        before = whole
+        with open_to_read(part_path(path, part) if path.is_dir() else path) as stream:
+            is_last = part == position["part"]
+            end = header + position["rows"] * words * _WORD.itemsize if is_last else os.fstat(stream.fileno()).st_size
+            whole = checksum_of(stream.fileno(), header, end, before)
+    if position.get("checksum", whole) != whole:
+        raise changed(path)
+    return before
+
+
 class RowOutput(CycleOutput):
     """Bit rows to a .npy file, or to a folder of parts: see `to_folder`.
 
@@ -169,9 +198,14 @@ class RowOutput(CycleOutput):
         self._part = 0 if position is None else position["part"]
         self._folder: int | None = None
         try:
+            checksum = 0
             if part_rows is not None:
                 self._folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            self._file = RowFile(self._file_path, self._words, position=position, folder=self._folder)
+                if position is not None:
+                    checksum = require_unchanged(path, n, position)
+            self._file = RowFile(
+                self._file_path, self._words, position=position, folder=self._folder, checksum=checksum
+            )
         except OSError as error:
             action = "write" if position is None else "go on with"
             raise EngineError(f"cannot {action} {self._file_path}: {error.strerror}") from error
@@ -236,8 +270,8 @@ class RowOutput(CycleOutput):
     def position(self) -> dict[str, int]:
         """Sync everything written to the disk; return the position from which to continue.
 
-        It has ``part``, the ``rows`` of that part and the total ``listed``; for a single file also its identity. An
-        EngineError says that the disk fails.
+        It has ``part``, the ``rows`` of that part, the total ``listed`` and the ``checksum`` of all rows; for a single
+        file also its identity. An EngineError says that the disk fails.
         """
         identity = {}
         with self._failures():
@@ -247,7 +281,8 @@ class RowOutput(CycleOutput):
                 identity = self._file.identity()
             else:
                 os.fsync(self._folder)
-        return {"part": self._part, "rows": self._file.rows, "listed": self.listed, **identity}
+        place = {"part": self._part, "rows": self._file.rows, "listed": self.listed}
+        return {**place, "checksum": self._file.checksum, **identity}
 
     def close(self) -> None:
         """Close the file."""
@@ -259,7 +294,9 @@ class RowOutput(CycleOutput):
     def _next_part(self) -> None:
         with self._failures():
             self._file.save()
-            following = RowFile(part_path(self._path, self._part + 1), self._words, folder=self._folder)
+            following = RowFile(
+                part_path(self._path, self._part + 1), self._words, folder=self._folder, checksum=self._file.checksum
+            )
             self._file.close()
         self._part += 1
         self._file = following

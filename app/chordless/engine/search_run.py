@@ -124,14 +124,11 @@ def _go_on(
     with open_checkpoint(
         directory.checkpoint, graph_hash(loaded.graph), options, large=large, listing=listing
     ) as checkpoint:
-        if command.output_format == "parts" and checkpoint.finished:
-            from chordless.cycles.read import read_rows
-
-            # It raises an error where cycles are gone, which would otherwise be reported as written.
-            read_rows(directory.path, checkpoint.position)
-        elif command.pick == "all" and checkpoint.finished and checkpoint.position is not None:
+        is_kept = command.pick == "all" or command.output_format == "parts"
+        if is_kept and checkpoint.finished and checkpoint.position is not None:
             from chordless.cycles.output import check_listing
 
+            # It raises an error where cycles are gone, which would otherwise be reported as written.
             check_listing(command, loaded.graph, checkpoint.position)
         # A pick that is finished tells its cycles again.
         if command.pick != "all" or (not checkpoint.finished and _goes_along(command)):
