@@ -78,7 +78,7 @@ def choose_method(
     search.probe(lambda low, high: high > _SURELY_SHORT and low < _SURELY_LONG)
     if search.seconds <= SHORT_SEARCH:
         return MethodChoice("search", probed_seconds=search.seconds)
-    from kernels_ti.boundary.needs import needs_of
+    from kernels_ti.boundary.needs import needs_of, states_of_lengths
     from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES
     from kernels_ti.boundary.orders.plan import plan_of
 
@@ -88,7 +88,8 @@ def choose_method(
         boundary, fits = along(plan)
     elif plan.is_possible:
         needs = needs_of(plan, "reference", host_budget(memory), longest=space.longest)
-        boundary, fits = max(COST_OF_LENGTHS, needs.totals) * plan.seconds, needs.fits
+        apart = COST_OF_LENGTHS * states_of_lengths(plan, space.longest) / max(plan.states, 1.0)
+        boundary, fits = max(apart, needs.totals) * plan.seconds, needs.fits
     if fits and boundary <= LONGEST_COUNT:
         search.probe(lambda low, high: low < TIMES_FASTER * boundary < high)
     better = fits and boundary <= min(search.seconds / TIMES_FASTER, LONGEST_COUNT)

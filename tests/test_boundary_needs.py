@@ -16,7 +16,7 @@ from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.executors import tables as device_tables
 from kernels_ti.boundary.executors.remainders import TotalModulo, number_bits
-from kernels_ti.boundary.needs import Needs, Sizes, needs_of
+from kernels_ti.boundary.needs import Needs, Sizes, needs_of, states_of_lengths
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.spec.block import ordered_blocks
 from kernels_ti.boundary.values.numbers import largest_primes
@@ -124,9 +124,18 @@ def test_directed_graphs_and_wide_boundaries_take_no_passes():
 def test_passes_take_their_time():
     rates = BoundaryRates("a device", GIB, 2.0, 0.5, 7.0, 9.0)
     in_passes = Needs(1.0, passes=33, totals=100.0)
-    assert rates.seconds(GRID, by_length=True, needs=Needs(1.0)) == rates.seconds(GRID, by_length=True)
-    seconds = rates.seconds(GRID, by_length=True, needs=in_passes)
+    assert rates.seconds(GRID, longest=196, needs=Needs(1.0)) == rates.seconds(GRID, longest=196)
+    seconds = rates.seconds(GRID, longest=196, needs=in_passes)
     assert seconds == pytest.approx(2.0 + 0.5 * 33 * 196 + 7.0 * 100 * GRID.states)
+
+
+def test_numbers_of_many_digits_take_their_time():
+    """Grid 4x1200 met 25,000 digits for each state, grid 4x100 met 220; so most of the time goes into digits."""
+    small, large = (plan_of(generate(spec), order=range(n)) for spec, n in (("grid:100x4", 400), ("grid:1200x4", 4800)))
+    times = [states_of_lengths(plan, longest) / plan.states for plan, longest in ((small, 400), (large, 4800))]
+    assert 1 < times[0] < 3
+    assert 100 < times[1] < 400
+    assert states_of_lengths(large, 1) == pytest.approx(large.states)
 
 
 def test_the_memory_is_what_the_user_allows_or_what_is_there():

@@ -252,6 +252,19 @@ def test_sums_of_many_numbers_carry():
     assert [total.at(0)] == many.totals(numpy.arange(100_000)) == [100_000 * ((1 << 48) - 1)]
 
 
+@pytest.mark.parametrize("shape", [(1, 5), (3, 7), (2, 40_000), (1, 3, 4), (4, 20_000, 3), (5, 1, 2)])
+@pytest.mark.parametrize("largest", [(1 << 48) - 1, (1 << 63) - 1])
+def test_totals_of_digits_of_any_size_are_exact(shape, largest):
+    digits = numpy.full(shape, largest, numpy.uint64)
+    digits[0, ::2] = 0
+    numbers, which = Numbers(digits, largest), numpy.arange(shape[1])
+    by_length = numbers.by_length.astype(object).sum(axis=1)
+    assert numbers.totals(which) == [
+        sum(int(digit) << 48 * place for place, digit in enumerate(column)) for column in by_length.T
+    ]
+    assert numbers.totals(which[:0]) == [0] * len(by_length.T)
+
+
 def test_small_integers_of_numpy_are_exact_beside_decimals():
     weights = {0: numpy.int16(300), 1: 0.001, 2: numpy.uint8(200), 3: numpy.int64(1)}
     assert longest_cycle(networkx.cycle_graph(4), weight=weights).weight == Fraction(501_001, 1000)

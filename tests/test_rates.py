@@ -99,8 +99,8 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path):
 
 def test_seconds_are_those_of_the_start_of_the_steps_and_of_the_states():
     plan = plan_of(generate("grid:4x4"))
-    assert USUAL.seconds(plan, by_length=False) == pytest.approx(2.0 + 0.5 * 16 + 7.0 * plan.states)
-    assert USUAL.seconds(plan, by_length=True) == pytest.approx(2.0 + 0.5 * 16 + 9.0 * plan.states)
+    assert USUAL.seconds(plan) == pytest.approx(2.0 + 0.5 * 16 + 7.0 * plan.states)
+    assert USUAL.seconds(plan, longest=16) == pytest.approx(2.0 + 0.5 * 16 + 9.0 * plan.states)
 
 
 def test_the_ways_are_those_of_the_device_that_would_be_used(monkeypatch):
@@ -125,8 +125,8 @@ def test_a_count_in_kernels_is_told_with_their_rate_and_the_memory_of_the_device
     kernels, python = counts_along(plan, 169, "cpu", None)
     assert kernels.device == "a device"
     assert kernels.memory == python.memory > 1 << 20
-    assert kernels.seconds == pytest.approx(USUAL.seconds(plan, by_length=False))
-    assert python.seconds_by_length == pytest.approx(USUAL.seconds(plan, by_length=True))
+    assert kernels.seconds == pytest.approx(USUAL.seconds(plan))
+    assert python.seconds_by_length == pytest.approx(USUAL.seconds(plan, longest=169))
     assert python.device == "Python"
     assert 0 < kernels.bytes < kernels.bytes_by_length
     found = boundary_object(plan, [kernels, python])

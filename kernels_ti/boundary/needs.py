@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from kernels_ti.boundary.executors.in_passes import (
     MOST_VERTICES,
     NUMBERS_OF_A_ROW,
@@ -48,6 +50,9 @@ _BITS_OF_A_REMAINDER, _COLUMNS = 54, 2.0
 _BYTES_OF_BOTH_CELLS, _STATES_OF_KINGS = 2 * _BYTES_OF_A_CELL, 1.8
 # The longest cycle has about this part of the vertices.
 _PART_OF_LONGEST = 0.6
+# A state with numbers for more lengths, or of more digits, than those of the graphs on which rates are measured takes
+# longer: grids 10x10 have 40 digits to a state, and 150 more take as long as a state (grids 4x300 to 4x1200).
+_USUAL_DIGITS, _DIGITS_OF_A_STATE = 40.0, 150.0
 # Tables take so many times as long as parts on two cores: 3.8 times on grid 14x14, 2.9 times on Berlin Tiergarten.
 _TABLES_ON_CORES = 3.5
 
@@ -61,6 +66,21 @@ class Needs:
     passes: int = 1  # Over the graph: 1 unless a count by length has no room for a number for each length
     # Where there are several passes: as how many counts of all lengths together, in one pass, they take
     totals: float = 1.0
+
+
+def states_of_lengths(plan: BoundaryPlan, longest: int) -> float:
+    """Return as many states of few digits as take the time of those of a plan, with numbers for each length.
+
+    The lengths, up to `longest`, and the digits of a number grow with the vertices that came.
+    """
+    found = 0.0
+    for order in plan.orders:
+        if order is not None:
+            came = np.arange(1, len(order.costs) + 1)
+            lengths = np.minimum(_PART_OF_LONGEST * came, longest)
+            digits = lengths * (1 + BITS_OF_A_VERTEX * came // DIGIT_BITS)
+            found += float(np.array(order.costs) @ (1 + np.maximum(digits - _USUAL_DIGITS, 0) / _DIGITS_OF_A_STATE))
+    return found * plan.states / max(plan.cost, 1.0)
 
 
 class Sizes:

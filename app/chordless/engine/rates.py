@@ -17,7 +17,7 @@ from chordless.runs.directory import program_version
 from kernels_ti import Device, EngineError, OptionError
 from kernels_ti.boundary.count import arch_of_count, block_in_kernels
 from kernels_ti.boundary.executors.in_python import PythonBlock
-from kernels_ti.boundary.needs import Needs, needs_of
+from kernels_ti.boundary.needs import Needs, needs_of, states_of_lengths
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.spec.block import ordered_blocks
 from kernels_ti.choices import COST_OF_LENGTHS
@@ -55,13 +55,13 @@ class BoundaryRates:
     total: float
     by_length: float
 
-    def seconds(self, plan: BoundaryPlan, *, by_length: bool, needs: Needs | None = None) -> float:
-        """Return about how long a count takes, in passes where it `needs` these."""
+    def seconds(self, plan: BoundaryPlan, *, longest: int | None = None, needs: Needs | None = None) -> float:
+        """Return about how long a count takes, by length if `longest` is given, in passes where it `needs` these."""
         if needs is not None and needs.totals != 1.0:
             steps = needs.passes * len(plan.expected_states)
             return self.start + self.step * steps + self.total * plan.states * needs.totals
-        state = self.by_length if by_length else self.total
-        return self.start + self.step * len(plan.expected_states) + state * plan.states
+        states = self.total * plan.states if longest is None else self.by_length * states_of_lengths(plan, longest)
+        return self.start + self.step * len(plan.expected_states) + states
 
     def needs(self, plan: BoundaryPlan, arch: str, memory: int | None, longest: int | None = None) -> Needs:
         """Return the needs of a count, by length if `longest` is given, within the memory allowed, or what is free."""
@@ -127,9 +127,10 @@ def expected_by_length(
     rates = boundary_rates(where, threads=threads) if may_measure else known_rates(where, threads=threads)
     if rates is None:
         needs = needs_of(plan, where, host_budget(memory), longest=longest)
-        return Expected(max(COST_OF_LENGTHS, needs.totals) * plan.seconds, needs.bytes, needs.fits)
+        apart = COST_OF_LENGTHS * states_of_lengths(plan, longest) / max(plan.states, 1.0)
+        return Expected(max(apart, needs.totals) * plan.seconds, needs.bytes, needs.fits)
     needs = rates.needs(plan, where, memory, longest)
-    return Expected(rates.seconds(plan, by_length=True, needs=needs), needs.bytes, needs.fits)
+    return Expected(rates.seconds(plan, longest=longest, needs=needs), needs.bytes, needs.fits)
 
 
 def rates_path() -> Path:

@@ -30,6 +30,8 @@ _TOTALLED_AT_ONCE, _ADDED_AT_ONCE = 1 << 14, 2048
 # The sum of this many halves of digits fits into a word.
 _HALF_BITS = 24
 _LOW_HALF = (1 << 32) - 1
+# The bits of the upper half of a sum that belong to the same digit.
+_OF_THIS_DIGIT = (1 << DIGIT_BITS - 32) - 1
 # Random numbers that are drawn together.
 _DRAWN_AT_ONCE = 1 << 20
 
@@ -86,12 +88,20 @@ class Numbers:
     def totals(self, which: Indices) -> list[int]:
         """Return the sum of some, or one for each length."""
         digits = self.by_length
-        totals = [0] * digits.shape[2]
+        count, lengths = len(digits), digits.shape[2]
+        totals = [0] * lengths
         for start in range(0, len(which), _TOTALLED_AT_ONCE):
+            sums = np.zeros((count + 1, lengths), np.uint64)
             for place, digit in enumerate(digits[:, which[start : start + _TOTALLED_AT_ONCE]]):
                 low, high = (digit & np.uint64(_LOW_HALF)).sum(axis=0), (digit >> np.uint64(32)).sum(axis=0)
-                for length, (lower, upper) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
-                    totals[length] += (lower + (upper << 32)) << DIGIT_BITS * place
+                sums[place] += low + ((high & np.uint64(_OF_THIS_DIGIT)) << np.uint64(32))
+                sums[place + 1] += high >> np.uint64(DIGIT_BITS - 32)
+            # Python's own numbers would be made anew for each digit: that takes long where there are many.
+            columns = np.ascontiguousarray(_carried(sums).T, "<u8")
+            data = columns[:, :, None].view(np.uint8)[:, :, : DIGIT_BITS // 8].tobytes()
+            size = columns.shape[1] * (DIGIT_BITS // 8)
+            for length in np.flatnonzero(columns.any(axis=1)).tolist():
+                totals[length] += int.from_bytes(data[length * size : (length + 1) * size], "little")
         return totals
 
     def carried(self) -> Numbers:
