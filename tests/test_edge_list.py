@@ -110,6 +110,11 @@ def test_positions_are_by_index(tmp_path):
         (b"PK\3\4\x14\0\0\0", "a.txt: this is a ZIP archive, as Excel saves: save the table as CSV"),
         ("1 2\n".encode("utf-16"), "a.txt: this is UTF-16 text: say so with --encoding utf-16, or save the file as"),
         ("A,B,Type,Id\n1,2,x,0\n", "a.txt:1: an edge list has two columns, or three with weights; found 4"),
+        (
+            "A,B,C,D\n1,2,x,0\n",
+            "a.txt:1: an edge list has two columns, or three with weights; found 4: 'A,B,C,D' (a table of edges has a "
+            "heading that names the ends: source and target, from and to, or u and v)",
+        ),
         ("1 -- 2\n2 -- 3\n", "a.txt:1: each line has '--' in column 2, which is no vertex"),
         ("1 <-> 2\n", "a.txt:1: each line has '<->' in column 2"),
         ("1 pp 2\n2 pp 3\n", "a.txt:1: each line has 'pp' in column 2"),

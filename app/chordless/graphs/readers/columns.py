@@ -97,7 +97,10 @@ class Layout:
         message = f"edge needs two vertices{between}, {found}{arrow}"
         columns = max(len(cells_of(line, separator)) for separator in SEPARATORS[:-1])
         if len(cells) == 1 and columns > 3:
-            return f"an edge list has two columns, or three with weights; found {columns}: {quoted(line)}"
+            return (
+                f"an edge list has two columns, or three with weights; found {columns}: {quoted(line)} (a table of "
+                "edges has a heading that names the ends: source and target, from and to, or u and v)"
+            )
         if len(cells) == 3 and decimal_of(cells[2]) is not None:
             return f"{message} (weights in a third column are left out if every line has one)"
         if len(cells) == 1 and columns == 1 and _may_be_graph6(line.strip()):
