@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from kernels_ti.apart import apart_if_needed
 from kernels_ti.asked_search import AskedSearch, asked_for
 from kernels_ti.choices import EXPANSIONS, METHODS, Arch, Expansion, Method, Parity
 from kernels_ti.cycle_stream import CycleStream
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.device.device import is_open
-from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import OptionError, parameter, require_flags
 from kernels_ti.options import CycleCounts, Options
 from kernels_ti.watch import ProgressOption

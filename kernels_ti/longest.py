@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from kernels_ti.apart import apart_if_needed
 from kernels_ti.best_by_search import best_of_all, longest_by_search
 from kernels_ti.blocks.restriction import order_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.longest import BestCycle, few_along_boundary, longest_in
-from kernels_ti.boundary.values.weights import Gains, Weights, attribute_weights
+from kernels_ti.boundary.values.weights import Gains, Weights
 from kernels_ti.boundary.way_back.blocks import Keeping, Report, space_for
 from kernels_ti.cheapest import cheapest_cycle
 from kernels_ti.choices import Method, Parity
-from kernels_ti.conversion import as_graph
-from kernels_ti.device.own_process import apart_if_needed
+from kernels_ti.conversion import as_graph, attribute_weights
 from kernels_ti.errors import OptionError, SizeError, TimeIsUpError, parameter, require_flags, time_is_up, worded
 from kernels_ti.method import may_search, seconds_of_faster_search
 from kernels_ti.options import is_whole, require_arch

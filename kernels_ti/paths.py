@@ -17,7 +17,7 @@ import numpy as np
 
 from kernels_ti.api import count_cycles, enumerate_cycles
 from kernels_ti.boundary.longest import BestCycle
-from kernels_ti.boundary.values.weights import attribute_weights
+from kernels_ti.conversion import attribute_weights
 from kernels_ti.cycle_stream import CycleStream
 from kernels_ti.errors import TimeIsUpError, time_is_up
 from kernels_ti.longest import longest_cycle

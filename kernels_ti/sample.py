@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels_ti.apart import apart_if_needed
 from kernels_ti.blocks.restriction import order_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.sample import Draws, check_fit, draws_of, in_cycle_order
@@ -15,7 +16,6 @@ from kernels_ti.boundary.way_back.blocks import Keeping, Report, space_for
 from kernels_ti.choices import LONGEST_COUNT, Method, Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
-from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
 from kernels_ti.method import may_search, seconds_of_faster_search
 from kernels_ti.options import require_arch, require_number, require_seed

@@ -193,19 +193,32 @@ assert kept.to_numpy().tolist() == [7] * 4
 
 
 @pytest.mark.slow
-def test_names_that_cannot_be_sent_are_refused_with_a_way_out(tmp_path: Path) -> None:
+def test_any_name_of_a_vertex_comes_back_itself(tmp_path: Path) -> None:
     code = f"""{TI}{GRAPHS}
 class Town:
     pass
-try:
-    count_cycles(nx.relabel_nodes(grid, {{v: Town() for v in grid}}))
-except kernels_ti.DeviceError as error:
-    print(error)
-{COUNT}
+towns = {{v: Town() for v in grid}}
+towns[3] = float("nan")
+there = nx.relabel_nodes(grid, towns)
+nx.set_edge_attributes(there, 2, "length")
+places, edge = set(map(id, there)), (towns[3], towns[4])
+asked = {{"through": [towns[3]], "avoid": [towns[30]], "avoid_edges": iter([edge])}}
+table = kernels_ti.collect_cycles(there, arch="cpu", **asked)
+assert {{id(town) for cycle in table for town in cycle}} <= places
+assert len(table) == len(kernels_ti.collect_cycles(grid, through=[3], avoid=[30], avoid_edges=[(3, 4)]))
+asked["avoid_edges"] = [edge]
+assert list(kernels_ti.enumerate_cycles(there, arch="cpu", **asked)) == table.lists()
+assert all(map(dict.fromkeys(there).__contains__, kernels_ti.count_participation(there, arch="cpu").names))
+best = {{"arch": "cpu", "method": "boundary", "order": there, **asked}}
+longest = kernels_ti.longest_cycle(there, weight="length", **best)
+assert (longest.weight, set(map(id, longest.cycle)) <= places) == (2 * len(longest.cycle), True)
+assert kernels_ti.longest_cycle(there, weight=dict.fromkeys(there.edges, 2), **best).cycle == longest.cycle
+assert kernels_ti.longest_cycle(there, weight=dict.fromkeys(there, 1), **best).weight == len(longest.cycle)
+path = kernels_ti.shortest_path(there, towns[3], towns[20], arch="cpu", method="boundary").path
+assert (path[0], path[-1]) == (towns[3], towns[20])
 """
     done = run_script(tmp_path, code)
     assert done.returncode == 0, done.stderr
-    assert "name vertices by numbers or texts" in done.stdout.splitlines()[-1]
 
 
 def test_no_child_outlives_its_program(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels_ti.apart import apart_if_needed
 from kernels_ti.blocks.restriction import order_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.arrays import Indices
@@ -26,7 +27,6 @@ from kernels_ti.boundary.way_back.blocks import Means, PlannedBlock, PlannedBloc
 from kernels_ti.boundary.way_back.history import History
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
-from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import EngineError, quantity, vertices_text
 from kernels_ti.found.participation import Participation
 from kernels_ti.notebook import html_of_shares

@@ -16,59 +16,65 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import wraps
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import IO, Any, cast
 
 from kernels_ti import taichi_door
 from kernels_ti.child import start
 from kernels_ti.errors import ChordlessError, DeviceError, EngineError
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 _RESULT, _ERROR, _STREAM, _PIECE, _CALL = "result", "error", "stream", "piece", "call"
 
 _has_choice: ContextVar[bool] = ContextVar("_has_choice", default=False)  # whether a child can make the present call
 
 
-class _NeedsDeviceError(Exception):
+class NeedsDeviceError(Exception):
     """A call needs a device, and is to be made in a process of its own."""
 
 
 def require_here() -> None:
-    """Leave a call that `apart_if_needed` can make in another process, where Taichi is used for something else."""
+    """Leave a call that `kernels_ti.apart` can make in another process, where Taichi is used for something else."""
     if _has_choice.get() and taichi_door.is_used_by_others():
-        raise _NeedsDeviceError
+        raise NeedsDeviceError
 
 
-def apart_if_needed(function: Callable[P, T]) -> Callable[P, T]:
-    """Let a function of the library make its search in a process of its own where Taichi is used for something else.
+@contextmanager
+def with_choice() -> Iterator[None]:
+    """Let a call that needs a device raise a `NeedsDeviceError` where Taichi is used for something else."""
+    token = _has_choice.set(True)
+    try:
+        yield
+    finally:
+        _has_choice.reset(token)
 
-    Arguments and result are pickled. A callable among the arguments is called in this process, and its result is
-    dropped. An iterator of cycles takes them from the child as they are found.
-    """
 
-    @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> T:
-        if not taichi_door.is_used_by_others():
-            return function(*args, **kwargs)
-        # An iterator would be empty at the second try.
-        again = [list(value) if isinstance(value, Iterator) else value for value in args]
-        named = {name: list(value) if isinstance(value, Iterator) else value for name, value in kwargs.items()}
-        token = _has_choice.set(True)
-        try:
-            return function(*again, **named)  # type: ignore[arg-type]
-        except _NeedsDeviceError:
-            pass
-        finally:
-            _has_choice.reset(token)
-        return cast(T, _called_apart(function.__module__, function.__qualname__, again, named))
+@dataclass(frozen=True)
+class StandIn:
+    """Stands in the child for the name of a vertex: what comes back has the name itself, the very same object."""
 
-    return called
+    number: int
+
+
+class _Answers(pickle.Pickler):
+    """Writes what the child has to say."""
+
+    def persistent_id(self, thing: Any) -> int | None:
+        return thing.number if type(thing) is StandIn else None
+
+
+class _Answer(pickle.Unpickler):
+    """Reads what the child has to say."""
+
+    def __init__(self, source: IO[bytes], names: Sequence[Hashable]) -> None:
+        super().__init__(source)
+        self._names = names
+
+    def persistent_load(self, number: int) -> Hashable:
+        return self._names[number]
 
 
 class _Child:
@@ -92,9 +98,9 @@ class _Child:
             pickle.dump(request, self._requests)
             self._requests.flush()
 
-    def next_answer(self) -> tuple[str, Any]:
+    def next_answer(self, names: Sequence[Hashable]) -> tuple[str, Any]:
         try:
-            return cast("tuple[str, Any]", pickle.load(self._answers))
+            return cast("tuple[str, Any]", _Answer(self._answers, names).load())
         except (EOFError, pickle.UnpicklingError):
             status = self._process.wait()
             raise EngineError(f"the process of the search ended with status {status} before it had an answer") from None
@@ -117,19 +123,21 @@ def _end_children() -> None:
         child.end()
 
 
-def _called_apart(module: str, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Make a call in a child; return its result, raise its error."""
+def call_apart(module: str, function: str, arguments: Mapping[str, Any], names: Sequence[Hashable]) -> Any:
+    """Make a call in a child; return its result, raise its error, with these names in place of their stand-ins.
+
+    A callable among the arguments is called in this process, and its result is dropped.
+    """
     functions: list[Callable[..., object]] = []
 
     def sent(value: Any) -> Any:
-        if not callable(value) or isinstance(value, type):
+        if not callable(value):
             return value
         functions.append(value)
         return _Callback(len(functions) - 1)
 
-    arguments = [sent(value) for value in args], {key: sent(value) for key, value in kwargs.items()}
     try:
-        request = pickle.dumps((module, name, *arguments))
+        request = pickle.dumps((module, function, {name: sent(value) for name, value in arguments.items()}))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise _not_sent(error) from error
     try:
@@ -138,31 +146,31 @@ def _called_apart(module: str, name: str, args: list[Any], kwargs: dict[str, Any
         child = _Child()
     try:
         child.begin(request)
-        kind, value = child.next_answer()
+        kind, value = child.next_answer(names)
         while kind == _CALL:
             number, values = value
             functions[number](*values)
-            kind, value = child.next_answer()
+            kind, value = child.next_answer(names)
     except BaseException:  # also where the caller is interrupted: the search must not go on
         child.end()
         raise
     if kind == _STREAM:
         made, graph = value
-        return made(graph, _pieces_of(child))
+        return made(graph, _pieces_of(child, names))
     _rest(child)
     if kind == _ERROR:
         raise value
     return value
 
 
-def _pieces_of(child: _Child) -> Iterator[Any]:
+def _pieces_of(child: _Child, names: Sequence[Hashable]) -> Iterator[Any]:
     """Take the pieces of a stream from the child; it waits while nobody takes them, and ends if nobody ever will."""
     done = False
     try:
-        kind, value = child.next_answer()
+        kind, value = child.next_answer(names)
         while kind == _PIECE:
             yield value
-            kind, value = child.next_answer()
+            kind, value = child.next_answer(names)
         done = True
     finally:
         _rest(child) if done else child.end()
@@ -191,7 +199,7 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
 def _not_sent(error: BaseException) -> DeviceError:
     return DeviceError(
         f"this process uses {taichi_door.library().title} itself, so the search is made in a process of its own, but "
-        f"an argument cannot be sent there ({error}): name vertices by numbers or texts"
+        f"an argument cannot be sent there ({error}): give numbers as those of Python"
     )
 
 
@@ -235,12 +243,12 @@ def _take_requests(requests: queue.SimpleQueue[bytes]) -> None:
 
 def _make(request: bytes) -> None:
     try:
-        module, name, args, kwargs = pickle.loads(request)
+        module, name, arguments = pickle.loads(request)
     except Exception as error:  # the classes of a script are not here
         _answer(_ERROR, _not_sent(error))
         return
     try:
-        result = getattr(import_module(module), name)(*args, **kwargs)
+        result = getattr(import_module(module), name)(**arguments)
         if isinstance(result, Iterator):
             _answer(_STREAM, (type(result), result.graph))  # type: ignore[attr-defined]
             for piece in result.pieces:  # type: ignore[attr-defined]
@@ -255,5 +263,5 @@ def _make(request: bytes) -> None:
 
 
 def _answer(kind: str, value: Any) -> None:
-    pickle.dump((kind, value), _answers, protocol=pickle.HIGHEST_PROTOCOL)
+    _Answers(_answers, pickle.HIGHEST_PROTOCOL).dump((kind, value))
     _answers.flush()

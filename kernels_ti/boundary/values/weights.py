@@ -140,30 +140,6 @@ def exact(weight: Any) -> Fraction:
         raise OptionError(f"the weight {weight!r} is not a finite number") from None
 
 
-def attribute_weights(graph: Any, name: str, *, simplify: bool = False) -> dict[Any, Any]:
-    """Return an attribute of a networkx graph: of its edges if any of them has it, else of its nodes.
-
-    Self-loops are left out if the graph is simplified. An OptionError says that the graph has no attributes, that
-    neither an edge nor a node has this one, or that parallel edges have different weights.
-    """
-    if not (hasattr(graph, "is_directed") and hasattr(graph, "adj")):
-        raise OptionError(f"weight={name!r} names an attribute of a networkx graph: give a mapping for other graphs")
-    edges: dict[Any, Any] = {}
-    for u, v, weight in graph.edges(data=name):
-        if weight is None or (simplify and u == v):
-            continue
-        # By identity first, so that NaN is named where weights are checked.
-        if edges.setdefault((u, v), weight) not in (weight,):
-            raise OptionError(f"the edge {u} - {v} has two weights, {edges[u, v]!r} and {weight!r}")
-    nodes: dict[Hashable, Any] = {v: weight for v, weight in graph.nodes(data=name) if weight is not None}
-    if not edges and not nodes:
-        if not graph.number_of_edges():
-            # There is no cycle and no path that could weigh anything.
-            return dict.fromkeys(graph, 0)
-        raise OptionError(f"no edge and no node of the graph has an attribute {name!r}")
-    return edges or nodes
-
-
 def _is_pair_of(key: Any, names: set[Hashable]) -> bool:
     return key not in names and isinstance(key, tuple) and len(key) == 2 and all(end in names for end in key)
 
