@@ -221,6 +221,21 @@ assert (path[0], path[-1]) == (towns[3], towns[20])
     assert done.returncode == 0, done.stderr
 
 
+def test_what_another_thread_starts_for_us_is_ours(tmp_path: Path) -> None:
+    code = f"""{GRAPHS}
+import threading
+from kernels_ti import taichi_door
+first = threading.Thread(target=count_cycles, args=[grid], kwargs={{"arch": "cpu"}})
+first.start()
+seen = set()
+while first.is_alive():
+    seen.add(taichi_door.is_used_by_others())
+print(seen)
+"""
+    done = run_script(tmp_path, code)
+    assert (done.returncode, done.stdout) == (0, "{False}\n"), done.stdout + done.stderr
+
+
 def test_no_child_outlives_its_program(tmp_path: Path) -> None:
     code = f"""{TI}{GRAPHS}
 import os, signal

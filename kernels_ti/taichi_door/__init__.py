@@ -14,7 +14,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
@@ -80,6 +80,7 @@ LIBRARIES = (
 _in_a_hurry = False
 _is_ours = False  # whether the library was imported by this module
 _runtime: Any = None  # the runtime that `start` has started
+_beginnings: list[str] = []  # what this module does right now: an import or a start that other threads may notice
 
 
 @cache
@@ -141,10 +142,11 @@ def _imported() -> Any:
     package = library().package
     if package not in sys.modules:
         level = os.environ.get(library().variable("LOG_LEVEL")) or "info"
-        with _surroundings(log_level="error"), _quicker("import"), _ignoring_its_warnings():
-            import_module(package)
-        import_module(package).set_logging_level(level)
-        _is_ours = True
+        with _beginning("import"):
+            with _surroundings(log_level="error"), _ignoring_its_warnings():
+                import_module(package)
+            import_module(package).set_logging_level(level)
+            _is_ours = True
     module = import_module(package)
     _require_known(_version(module))
     if _in_a_hurry:
@@ -178,9 +180,15 @@ def _require_known(version: str) -> None:
         raise DeviceError(f"this program knows {below.title} {known}, but {version} is installed")
 
 
-def _quicker(doing: str) -> AbstractContextManager[None]:
-    """Return a context in which the library below is imported or started, faster if this process is in a hurry."""
-    return _quick().while_doing(doing, library().package) if _in_a_hurry else nullcontext()
+@contextmanager
+def _beginning(doing: str) -> Iterator[None]:
+    """Import or start the library below in this context, faster if this process is in a hurry."""
+    _beginnings.append(doing)
+    try:
+        with _quick().while_doing(doing, library().package) if _in_a_hurry else nullcontext():
+            yield
+    finally:
+        _beginnings.pop()
 
 
 def _quick() -> ModuleType:
@@ -242,8 +250,13 @@ def _is_imported() -> bool:
 def is_used_by_others() -> bool:
     """Return whether this process uses the library below for something else, so that our runtime would be in the way.
 
-    It does if it has imported it itself, or started it since.
+    It does if it has imported it itself, or started it since. What another thread imports or starts for us is ours.
     """
+    # Looked at again, because a thread may have been done after the first look.
+    return _seems_used_by_others() and not _beginnings and _seems_used_by_others()
+
+
+def _seems_used_by_others() -> bool:
     return _is_imported() and (not _is_ours or is_taken())
 
 
@@ -271,11 +284,12 @@ def start(arch: str, *, log: bool = False, **options: Any) -> None:
     """
     global _runtime
     below = _imported()
-    with _surroundings(), _quicker("start"), _not_printing(_private("lang.misc")):
-        level = "trace" if log else "error"
-        below.init(arch=getattr(below, arch), enable_fallback=False, log_level=level, **options)
-        below.set_logging_level("error")
-    _runtime = _started_runtime()
+    with _beginning("start"):
+        with _surroundings(), _not_printing(_private("lang.misc")):
+            level = "trace" if log else "error"
+            below.init(arch=getattr(below, arch), enable_fallback=False, log_level=level, **options)
+            below.set_logging_level("error")
+        _runtime = _started_runtime()
 
 
 def stop() -> None:
