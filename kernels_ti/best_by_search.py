@@ -66,6 +66,7 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
     best = BestCycle.of(space.graph, kept, ways, watch.seconds, None, complete=complete)
     if not complete:
         raise time_is_up(watch.timeout, "the longest cycle was found", best if cycle else None)
+    watch.tell("searching", 1.0, sum(by_length.values()), is_last=True)
     return best
 
 
@@ -114,7 +115,7 @@ def best_of_all(
         found = found_at_once(space, collect=True) if arch == "auto" else None
         if found is not None:
             few.take(Cycles.of_lists(found.cycles))
-    finished = found is not None
+    finished, cycles = found is not None, 0 if found is None else found.counts.total
     if not finished:
         # Of bit rows the lengths are known at once, and only the best are put in order.
         rows = weights is None and fits_in_rows(space.graph)
@@ -126,10 +127,11 @@ def best_of_all(
                     few.take(run.take_rows() if rows else run.take_cycles())
                     if pruned:
                         run.least_length = max(few.least_length(), run.least_length)
-            finished = run.finished
+            finished, cycles = run.finished, run.snapshot().cycles
     best = BestCycle.of(space.graph, few.best(), few.ways, watch.seconds, weights, complete=finished)
     if not finished:
         raise time_is_up(watch.timeout, "all cycles were compared", best if best.cycle else None)
+    watch.tell("searching", 1.0, cycles, is_last=True)
     return best
 
 

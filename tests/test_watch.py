@@ -64,6 +64,15 @@ def test_a_count_along_a_boundary_says_what_it_does() -> None:
     assert (told[-1].share, told[-1].cycles) == (1.0, total)
 
 
+@pytest.mark.parametrize("method", ["search", "boundary"])
+@pytest.mark.parametrize("options", [{}, {"k": 3}, {"shortest": True}, {"k": 3, "shortest": True}], ids=str)
+@pytest.mark.parametrize("graph", [nx.petersen_graph(), grid(6, 6)], ids=["tiny", "grid"])
+def test_every_way_to_the_longest_cycle_is_told_to_its_end(graph, options, method) -> None:
+    told: list[Progress] = []
+    longest_cycle(graph, method=method, progress=told.append, **options)
+    assert (told[-1].stage, told[-1].share) == ("searching", 1.0)
+
+
 @pytest.mark.parametrize("function", [*SEARCHES, *ALONG_BOUNDARY])
 def test_a_bar_is_silent_where_nobody_looks(function, capfd) -> None:
     function(grid(5, 5), progress=True)
