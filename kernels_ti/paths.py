@@ -302,6 +302,7 @@ def shortest_path(graph: Any, s: Hashable = End.ANY, t: Hashable = End.ANY, **op
     >>> shortest_path(house, 4, 2).path
     [4, 1, 2]
     """
+    refuse_unknown(shortest_path, longest_cycle, options)
     return longest_path(graph, s, t, shortest=True, **options)
 
 

@@ -377,7 +377,7 @@ def test_faults_of_the_best_paths_do_not_tell_of_cycles(bounds):
         longest_path(nx.cycle_graph(5), 0, 2, **bounds)
 
 
-@pytest.mark.parametrize("function", [count_paths, enumerate_paths, longest_path, sample_paths])
+@pytest.mark.parametrize("function", [count_paths, enumerate_paths, longest_path, shortest_path, sample_paths])
 def test_an_unknown_keyword_names_the_function_that_was_called(function):
     graph = generate("grid:3x3")
     more = [1] if function is sample_paths else []
