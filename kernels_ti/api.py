@@ -262,8 +262,8 @@ def enumerate_cycles(
     ------
     GraphError, OptionError, DeviceError, EngineError
         As for `count_cycles`. All but EngineError are raised by the call itself, not by the first cycle. The iterator
-        does not hold its arch: if this process opens another arch, or the CPU with another number of threads, the next
-        cycle raises a DeviceError.
+        does not hold its arch: if this process opens another arch, the next cycle raises a DeviceError. Where it opens
+        the CPU with another number of threads, the iterator goes on.
 
     Examples
     --------

@@ -138,6 +138,13 @@ def test_an_iterator_that_outlives_its_arch_says_so(monkeypatch: pytest.MonkeyPa
         next(cycles)
 
 
+def test_an_iterator_goes_on_where_another_call_has_another_number_of_threads() -> None:
+    batches = enumerate_cycles(grid(7, 9), arch="cpu", threads=1).batches(rows=True)
+    first = len(next(batches))
+    open_device("cpu", threads=2)
+    assert 0 < first < first + sum(map(len, batches)) == 1_535_427
+
+
 def test_the_owner_hands_back_what_is_raised_and_cancels_what_nobody_waits_for() -> None:
     def fail() -> None:
         raise KeyError("one")
