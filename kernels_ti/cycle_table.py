@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import index
 from threading import local
 from typing import Any, overload
@@ -198,9 +198,7 @@ class CycleTable:
 
     def __iter__(self) -> Iterator[list[Hashable]]:
         """Yield each cycle as the list of its vertices' names, as `enumerate_cycles` does."""
-        names = name_array(self.graph.names)
-        for start in range(0, len(self), _ROWS_AT_ONCE):
-            yield from self._some(start, min(start + _ROWS_AT_ONCE, len(self))).named(names)
+        return chain.from_iterable(self._named_pieces())
 
     def __repr__(self) -> str:
         return f"CycleTable({quantity(len(self), 'cycle')} of {self.graph!r})"
@@ -262,6 +260,11 @@ class CycleTable:
         except ImportError:
             raise OptionError("a data frame needs pandas: pip install 'chordless[pandas]'") from None
         return self.to_arrow().to_pandas(types_mapper=pandas.ArrowDtype)
+
+    def _named_pieces(self) -> Iterator[Iterator[list[Hashable]]]:
+        names = name_array(self.graph.names)
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            yield self._some(start, min(start + _ROWS_AT_ONCE, len(self))).named(names)
 
     def _slice(self, which: slice) -> CycleTable:
         chosen = range(len(self))[which]

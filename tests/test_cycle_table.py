@@ -292,3 +292,19 @@ def test_offsets_are_added_up_in_pieces(count, monkeypatch):
     rows = np.array([[0b1011], [0b111111], [0b111], [0b1111], [0b11111], [0b111], [0b1111111]], np.uint64)[:count]
     table = CycleTable.of_rows(grid(2, 4), rows, lambda *_: None)
     assert table.offsets.tolist() == [0, 3, 9, 12, 16, 21, 24, 31][: count + 1]
+
+
+@pytest.mark.parametrize("vertices", [9, 256, 257])
+@pytest.mark.parametrize("count", [0, 1, 9, 512, 513, 4096, 9000])
+def test_lists_have_the_very_names_of_the_graph(vertices, count):
+    names = [*([v] if v % 3 else (object(), None) for v in range(vertices))]
+    numbers = np.random.default_rng(count).integers
+    cycles = [numbers(vertices, size=numbers(3, 10)).tolist() for _ in range(count)]
+    named = list(Cycles.of_lists(cycles).named(names))
+    assert [len(cycle) for cycle in named] == [len(cycle) for cycle in cycles]
+    assert all(name is names[v] for lists in zip(named, cycles, strict=True) for name, v in zip(*lists, strict=True))
+
+
+def test_a_part_of_cycles_is_named():
+    cycles = Cycles.of_lists([[0, 1, 2], [1, 2, 3, 4], [0, 2, 4]] * 10)
+    assert list(Cycles.part(cycles, 4, 30).named("abcde"))[:2] == [["b", "c", "d", "e"], ["a", "c", "e"]]
