@@ -24,7 +24,7 @@ from kernels_ti.sweep.frames import FramePool, frame_words, share_frames, unpack
 from kernels_ti.sweep.kernel import DRY_WORKERS, ENDED, NEXT_CHUNK, NEXT_ITEM, sweep
 from kernels_ti.sweep.kernel_wide import sweep_wide
 
-FIRST_BUDGET, WIDE_FIRST_BUDGET = 500_000, 500
+FIRST_BUDGET, WIDE_FIRST_BUDGET = 2_000_000, 500
 """Steps of each worker in the first slice; later ones are fitted to the time asked for."""
 
 PATIENCE = 32  # Paths without a cycle after which the certificate is asked for
