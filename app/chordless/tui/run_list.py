@@ -53,13 +53,14 @@ def _number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
-_FOUND_WIDTH = 14
+FOUND_WIDTH = 14
+"""The room of a count in every list of runs."""
 
 
-def _found(cycles: int) -> str:
-    """Return a count in its column: rounded, not cut, where it has no room."""
+def found_text(cycles: int) -> str:
+    """Return a count in the room that lists of runs have for it: rounded, not cut, where it is longer."""
     exact = f"{cycles:,}"
-    return exact if len(exact) <= _FOUND_WIDTH else large_number(cycles)
+    return exact if len(exact) <= FOUND_WIDTH else large_number(cycles)
 
 
 COLUMNS = (
@@ -67,7 +68,7 @@ COLUMNS = (
     Column("graph", "Graph", 18, lambda run: row_title(run).lower(), lambda run: row_title(run), is_number=False),
     Column("n", "Vertices", 10, lambda run: run.n or 0, lambda run: _number(run.n), 120),
     Column("m", "Edges", 10, lambda run: run.m or 0, lambda run: _number(run.m), 120),
-    Column("cycles", "Found", _FOUND_WIDTH, lambda run: run.cycles, lambda run: _found(run.cycles)),
+    Column("cycles", "Found", FOUND_WIDTH, lambda run: run.cycles, lambda run: found_text(run.cycles)),
     Column("listed", "Listed", 14, lambda run: run.listed, lambda run: _number(run.listed) if run.lists else "", 150),
     Column("seconds", "Search time", 13, lambda run: run.seconds, lambda run: seconds_text(run.seconds), 66),
     Column("arch", "Arch", 9, lambda run: run.arch, lambda run: run.arch, 120, is_number=False),

@@ -18,16 +18,15 @@ from chordless.runs.elsewhere import noted_folders
 from chordless.runs.history import RunSummary, list_runs
 from chordless.tui.marks import cut_inside
 from chordless.tui.messages import OpenRun
-from chordless.tui.run_list import STAGES, row_title, thing_of_run, when
+from chordless.tui.run_list import FOUND_WIDTH, STAGES, found_text, row_title, thing_of_run, when
 from chordless.tui.widgets.choice import PickList
 from chordless.tui.widgets.glyphs import is_ascii
-from chordless.words.numbers import short_number
 from kernels_ti import ChordlessError
 
 _MOST = 5
-_GRAPH_WIDTH, _STATE_WIDTH, _COUNT_WIDTH = 20, 11, 16
+_GRAPH_WIDTH, _STATE_WIDTH = 20, 11
 # State, graph, count, "cycles" and time, the blanks between them, the padding and the scroll bar of the list.
-_ROOM_FOR_ALL, _SHORT_COUNT = 73, 14
+_ROOM_FOR_ALL = 71
 
 
 class RecentRuns(Vertical):
@@ -72,17 +71,15 @@ class RecentRuns(Vertical):
 
     def _line(self, run: RunSummary) -> Text:
         state = STAGES[run.stage].text(ascii_only=is_ascii(self))
-        count = f"{run.cycles:,}"
+        count = found_text(run.cycles)
         if self._is_narrow:
-            about = count if len(count) <= _SHORT_COUNT - 2 else short_number(run.cycles)
-            room = max(self.size.width - len(about) - 2, 1)
+            room = max(self.size.width - len(count) - 2, 1)
             glyph = state.split()[0]
             line = set_cell_size(f"{glyph} {self._fitted(run, room - len(glyph) - 1)}", room)
-            return Text(f"{line} {about}", no_wrap=True, overflow="ellipsis")
+            return Text(f"{line} {count}", no_wrap=True, overflow="ellipsis")
         name = set_cell_size(self._fitted(run, _GRAPH_WIDTH), _GRAPH_WIDTH)
-        count = count if len(count) <= _COUNT_WIDTH else short_number(run.cycles)
         things = f"{thing_of_run(run)}{' ' if run.cycles == 1 else 's'}"
-        line = f"{state:<{_STATE_WIDTH}} {name} {count:>{_COUNT_WIDTH}} {things}  {when(run.began)}"
+        line = f"{state:<{_STATE_WIDTH}} {name} {count:>{FOUND_WIDTH}} {things}  {when(run.began)}"
         return Text(line, no_wrap=True, overflow="ellipsis")
 
     def _fitted(self, run: RunSummary, room: int) -> str:
