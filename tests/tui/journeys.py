@@ -119,7 +119,8 @@ JOURNEYS = {
         Step("run", ("F4",), shows=("800,139", "complete", "No path waits")),
         Step("replay", ("Space",), shows=("REPLAY",)),
         Step("paused", ("Space",), shows=("REPLAY, paused",)),
-        Step("forward", 8 * ("Right",), shows=("REPLAY, paused", "paths wait")),
+        Step("begin", 20 * ("Left",), shows=("REPLAY, paused, 0",)),
+        Step("forward", 12 * ("Right",), shows=("REPLAY, paused", "paths wait")),
     ),
     "boundary": (
         _START,
