@@ -51,21 +51,39 @@ def waiting(by_length, *earlier):
         (waiting({17: 50}, 90, 10), "50 paths wait now, all of 17 vertices: the wave moves to longer paths. Peak: 90"),
         (waiting({7: 5, 8: 6}), "11 paths wait now, all of 7 and 8 vertices: the wave moves to longer paths. Peak: 11"),
         (waiting({7: 1}), "1 path waits now, of 7 vertices. Peak: 1"),
-        (waiting({}, 700), "No path waits any more. At the peak 700 waited,"),
+        (waiting({}, 700), "No path waits now. At the peak 700 waited,"),
         (replace(waiting({9: 1}), waiting_by_length={}), "1 path waits now. Peak: 1"),
-        # A search at both ends begins with pairs, of which only some become paths that it looks at.
+        # Reports of version 0.5.0 count starts, too, of which only some become paths that are looked at.
         (
-            replace(waiting({9: 51}), options={}, frontier=60),
+            replace(waiting({9: 51}), options={}, frontier=60, counts_starts=True),
             "60 starts and paths wait now, the paths of 9 vertices. Peak: 51",
         ),
-        (replace(waiting({9: 1}), options={}, waiting_by_length={}), "1 start or path waits now. Peak: 1"),
-        (replace(waiting({}, 700), options={}), "No path waits any more. At the peak 700 starts and paths waited,"),
+        (
+            replace(waiting({9: 1}), options={}, waiting_by_length={}, counts_starts=True),
+            "1 start or path waits now. Peak: 1",
+        ),
+        (replace(waiting({}, 700), options={}), "No path waits now. At the peak 700 starts and paths waited,"),
     ],
 )
 def test_what_is_said_about_the_frontier(state, words):
     said = frontier_words(state)
     assert said[0] == f"{words} after 1.0 s."
     assert list(said) == sorted(said, key=len, reverse=True)
+
+
+def test_at_the_end_of_a_search_only_paths_have_waited():
+    reports = [
+        Progress(1.0 + i, 9, 9, count, {}, {}, 0, waiting_by_length=lengths)
+        for i, (count, lengths) in enumerate(((7, {9: 7}), (0, {})))
+    ]
+    state = RunState().after((1000.0 + i, report) for i, report in enumerate(reports))
+    assert frontier_words(state)[0] == "No path waits now. At the peak 7 waited, after 1.0 s."
+    over = replace(state, phase="finished", reason="complete")
+    assert frontier_words(over)[0] == "No path waits any more. At the peak 7 waited, after 1.0 s."
+
+
+def test_a_search_that_has_only_starts_left_says_so_by_its_paths():
+    assert frontier_words(RunState(phase="running", paths=121)) == ("No path waits now.", "No path waits now")
 
 
 def test_nothing_is_said_of_a_run_without_paths():

@@ -143,6 +143,19 @@ def test_rates_are_of_the_time_that_was_searched():
     assert state.cycle_rates == pytest.approx((20, 20, 5, 100))
 
 
+def test_no_rate_is_of_the_time_in_which_kernels_compile():
+    compiling = replace(progress(100, 10, 0.1), compiling=True)
+    events = [
+        (100.0, STARTED),
+        (100.0, progress(0, 0, 0.0)),
+        (100.1, compiling),
+        # Compiled.
+        (102.1, progress(100, 10, 0.1)),
+        (103.1, progress(1100, 110, 1.1)),
+    ]
+    assert RunState().after(events).path_rates == pytest.approx((1000, 1000))
+
+
 def test_more_cycles_than_a_float_can_hold_have_a_rate():
     events = [(100.0, STARTED), (101.0, progress(10, 0)), (102.0, progress(30, 10**400))]
     state = RunState().after(events)

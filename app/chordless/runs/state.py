@@ -124,6 +124,8 @@ class RunState:
     can_resume: bool = False  # Whether it has a directory with a checkpoint, and is neither complete nor at work
     log: tuple[LogLine, ...] = ()  # The newest last; at most 500
     frontier_course: Course = field(default_factory=Course)  # How many paths waited from report to report
+    # Whether the reports count starts, from which no path has grown, as paths that wait: those of 0.5.0 did
+    counts_starts: bool = False
     # How many paths of each length were looked at from report to report
     path_course: PathCourse = field(default_factory=PathCourse)
     # Base of the next rate: wall-clock time, seconds of search, paths and cycles. None after a start and a pause.
@@ -198,7 +200,7 @@ class _Fold:
         self._path_rates = deque(before.path_rates, RATES_KEPT)
         self._cycle_rates = deque(before.cycle_rates, RATES_KEPT)
         # None at the start and after a pause.
-        self._base = before.rate_base
+        self._base, self._compiles = before.rate_base, before.compiling
         self._course, self._path_course = before.frontier_course, before.path_course
         self._seconds = before.seconds
         self._share_base = before.share_base
@@ -212,8 +214,14 @@ class _Fold:
             if self._phase == "paused":
                 self._say(time, "goes on")
             self._phase = "running"
+            if self._compiles:
+                # Since the report before, kernels were compiled and nothing was searched.
+                self._base = None
+            self._compiles = event.compiling
             self._rate(time, event.seconds, event.paths, event.cycles)
             self._grow(event.seconds, event.frontier, event.frontier_by_length)
+            if event.frontier != sum(event.waiting_by_length.values()):
+                self._values["counts_starts"] = True
             if self._share_base is None and event.share:
                 self._share_base = (event.seconds, event.share)
             for name, grown in self._grown.items():

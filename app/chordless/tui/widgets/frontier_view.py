@@ -203,18 +203,17 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
     course = state.frontier_course
     if state.states is not None:
         return _boundary_words(state)
+    is_complete = state.phase == "finished" and state.reason == "complete"
+    none = f"No {state.step} waits {'any more' if is_complete else 'now'}"
     if not course.peak:
-        words = f"No {state.step} waits any more"
-        return (f"{words}.", words) if state.phase == "finished" and state.reason == "complete" else ("",)
+        return (f"{none}.", none) if is_complete or state.paths else ("",)
     most, when = short_number(course.peak), f"after {seconds_text(course.peak_seconds)}"
-    # A search at both ends begins with pairs that wait as paths do. Of T, the paths looked at, are only some of them.
     waiting = state.waiting_by_length
-    is_wave = state.options.get("expansion") == "paper"
-    has_starts = not is_wave and sum(waiting.values()) != state.frontier
+    has_starts = state.counts_starts and state.options.get("expansion") != "paper"
     path = state.step
     if state.frontier == 0:
-        waited = "" if is_wave else f" starts and {path}s"
-        long = f"No {path} waits any more. At the peak {most}{waited} waited, {when}."
+        waited = f" starts and {path}s" if has_starts else ""
+        long = f"{none}. At the peak {most}{waited} waited, {when}."
         return (long, f"No {path} waits. Peak: {most} {when}", f"No {path} waits")
     number = short_number(state.frontier)
     or_starts, and_starts = ("start or ", "starts and ") if has_starts else ("", "")
