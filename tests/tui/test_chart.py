@@ -16,6 +16,8 @@ from chordless.tui.widgets.plot import LOOKS, ON, Series, draw, short_count
 from textual.app import App
 
 from tui.pilots import drive, text_of
+from tui.stage import RUNNING
+from tui.stage import Stage as RunStage
 
 PATHS = {length: 10 ** min(length - 2, 60 - length) for length in range(3, 58)}
 CYCLES = {length: 3 ** (length // 2) for length in range(4, 58, 2)}
@@ -27,6 +29,7 @@ def run_series(paths, cycles, waiting):
     return (*area, *series_of(RunState(frontier_by_length=paths, cycles_by_length=cycles)))
 
 
+LEAST_HUE = 0.2
 TWO = run_series(PATHS, CYCLES, {})
 FOUR = (*TWO, Series("other-paths", "paths B", "x", CYCLES), Series("other-cycles", "cycles B", "y", CYCLES))
 
@@ -314,3 +317,19 @@ def test_the_lengths_begin_where_most_cycles_are_and_their_bars_follow_the_scale
         assert bars.render_line(1).text.split()[0] == "12"
 
     drive(app, (60, 8), steps)
+
+
+def test_paths_and_cycles_differ_in_hue_in_every_theme():
+    def hue(app, part):
+        return app.screen.query_one(EvolutionChart).get_component_styles(f"chart--{part}").color.hsl.h
+
+    async def steps(pilot):
+        app, close = pilot.app, []
+        for theme in sorted(set(app.available_themes) - {"ansi-dark", "ansi-light", "textual-ansi"}):
+            app.theme = theme
+            await pilot.pause()
+            apart = abs(hue(app, "paths") - hue(app, "cycles"))
+            close += [(theme, apart)] if min(apart, 1 - apart) < LEAST_HUE else []
+        return close
+
+    assert drive(RunStage(RUNNING), (80, 24), steps) == []

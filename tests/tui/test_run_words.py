@@ -289,6 +289,8 @@ def test_nothing_is_counted_while_an_order_is_sought():
     assert tile_words.paths_tile(replace(state, width=0)).short == "no order yet"
     stopped = replace(state, phase="finished", reason="interrupted", seeking_order=False)
     assert tile_words.paths_tile(stopped).short == "no states"
+    # One with a boundary of 21 vertices was found.
+    assert tile_words.paths_tile(stopped).notes == ("the order of the vertices was not settled",)
     assert "nothing was counted" in frontier_words(stopped)[0]
     counting = replace(state, states=1, width=1, seeking_order=False)
     assert tile_words.paths_tile(counting).notes == ("state", "boundary of 1 vertex")

@@ -99,7 +99,7 @@ def paths_tile(state: RunState) -> TileWords:
         best = f"boundary of {state.width:,} vertices so far"
         return TileWords("none yet", (best,), best, (f"boundary of {state.width:,} so far",))
     if state.states == 0 and state.is_over and state.reason != "complete":
-        return TileWords("none", ("no order of the vertices was found",), "no states")
+        return TileWords("none", ("the order of the vertices was not settled",), "no states")
     if state.states == 0 and not state.width and state.reason == "complete":
         return TileWords("none", ("no boundary was needed",), "no states")
     if state.states is not None:

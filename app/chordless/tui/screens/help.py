@@ -17,7 +17,7 @@ _CHART = """\
 A search extends chordless paths, one vertex at a time. For each number of vertices, the chart of a run shows how many \
 paths the search has looked at (T) and how many chordless cycles it has found (C). Above the \
 chart stands the frontier, the paths that wait: their number over time, and a strip that is bright where many paths of \
-a length were looked at. When none waits, the search is done. On a logarithmic scale, one step up is ten times as \
+a length were looked at. At the end none waits any more. On a logarithmic scale, one step up is ten times as \
 many.
 
 Along a boundary no cycle is looked at by itself. Vertex after vertex comes, and the sets of vertices that can still \
