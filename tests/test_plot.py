@@ -106,6 +106,7 @@ def test_the_frontier_has_its_strip_and_its_size_over_time():
     assert all(brightest[1:] >= brightest[:-1]), "the wave moves to longer paths"
     (line,) = waiting.lines
     assert max(line.get_ydata()) == run.state.frontier_course.peak
+    assert not any(line.get_visible() for line in waiting.get_ygridlines()), "nothing lies across the strip"
 
 
 @pytest.mark.usefixtures("in_style")

@@ -91,6 +91,8 @@ def frontier_chart(run: RecordedRun, *, titled: bool = True) -> Figure:
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     figure.colorbar(mesh, ax=axes, label=f"{run.state.step}s looked at", pad=0.16)
     waiting = axes.twinx()
+    # Lines across the strip would look like lengths of which no path was looked at.
+    waiting.grid(visible=False)
     times = np.linspace(0, seconds, len(course.pieces))
     waiting.plot(times, course.pieces, color=PALETTE.cycles, linewidth=1.6, drawstyle="steps-mid")
     waiting.set_ylabel(f"{run.state.step}s that wait (line)", color=PALETTE.cycles)
