@@ -14,6 +14,7 @@ from chordless.tui.messages import OpenRun
 from chordless.tui.run_form import wave_of
 from chordless.tui.screens.question import Question
 from chordless.tui.settings import Settings
+from textual.events import Key
 from textual.widgets import Static
 
 from tui.new_form import fill
@@ -34,6 +35,17 @@ def test_the_form_begins_a_search_breadth_first():
     assert (command.graph, command.expansion, command.method) == ("grid:7x10", "paper", "search")
     # The key begins one run: the next one grows as before.
     assert app.settings.last.expansion == "two-ended"
+
+
+def test_a_key_right_after_it_does_not_change_what_is_begun():
+    async def steps(pilot):
+        app = pilot.app
+        await until(pilot, lambda: "f4 Breadth first" in text_of(app) and app.screen._is_known)
+        app.post_message(Key("f4", None))
+        app.post_message(Key("s", "s"))
+        await until(pilot, lambda: app.command is not None)
+
+    assert fill(SMALL, steps).command.graph == "grid:7x10"
 
 
 @pytest.mark.slow

@@ -200,7 +200,7 @@ class NewScreen(PreviewedForm):
             what.choose("count")
         self._growth_before = growth.chosen
         growth.choose("paper")
-        self.call_after_refresh(self.action_start)
+        self.action_start()
 
     def action_other_way(self) -> None:
         """Change between a count by a search and one along a boundary."""
