@@ -103,6 +103,8 @@ def test_memory_is_held_against_the_budget_of_the_device_that_has_it():
     budget = {"memory": 1 << 30}
     assert tile_words.memory_tile(RUNNING).notes[0] == "half of free allowed"
     assert tile_words.memory_tile(RunState(phase="starting")).short == "memory not known yet"
+    stopped_early = RunState(phase="finished", reason="interrupted")
+    assert tile_words.memory_tile(stopped_early).short == "memory not known"
     on_cpu = tile_words.memory_tile(replace(RUNNING, options=budget))
     assert (on_cpu.value, on_cpu.short) == ("128 MiB", "memory 128 MiB of 1.0 GiB")
     on_gpu = tile_words.memory_tile(replace(RUNNING, options=budget, arch="cuda"))
