@@ -172,8 +172,8 @@ JOURNEYS = {
         Step("closed", ("q",), shows=("New", "Start")),
     ),
     "early": (
-        Step("typed", text="chordless", shell=True, shows=("$ chordless",)),
-        Step("settings", ("F3",), shows=("Theme", "Keys: Enter changes one")),
+        Step("typed", text="chordless", shows=("$ chordless",)),
+        Step("settings", ("Enter", "F3"), shows=("Theme", "Keys: Enter changes one")),
     ),
     "palette": (
         _START,

@@ -89,6 +89,9 @@ def travel(name: str, size: tuple[int, int], folder: Path) -> bool:
                 f"cd {shlex.quote(home)}; alias chordless={shlex.quote(f'{sys.executable} -m chordless')}; clear"
             )
             terminal.press("Enter")
+            # What is typed before would be cleared.
+            while _plain(terminal) != "$":
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
             for number, step in enumerate(JOURNEYS[name], 1):
                 if step.keys:
                     terminal.press(*step.keys)
