@@ -9,6 +9,7 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from operator import itemgetter
 from typing import IO, BinaryIO, cast
 
@@ -90,12 +91,19 @@ def read_job(job: BatchJob, limits: Limits, output: str | None = None) -> Iterat
             return
         if job.directed:
             require_direction_unsaid(file_format)
-        read = _read_graph6 if file_format == "graph6" else _read_molecules
+        read, things = (_read_graph6, "graph") if file_format == "graph6" else (_read_molecules, "molecule")
         with contextlib.ExitStack() as opened:
             stream = opened.enter_context(open_input(job.graph, limits))
             if job.graph == STANDARD_INPUT and output is not None:
                 stream = opened.enter_context(keeping(stream, path_to_keep(output, file_format)))
-            yield from _lone_graph_goes_by_its_file(read(job, stream, file_format))
+            chunks = read(job, stream, file_format)
+            first = list(islice(chunks, 2))
+            if not first:  # as a filter leaves it
+                yield Chunk(job, (), (), notes=[(label_of(job), f"{label_of(job)}: no {things} in it")])
+            elif len(first) == 1 and len(first[0].titles) == 1:
+                yield replace(first[0], titles=(label_of(job),))
+            else:
+                yield from chain(first, chunks)
     except EngineError:
         raise
     except (ChordlessError, MemoryError) as error:
@@ -111,53 +119,25 @@ def label_of(job: BatchJob) -> str:
     return "stdin" if job.graph == STANDARD_INPUT else job.graph
 
 
-def _lone_graph_goes_by_its_file(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
-    first = next(chunks, None)
-    if first is None:
-        return
-    second = next(chunks, None)
-    if second is None and len(first.titles) == 1:
-        yield replace(first, titles=(label_of(first.job),))
-        return
-    yield first
-    if second is not None:
-        yield second
-        yield from chunks
-
-
 def _read_molecules(job: BatchJob, stream: IO[bytes], file_format: str) -> Iterator[Chunk]:
-    empty = True
     for some in read_molecules(stream, cast(MoleculeFormat, file_format)):
-        empty = False
         titles = [f"{label_of(job)}:{number}" for number in some.numbers]
         errors = {place: f"{titles[place]}: {message}" for place, message in some.errors.items()}
         notes = [(titles[place], f"{titles[place]}: {problem}") for place, problem in some.problems.items()]
         graphs = ManyGraphs(some.first_vertex, some.first_edge, some.edges.astype(np.int32))
         names = [name or None for name in some.names]
         yield Chunk(job, titles, names, errors, graphs, notes=notes, atom_names=some.atom_names)
-    if empty:
-        yield _without_graphs(job, "no molecule")
 
 
 def _read_graph6(job: BatchJob, stream: IO[bytes], file_format: str) -> Iterator[Chunk]:
-    empty = True
     reader = cast(BinaryIO, stream)
     for some in read_chunks(reader, lines_at_once=LINES_AT_ONCE, simplify=job.simplify, multigraph=job.multigraph):
         first = 0
         for line, text in some.apart:
             yield from _between(job, some, first, line)
             yield _read_apart(job, f"{label_of(job)}:{line}", text)
-            empty, first = False, line
-        for chunk in _between(job, some, first, None):
-            yield chunk
-            empty = False
-    if empty:
-        yield _without_graphs(job, "no graph")
-
-
-def _without_graphs(job: BatchJob, what: str) -> Chunk:
-    """Return the chunk of an input with a line for each graph that has no line, as a filter leaves it."""
-    return Chunk(job, (), (), notes=[(label_of(job), f"{label_of(job)}: {what} in it")])
+            first = line
+        yield from _between(job, some, first, None)
 
 
 def _between(job: BatchJob, some: DecodedLines, first: int, last: int | None) -> Iterator[Chunk]:
