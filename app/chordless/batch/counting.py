@@ -8,7 +8,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from chordless.batch.entries import Entry, TogetherLines, alone_line, error_line, gathered
 from chordless.batch.inputs import Chunk
@@ -81,20 +80,17 @@ Result = tuple[str | bytes, str, int]
 """The line of a graph, its status, the number of its cycles."""
 
 
-class Attend(Protocol):
-    """Obeys commands and reports progress while graphs are counted."""
-
-    def __call__(self, *, ahead: int | None = None, cycles: int = 0) -> None:
-        """Take how many graphs of this group are counted, and the cycles of the graph that is searched now."""
-
-
 class Counting:
     """Counts graphs. It says on the channel which ones, so that the fatal graph is known if the engine dies.
 
+    Meanwhile `attend` obeys commands and reports: it takes how many graphs of a group are counted, as `ahead`, and the
+    `cycles` of the graph that is searched now.
     `graph` is the one that is searched on its own now, with the share of its search that is done, or None.
     """
 
-    def __init__(self, command: BatchCommand, channel: Channel, threads: int | None, attend: Attend) -> None:
+    def __init__(
+        self, command: BatchCommand, channel: Channel, threads: int | None, attend: Callable[..., None]
+    ) -> None:
         self._command = command
         self._channel = channel
         self._threads = threads
