@@ -8,7 +8,6 @@ from typing import Any
 
 from chordless.batch.output import DONE
 from chordless.batch.properties import OF_SIMPLE_GRAPHS, Property
-from chordless.files import replaced, writing
 from chordless.graphs.readers.library import read_graph6
 from chordless.graphs.readers.source import Source
 from chordless.graphs.writers import format_to_write, line_of_graph
@@ -62,12 +61,6 @@ class TermRows:
                 raise OptionError(f"the term of {line['graph']} is infinite; a b-file has whole numbers")
             yield f"{self._next} {int(value)}\n".encode()
             self._next += 1
-
-
-def write_rows(rows: Iterable[bytes], path: str) -> None:
-    """Write rows to a file, which appears only when it is complete; an EngineError if it cannot be written."""
-    with writing(path), replaced(path, tidy=True) as stream:
-        stream.writelines(rows)
 
 
 def _checked_kind(line: dict[str, Any], expression: Property) -> tuple[str, str]:

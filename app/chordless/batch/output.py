@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -194,6 +194,12 @@ class BatchFile:
 def encoded(line: dict[str, Any]) -> bytes:
     """Return a line of the file."""
     return json.dumps(line).encode() + b"\n"
+
+
+def write_whole(lines: Iterable[bytes], path: str) -> None:
+    """Write lines to a file, which appears only when it is complete; an EngineError if it cannot be written."""
+    with writing(path), replaced(path, tidy=True) as stream:
+        stream.writelines(lines)
 
 
 def _key_of(line: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import IO, Any, Literal
 
-from chordless.batch.output import ADDED_LATER, FIELDS, encoded
+from chordless.batch.output import ADDED_LATER, FIELDS, encoded, write_whole
 from chordless.cycles.columns import require_parquet
 from chordless.files import replaced, text_of, writing
 from kernels_ti import OptionError
@@ -242,5 +242,4 @@ def _value(value: Any, kind: str, table_format: TableFormat) -> Any:
 
 def table_to_lines(path: str, table_format: TableFormat, to: str) -> None:
     """Write the lines of a table to an output file, so that it can be resumed. The file appears only when complete."""
-    with writing(to), replaced(to, tidy=True) as stream:
-        stream.writelines(encoded(line) for line in lines_of_table(path, table_format))
+    write_whole(map(encoded, lines_of_table(path, table_format)), to)

@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from chordless.batch.jobs import first_number
-from chordless.batch.output import DONE, EARLIER, read_lines
+from chordless.batch.output import DONE, EARLIER, read_lines, write_whole
 from chordless.batch.properties import Property
 from chordless.files import writing
 from chordless.protocol.events import BatchFinished
@@ -111,7 +111,6 @@ def write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFi
     if options.output_format == "jsonl":
         return
     from chordless.batch import tables
-    from chordless.batch.derived import write_rows
     from chordless.batch.kept_input import find_kept
 
     if options.output == STANDARD_OUTPUT:
@@ -121,7 +120,7 @@ def write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFi
     elif end.reason == "complete":
         try:
             if options.output_format == DERIVED:
-                write_rows(_derivation(options)(read_lines(command.output)), options.output)
+                write_whole(_derivation(options)(read_lines(command.output)), options.output)
             else:
                 tables.write_table(lambda: read_lines(command.output), options.output, options.output_format)
         except ChordlessError as error:
