@@ -6,7 +6,7 @@ import ast
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from chordless.values import SHORTEST_HOLE
 from kernels_ti import OptionError
@@ -73,7 +73,7 @@ class Property:
     def of(self, line: Mapping[str, Any], graph: Callable[[], Graph]) -> Number | bool:
         """Return the value for a graph by its line; `graph` is called only where the counts do not decide."""
         try:
-            value: Number | bool = eval(self._code, {"__builtins__": {}}, cast("Any", _Counts(line, graph)))
+            value: Number | bool = eval(self._code, {"__builtins__": {}}, _Values(line, graph))
         except ZeroDivisionError:
             raise OptionError(
                 f"{self._text!r} divides by zero for {line.get('graph')}; guard it, as in c3 > 0 and n // c3 < 2"
@@ -96,28 +96,21 @@ def _truth(node: ast.expr) -> ast.expr:
     return ast.copy_location(ast.UnaryOp(ast.Not(), ast.copy_location(ast.UnaryOp(ast.Not(), node), node)), node)
 
 
-class _Counts:
-    def __init__(self, line: Mapping[str, Any], graph: Callable[[], Graph]) -> None:
-        self._line = line
-        self._graph = graph
-        self._cycles = {int(length): int(count) for length, count in (line["by_length"] or {}).items()}
-        self._holes = {length: count for length, count in self._cycles.items() if length >= SHORTEST_HOLE and count}
+class _Values(dict[str, Any]):
+    """The values of the names for a graph; whether it is perfect is found out when that is asked for."""
 
-    def __getitem__(self, name: str) -> Number | bool:
-        """Return the value of a name."""
-        if (found := _LENGTH.fullmatch(name)) is not None:
-            return self._cycles.get(int(found[1]), 0)
-        if name in ("n", "m", "total"):
-            return int(self._line[name])
-        if name in ("odd", "even"):
-            return sum(count for length, count in self._holes.items() if length % 2 == (name == "odd"))
-        if name == "holes":
-            return sum(self._holes.values())
-        if name in ("longest", "shortest"):
-            return (max if name == "longest" else min)(self._holes, default=0)
-        if name == "girth":
-            return min((length for length, count in self._cycles.items() if count), default=math.inf)
-        return not self._holes if name == "chordal" else self._is_perfect()
+    def __init__(self, line: Mapping[str, Any], graph: Callable[[], Graph]) -> None:
+        cycles = {int(length): int(count) for length, count in (line["by_length"] or {}).items() if count}
+        holes = {length: count for length, count in cycles.items() if length >= SHORTEST_HOLE}
+        odd = sum(count for length, count in holes.items() if length % 2)
+        super().__init__({name: line.get(name) for name in ("n", "m", "total")}, holes=sum(holes.values()), odd=odd)
+        self.update(even=self["holes"] - odd, longest=max(holes, default=0), shortest=min(holes, default=0))
+        self.update({f"c{length}": count for length, count in cycles.items()}, chordal=not holes)
+        self["girth"] = min(cycles, default=math.inf)
+        self._graph = graph
+
+    def __missing__(self, name: str) -> Number | bool:
+        return self._is_perfect() if name == "perfect" else 0
 
     def _is_perfect(self) -> bool:
         """Whether neither the graph nor its complement has an odd hole (Chudnovsky et al. 2006)."""
