@@ -140,7 +140,7 @@ class RunDirectory:
         with writing(self.events):
             descriptor = open_own(self.events, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             with open(descriptor, "rb+", closefd=False) as stream:
-                stream.truncate(_end_of_last_line(stream))
+                stream.truncate(sum(len(line) for line in stream if line.endswith(b"\n")))
             return open(descriptor, "a", encoding="utf-8")
 
     def _run_json(self) -> dict[str, Any]:
@@ -357,18 +357,6 @@ def _command_of(values: dict[str, Any], path: Path) -> RunCommand:
 def _no_run(path: Path) -> CheckpointError:
     why = f"it has no {_RUN}" if path.is_dir() else "it is a file" if path.exists() else "there is no such folder"
     return CheckpointError(f"there is no run in {path}: {why}")
-
-
-def _end_of_last_line(stream: IO[bytes]) -> int:
-    end = stream.seek(0, os.SEEK_END)
-    while end > 0:
-        start = max(end - 65536, 0)
-        stream.seek(start)
-        found = stream.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
-        end = start
-    return 0
 
 
 def _clear(path: Path, is_new: bool) -> None:
