@@ -25,9 +25,7 @@ from kernels_ti.errors import EngineError
 
 CORES_PER_WORKER = 16  # Most cores of one local worker, unless the number of workers is given
 
-SECONDS_TO_END = 10.0
-"""Seconds that the processes have to keep their compiled kernels once the driver lets them go."""
-
+SECONDS_TO_END = 10.0  # Seconds that the processes have to keep their compiled kernels once the driver lets them go
 MOST_EARLY_DEATHS = 5  # How many times in a row a process may be killed before a worker reaches the scheduler
 JOINED = "joined"  # File that a worker makes in its folder once it has reached the scheduler
 

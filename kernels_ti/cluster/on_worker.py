@@ -31,9 +31,7 @@ from kernels_ti.symmetry.space import space_of
 
 SEARCHES_KEPT = 2  # Searches whose graph and device stay in the process of a worker
 
-MOST_CYCLE_BYTES = 64 << 20
-"""A lease ends early, after its portion, once the cycles that it found take this much."""
-
+MOST_CYCLE_BYTES = 64 << 20  # A lease ends early, after its portion, once the cycles that it found take this much
 TOO_MANY_CYCLE_BYTES = 8 * MOST_CYCLE_BYTES  # Then it ends in the middle of its portion, whatever is left
 
 MOST_FRAME_BYTES = 4 << 20

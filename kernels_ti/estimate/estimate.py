@@ -27,8 +27,7 @@ from kernels_ti.state import Frames, by_length
 WALKS = 6  # Random walks that should fit into the given time, so that their spread is known
 # Walks of one size differ in how deep they go.
 _LONGER_THAN_THE_LAST = 2.0
-MOST_SAMPLES = 64
-"""Largest number of separate samples, an even number; when it is reached, they are merged in pairs."""
+MOST_SAMPLES = 64  # Largest number of separate samples, an even number; when it is reached, they are merged in pairs
 FIRST_SIZE, SMALLEST_SIZE, LARGEST_SIZE = 64, 64, 1 << 15  # Paths of a level that a random walk keeps
 LARGEST_ROWS = 1 << 30  # Largest number of bytes of bit rows on the host for an estimate
 WEIGHT_PATHS = 256  # Paths of a level that `seed_weights` keeps
@@ -41,8 +40,7 @@ FEW_BATCHES, FEW_SEED_WORDS = 64, 1_000_000
 
 FEW_PAIRS = 24  # Up to this many pairs the search is so short that all pairs get the same weight
 
-GROWTH = 1.16
-"""Assumed growth factor of a search for each additional vertex of its blocks, if nothing better is known."""
+GROWTH = 1.16  # Assumed growth factor of a search for each additional vertex of its blocks, if nothing better is known
 
 
 def seed_weights(groups: list[BlockGroup], max_length: int) -> list[Floats]:

@@ -26,8 +26,7 @@ _CYCLES_AT_ONCE = 1 << 13
 _WORDS_AT_ONCE = 1 << 19
 _NEIGHBOURS_AT_ONCE = 1 << 22
 _LARGEST_TABLE_BYTES = 1 << 28
-_FEW_WORDS = 8
-"""Words up to which it takes less time to write all words of a row than to find the word of a vertex."""
+_FEW_WORDS = 8  # Words up to which it takes less time to write all words of a row than to find the word of a vertex
 _ONE = np.uint64(1)
 
 

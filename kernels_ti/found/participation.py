@@ -26,9 +26,7 @@ from kernels_ti.options import Lengths, require_number
 CYCLES_AT_ONCE = 1 << 20  # Cycles that are sorted into bundles at a time
 BUNDLES_OF_ITEM = 256  # Largest number of bundles for one work item, so that there are enough work items
 
-ITEMS_AT_ONCE = 1 << 20
-"""Largest number of work items in a launch, unless a single block has more vertices and edges."""
-
+ITEMS_AT_ONCE = 1 << 20  # Largest number of work items in a launch, unless a single block has more vertices and edges
 TURNED_BYTES = 16 << 20  # Largest size of the transposed bundles in a launch
 
 

@@ -12,9 +12,7 @@ from kernels_ti.errors import EngineError
 from kernels_ti.options import Lengths
 from kernels_ti.state import STATE_WORD_BITS, Rows, populations
 
-FIRST_BYTES = 16 << 20
-"""Bytes that are reserved at first. The system gives memory only where it is written to."""
-
+FIRST_BYTES = 16 << 20  # Bytes that are reserved at first. The system gives memory only where it is written to.
 GROWTH = 2
 
 

@@ -39,8 +39,7 @@ FIRST_BUDGET = {"cpu": 100_000, "vulkan": 1_000, "cuda": 1_000}
 
 LARGEST_BUDGET = 1 << 26
 
-SLOT_BYTES, SOFTWARE_SLOT_BYTES = 256 << 20, 16 << 20
-"""Memory that all slots may take; less where a CPU plays the GPU."""
+SLOT_BYTES, SOFTWARE_SLOT_BYTES = 256 << 20, 16 << 20  # Memory that all slots may take; less where a CPU plays the GPU
 
 
 class ManySearch:

@@ -76,8 +76,7 @@ def message_of(entry: Entry, error: Exception) -> str:
     return line if line.startswith(entry.title) else f"{entry.title}: {line}"
 
 
-Result = tuple[str | bytes, str, int]
-"""The line of a graph, its status, the number of its cycles."""
+Result = tuple[str | bytes, str, int]  # The line of a graph, its status, the number of its cycles
 
 
 class Counting:

@@ -20,9 +20,7 @@ from typing import TypeVar
 from chordless.files import replaced, writing
 from kernels_ti import EngineError
 
-MOST_BYTES = 64 << 20
-"""Largest file that travels with an answer."""
-
+MOST_BYTES = 64 << 20  # Largest file that travels with an answer
 T = TypeVar("T")
 
 

@@ -29,8 +29,7 @@ from chordless.protocol.orders import BatchJob
 from kernels_ti import ChordlessError, EngineError, Graph, GraphError
 from kernels_ti.many.graphs import ManyGraphs
 
-LINES_AT_ONCE = 1 << 14
-"""Number of lines that are decoded and counted together: about half a second of work."""
+LINES_AT_ONCE = 1 << 14  # Number of lines that are decoded and counted together: about half a second of work
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,7 @@ from chordless.graphs.load import LoadedGraph
 from chordless.graphs.writers import save_graph
 from kernels_ti import EngineError, GraphError
 
-LONE = "edgelist"
-"""The format of the copy of a graph that came by itself, whatever the format in which it came."""
-
+LONE = "edgelist"  # The format of the copy of a graph that came by itself, whatever the format in which it came
 _SUFFIXES = {"graph6": ".stdin.g6", "sdf": ".stdin.sdf", "smiles": ".stdin.smi", LONE: ".stdin.txt"}
 """The ending after the name of the output file, by the format of the graphs."""
 

@@ -53,17 +53,12 @@ FIELDS: dict[str, str] = {
 }
 """The fields of a line, in order, and the kind of their values. Every value may also be null."""
 
-ADDED_LATER = ("interval", "parity")
-"""Fields that tables of earlier versions lack."""
-
-DONE = ("complete", "limit", "timeout")
-"""Statuses of graphs that are not searched again."""
-
+ADDED_LATER = ("interval", "parity")  # Fields that tables of earlier versions lack
+DONE = ("complete", "limit", "timeout")  # Statuses of graphs that are not searched again
 UNREADABLE = "unreadable"
 """Prefix of the hash of an unreadable graph. The rest of this hash depends on the error message."""
 
-EARLIER = ".earlier"
-"""Suffix of the file beside, after the name of the output file."""
+EARLIER = ".earlier"  # Suffix of the file beside, after the name of the output file
 
 
 class BatchFile:

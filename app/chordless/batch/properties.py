@@ -22,9 +22,7 @@ NAMES = (
 )  # fmt: skip
 """The names that an expression may use; c3..cN stand for the cycles of each length."""
 
-OF_SIMPLE_GRAPHS = {"girth", "chordal", "perfect"}
-"""Those that only simple undirected graphs have."""
-
+OF_SIMPLE_GRAPHS = {"girth", "chordal", "perfect"}  # Those that only simple undirected graphs have
 _FEWEST_OF_ANTIHOLE = 7
 _MOST_LETTERS = 500  # a tree that Python can walk by recursion
 _LENGTH = re.compile(r"c([1-9][0-9]{0,6})")

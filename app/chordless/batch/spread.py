@@ -27,12 +27,8 @@ from kernels_ti.cluster.leases import Pace
 from kernels_ti.cluster.spread import Outcome, Spread
 from kernels_ti.cluster.workers import DaskWorkers
 
-GRAPHS_AT_ONCE = 2048
-"""Small graphs that a worker counts together."""
-
-_AHEAD = 4
-"""Calls that are read ahead for each worker, so that a large graph does not make the others wait."""
-
+GRAPHS_AT_ONCE = 2048  # Small graphs that a worker counts together
+_AHEAD = 4  # Calls that are read ahead for each worker, so that a large graph does not make the others wait
 _FEWEST_AHEAD = 16
 _WAIT_SECONDS = 0.1
 

@@ -16,8 +16,7 @@ from kernels_ti import OptionError
 from kernels_ti.options import Lengths
 
 TableFormat = Literal["csv", "parquet"]
-Lines = Callable[[], Iterable[dict[str, Any]]]
-"""Returns the lines. It is called twice."""
+Lines = Callable[[], Iterable[dict[str, Any]]]  # Returns the lines. It is called twice.
 Row = Mapping[str, Any]
 Kinds = Mapping[str, str]
 """The columns of a table with the kinds of their values, as in `chordless.batch.output.FIELDS`, or ``indices``."""

@@ -24,18 +24,10 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "-"
 
-PICK_SECONDS = 0.3
-"""Expected seconds of the largest pick that is tried."""
-
-MOST_DRAWN = 1000
-"""Cycles of the largest sample that is tried."""
-
-LARGEST_FILE = 4096
-"""Bytes of the largest file that is tried."""
-
-LARGEST_SPEC = 64
-"""Largest product of the numbers in a spec that is tried: about its number of vertices."""
-
+PICK_SECONDS = 0.3  # Expected seconds of the largest pick that is tried
+MOST_DRAWN = 1000  # Cycles of the largest sample that is tried
+LARGEST_FILE = 4096  # Bytes of the largest file that is tried
+LARGEST_SPEC = 64  # Largest product of the numbers in a spec that is tried: about its number of vertices
 TRIAL_SECONDS = 0.05
 """Seconds of a core in which the reference must search the whole graph. An engine takes ten times as long to start."""
 

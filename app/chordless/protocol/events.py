@@ -9,9 +9,7 @@ from chordless.words.numbers import bytes_text
 from kernels_ti import ChordlessError, DeviceError, EngineError, GraphError, OptionError, SizeError
 from kernels_ti.errors import CheckpointError, ReadingStoppedError, StatesError
 
-PROTOCOL_VERSION = 3
-"""Recordings of earlier versions can be read, too; their missing fields have defaults."""
-
+PROTOCOL_VERSION = 3  # Recordings of earlier versions can be read, too; their missing fields have defaults
 Reason = Literal["complete", "limit", "timeout", "interrupted", "closed"]
 
 
@@ -96,8 +94,7 @@ class Progress:
         return replace(self, **steps) if any(steps.values()) else self
 
 
-GROWING = ("states_by_step", "expected_by_step")
-"""Fields of `Progress` of which each report has only what is new."""
+GROWING = ("states_by_step", "expected_by_step")  # Fields of `Progress` of which each report has only what is new
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ FORMATS: dict[str, CycleFormat] = {
 
 Method = Literal["search", "boundary", "auto"]
 Pick = Literal["all", "longest", "sample"]
-USUAL_SAMPLE = 1000
-"""Cycles of a sample for which nobody says how many."""
+USUAL_SAMPLE = 1000  # Cycles of a sample for which nobody says how many
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,7 @@ from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Event
 from kernels_ti import EngineError
 
-NO_RECORDING = "this is not a recording made with --events"
-"""The fault of a file that is none."""
-
+NO_RECORDING = "this is not a recording made with --events"  # The fault of a file that is none
 _END_OF_TIME = 253_402_300_800  # The year 10000
 
 

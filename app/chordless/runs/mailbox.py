@@ -25,8 +25,7 @@ _LOCKED = "run.json"
 SECONDS_BETWEEN_LOOKS = 0.2
 # run.json exists for a moment before it is locked.
 _SECONDS_TO_BEGIN = 10.0
-Order = StopCommand | PauseCommand | GoCommand | CheckpointCommand
-"""The orders that an engine at work obeys."""
+Order = StopCommand | PauseCommand | GoCommand | CheckpointCommand  # The orders that an engine at work obeys
 
 
 def post(directory: str | Path, order: Order) -> None:
