@@ -12,7 +12,7 @@ from chordless.cycles.base import CycleOutput
 from chordless.cycles.output import open_output, require_listing
 from chordless.cycles.participation import participation_object
 from chordless.cycles.paths import as_paths, shares_told_in_paths
-from chordless.engine.boundary import count_along_boundary
+from chordless.engine.boundary import Task, count_along_boundary
 from chordless.engine.channel import Channel
 from chordless.engine.framing import finished_event, search_space, started_event
 from chordless.engine.keeper import Keeper, Place, Session, totals_of
@@ -87,36 +87,24 @@ def go_along_boundary(
             if checkpoint is None:
                 keeper.write(totals_of(Snapshot()), output=output)
         channel.send(started_event(command, loaded, session.so_far(), directory))
+        task = Task(command, channel, space, order, tell_order, keeper, checkpoint)
         listed, best = 0, None
         if command.pick == "all":
             with _telling_of_totals(command, loaded.graph):
-                reason, snapshot, boundary, device, shares = count_along_boundary(
-                    command, channel, space, plan, keeper, checkpoint, order, tell_order
-                )
+                found = count_along_boundary(task, plan)
+            device = found.device
         else:
-            pick = Pick(
-                command,
-                channel,
-                space,
-                weights=weights,
-                order=order,
-                tell_order=tell_order,
-                keeper=keeper,
-                checkpoint=checkpoint,
-                output=output,
-                opened=None if command.output is None else opened,
-            )
+            pick = Pick(task, weights, output, None if command.output is None else opened)
             found = pick.go()
-            reason, snapshot, boundary, shares = found.reason, found.snapshot, found.boundary, found.shares
             told = found.best if paths is None or found.best is None else best_told_in_paths(found.best, paths, added)
             listed, best = pick.listed, best_object(told, command)
             with held_open_device() as device:
                 pass
         if device is not None:
             session = replace(session, device=device)
-        result = finished_event(command, reason, snapshot, loaded, session.so_far(), listed, directory)
-        result = replace(result, boundary=boundary, best=best)
-        if shares is not None:
+        result = finished_event(command, found.reason, found.snapshot, loaded, session.so_far(), listed, directory)
+        result = replace(result, boundary=found.boundary, best=best)
+        if (shares := found.shares) is not None:
             shares = shares if paths is None else shares_told_in_paths(shares, paths)
             wanted = {"vertices": command.per_vertex, "edges": command.per_edge}
             result = replace(result, participation=participation_object(loaded.graph, shares, **wanted))

@@ -6,7 +6,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -15,7 +15,7 @@ from chordless.engine.keeper import Keeper, totals_of
 from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint
-from kernels_ti import CycleShares, Device, EngineError, Snapshot, open_device
+from kernels_ti import BestCycle, CycleShares, Device, EngineError, Snapshot, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.in_one_call import set_up
@@ -87,35 +87,49 @@ NOTHING_YET = Progress(
 )
 
 
-def count_along_boundary(
-    command: RunCommand,
-    channel: Channel,
-    space: SearchSpace,
-    plan: BoundaryPlan | None = None,
-    keeper: Keeper | None = None,
-    checkpoint: Checkpoint | None = None,
-    order: Sequence[int] | None = None,
-    tell_order: Callable[[list[int]], None] | None = None,
-) -> tuple[Reason, Snapshot, dict[str, int], Device | None, CycleShares | None]:
-    """Count to the end, or until a timeout or a stop.
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A count along a boundary or a pick, from its beginning or from a checkpoint."""
 
-    The keeper writes checkpoints, and the count goes on from `checkpoint` if that is given. `plan` has first orders of
-    the vertices, if they have been sought; `order` has all vertices, in the order to take where the checkpoint has
-    none; `tell_order` takes the one that is used. Return the reason of the end, the counts (of the vertices that came
-    until then), the ``width`` of the boundary and the most ``states``, the device of the kernels, None for Python
-    alone, and the cycles through each vertex and edge, if they are wanted and the count was not stopped. Raise
-    DeviceError or OptionError for an arch that is not there or has no such kernels, EngineError if the states do not
-    fit into the memory allowed.
+    command: RunCommand
+    channel: Channel
+    space: SearchSpace
+    order: list[int] | None  # All vertices, in the order to take where the checkpoint has none
+    tell_order: Callable[[list[int]], None] | None  # Takes the order that is used
+    keeper: Keeper | None  # Writes checkpoints
+    checkpoint: Checkpoint | None
+
+
+@dataclass(frozen=True, eq=False)
+class Ended:
+    """The end of a count along a boundary, or of a pick."""
+
+    reason: Reason
+    snapshot: Snapshot
+    # The ``width`` of the boundary and the most ``states``. For a best cycle ``ways``, how many are as good; for a
+    # sample ``drawn_from``, how many there are in all.
+    boundary: dict[str, int]
+    best: BestCycle | None = None  # If the time was up, the best one so far
+    shares: CycleShares | None = None  # Of all cycles, those through each vertex and each edge, if they were wanted
+    device: Device | None = None  # Of the kernels; None for Python alone
+
+
+def count_along_boundary(task: Task, plan: BoundaryPlan | None) -> Ended:
+    """Count to the end, or until a timeout or a stop: then there are counts of the vertices that came until then.
+
+    `plan` has first orders of the vertices, if they have been sought. Raise DeviceError or OptionError for an arch that
+    is not there or has no such kernels, EngineError if the states do not fit into the memory allowed.
     """
+    command, channel, space, keeper, checkpoint = task.command, task.channel, task.space, task.keeper, task.checkpoint
     watch = Watch(command, channel, NOTHING_YET if checkpoint is None else _kept(checkpoint))
     by_length = not command.total_only
     saved = None if checkpoint is None else checkpoint.along
     assert not isinstance(saved, SavedPick)
-    plan, arch = _planned(command, space, plan, order, tell_order, saved, watch)
+    plan, arch = _planned(task, plan, saved, watch)
     reason = watch.look() if saved is None else None
     if reason is not None:
         # An order that was sought for too short a time is not kept: a count that goes on seeks a better one.
-        return reason, Snapshot(seconds=watch.seconds), {"width": plan.width, "states": 0}, None, None
+        return Ended(reason, Snapshot(seconds=watch.seconds), {"width": plan.width, "states": 0})
     count = BoundaryCount(space, by_length=by_length, memory=host_budget(command.memory), plan=plan, saved=saved)
     reports = _Reports(count, wants_shares=command.per_vertex or command.per_edge)
     if saved is not None:
@@ -123,11 +137,11 @@ def count_along_boundary(
         watch.send(reports.progress(watch.seconds))
         if (reason := watch.look()) is not None:
             counted = _snapshot(command, count, watch, finished=False)
-            return reason, counted, {"width": plan.width, "states": count.most_states}, None, None
+            return Ended(reason, counted, {"width": plan.width, "states": count.most_states})
     if arch != "reference":
         # A stop kills an engine that compiles: the order of the vertices took long to find.
         if keeper is not None:
-            _keep(keeper, channel, command, count, watch)
+            _keep(task, keeper, count, watch)
         watch.send(replace(reports.progress(watch.seconds), compiling=True))
     device = None if arch == "reference" else open_device(arch, threads=command.threads)
     if device is not None:
@@ -137,7 +151,7 @@ def count_along_boundary(
     while reason is None and not count.finished:
         with contextlib.ExitStack() as stack:
             if keeper is not None:
-                keep = partial(_keep, keeper, channel, command, count, watch)
+                keep = partial(_keep, task, keeper, count, watch)
                 stack.enter_context(keeper.telling_the_way_on("the count", keep))
             count.advance(_SLICE_SECONDS, partial(_reported_enough, watch, reports))
         watch.send(reports.progress(watch.seconds))
@@ -146,7 +160,7 @@ def count_along_boundary(
             if channel.checkpoint_asked and keeper is None:
                 sys.stderr.write("no checkpoint is written: this run has no directory\n")
             elif keeper is not None and (channel.checkpoint_asked or reason is not None or keeper.is_due):
-                _keep(keeper, channel, command, count, watch)
+                _keep(task, keeper, count, watch)
             channel.checkpoint_asked = False
     shares = None
     if reason is None and (command.per_vertex or command.per_edge):
@@ -163,34 +177,28 @@ def count_along_boundary(
     snapshot = _snapshot(command, count, watch, finished=reason is None)
     if keeper is not None and reason is None:
         channel.send(keeper.write(totals_of(snapshot), snapshot.cycles, along=count.saved(), finished=True))
-    return reason or "complete", snapshot, {"width": count.plan.width, "states": count.most_states}, device, shares
+    boundary = {"width": count.plan.width, "states": count.most_states}
+    return Ended(reason or "complete", snapshot, boundary, shares=shares, device=device)
 
 
-def _planned(
-    command: RunCommand,
-    space: SearchSpace,
-    plan: BoundaryPlan | None,
-    order: Sequence[int] | None,
-    tell_order: Callable[[list[int]], None] | None,
-    saved: SavedCount | None,
-    watch: Watch,
-) -> tuple[BoundaryPlan, str]:
+def _planned(task: Task, plan: BoundaryPlan | None, saved: SavedCount | None, watch: Watch) -> tuple[BoundaryPlan, str]:
     """Return the plan and the arch: a count that goes on has the same orders."""
+    command, space = task.command, task.space
     wanted: Literal["total", "lengths"] = "total" if command.total_only else "lengths"
     if saved is not None:
         return set_up(space, command.arch, wanted, orders=saved.orders)
     plan, arch = set_up(
-        space, command.arch, wanted, order=order, plan=plan, threads=command.threads,
+        space, command.arch, wanted, order=task.order, plan=plan, threads=command.threads,
         enough=watch.says_enough_of_orders, tell_width=watch.note_width,
     )  # fmt: skip
-    if tell_order is not None and plan.is_possible:
-        tell_order(plan.order_of_graph(space.graph.n))
+    if task.tell_order is not None and plan.is_possible:
+        task.tell_order(plan.order_of_graph(space.graph.n))
     return plan, arch
 
 
-def _keep(keeper: Keeper, channel: Channel, command: RunCommand, count: BoundaryCount, watch: Watch) -> None:
-    snapshot = _snapshot(command, count, watch, finished=False)
-    channel.send(keeper.write(totals_of(snapshot), snapshot.cycles, along=count.saved()))
+def _keep(task: Task, keeper: Keeper, count: BoundaryCount, watch: Watch) -> None:
+    snapshot = _snapshot(task.command, count, watch, finished=False)
+    task.channel.send(keeper.write(totals_of(snapshot), snapshot.cycles, along=count.saved()))
 
 
 def _snapshot(command: RunCommand, count: BoundaryCount, watch: Watch, *, finished: bool) -> Snapshot:

@@ -6,13 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from chordless.cycles.base import CycleOutput
-from chordless.engine.boundary import NOTHING_YET, StepReports
+from chordless.engine.boundary import NOTHING_YET, StepReports, Task
 from chordless.engine.boundary import Watch as Orders
-from chordless.engine.channel import Channel
-from chordless.engine.keeper import Keeper, totals_of
+from chordless.engine.keeper import totals_of
 from chordless.protocol.events import Reason
-from chordless.protocol.orders import RunCommand
-from chordless.runs.checkpoint import Checkpoint
 from kernels_ti import Snapshot
 from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step
@@ -28,11 +25,11 @@ _FEWEST_SECONDS = 1.0
 class PickClock(Watch):
     """The clock of a pick that goes along the boundary `ways` times: asked whether to go on, it reports and obeys."""
 
-    def __init__(self, command: RunCommand, channel: Channel, checkpoint: Checkpoint | None, *, ways: int) -> None:
-        super().__init__(command.timeout)
-        self._before = 0.0 if checkpoint is None else checkpoint.state.seconds
+    def __init__(self, task: Task, *, ways: int) -> None:
+        super().__init__(task.command.timeout)
+        self._before = 0.0 if task.checkpoint is None else task.checkpoint.state.seconds
         # The library's clock stands still while kernels are compiled; so the time-out is its own.
-        self.orders = Orders(replace(command, timeout=None), channel)
+        self.orders = Orders(replace(task.command, timeout=None), task.channel)
         self._ways = ways
         self._steps: StepReports | None = None
         self._all_steps, self._cost, self._shared, self._width = 0, 1.0, 0.0, 0
@@ -106,16 +103,9 @@ class PickClock(Watch):
 class PickCheckpoints(Keeping):
     """The checkpoints of a pick between two vertices, which goes on from `saved`; `output` is a folder of parts."""
 
-    def __init__(
-        self,
-        keeper: Keeper | None,
-        channel: Channel,
-        clock: PickClock,
-        saved: SavedPick | None,
-        output: CycleOutput | None,
-    ) -> None:
-        super().__init__(None if keeper is None else self._offer, saved)
-        self._keeper, self._channel, self._clock, self._output = keeper, channel, clock, output
+    def __init__(self, task: Task, clock: PickClock, saved: SavedPick | None, output: CycleOutput | None) -> None:
+        super().__init__(None if task.keeper is None else self._offer, saved)
+        self._keeper, self._channel, self._clock, self._output = task.keeper, task.channel, clock, output
         self._offered: Callable[[], SavedPick] | None = None
 
     def begin(self, plan: BoundaryPlan) -> None:

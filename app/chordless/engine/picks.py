@@ -6,12 +6,11 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any
 
 from chordless.cycles.base import CycleOutput
-from chordless.engine.channel import Channel
-from chordless.engine.keeper import Keeper, totals_of
+from chordless.engine.boundary import Ended, Task
+from chordless.engine.keeper import totals_of
 from chordless.engine.pick_clock import PickCheckpoints, PickClock
 from chordless.graphs.vertex_names import json_name
 from chordless.protocol.events import Reason
@@ -19,7 +18,6 @@ from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
 from chordless.runs.checkpoint import Checkpoint
 from chordless.words.numbers import decimals
 from kernels_ti import BestCycle, CycleShares, Method, Snapshot, TimeIsUpError
-from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.in_one_call import in_time
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.spec.block import GivenUp
@@ -31,59 +29,39 @@ from kernels_ti.device.memory import host_budget
 from kernels_ti.state import Rows, populations
 
 
-@dataclass(frozen=True, eq=False)
-class Picked:
-    """Cycles that were picked."""
-
-    reason: Reason
-    snapshot: Snapshot
-    # The ``width`` of the boundary and the most ``states``. For a best cycle ``ways``, how many are as good; for a
-    # sample ``drawn_from``, how many there are in all.
-    boundary: dict[str, int]
-    best: BestCycle | None = None  # If the time was up, the best one so far
-    shares: CycleShares | None = None  # Of all cycles, those through each vertex and each edge, if they were wanted
-
-
 class Pick:
     """A search for a best cycle, or a sample; the `pick` of the command says which, its `limit` how many.
 
-    `order` has all vertices, in the order to take. `keeper` writes checkpoints, and the work goes on from `checkpoint`.
-    `output` is a folder of parts, cut back to its place there; `opened` opens another output, which is written from the
-    beginning; with a keeper, once all cycles are in a checkpoint.
+    `output` is a folder of parts, cut back to its place in the checkpoint; `opened` opens another output, which is
+    written from the beginning; with a keeper, once all cycles are in a checkpoint.
     """
 
     def __init__(
         self,
-        command: RunCommand,
-        channel: Channel,
-        space: SearchSpace,
-        *,
-        weights: Weights | None = None,
-        order: list[int] | None = None,
-        tell_order: Callable[[list[int]], None] | None = None,
-        keeper: Keeper | None = None,
-        checkpoint: Checkpoint | None = None,
-        output: CycleOutput | None = None,
-        opened: Callable[[], AbstractContextManager[CycleOutput]] | None = None,
+        task: Task,
+        weights: Weights | None,
+        output: CycleOutput | None,
+        opened: Callable[[], AbstractContextManager[CycleOutput]] | None,
     ) -> None:
-        self._command, self._channel, self._space, self._weights = command, channel, space, weights
-        self._keeper, self._opened = keeper, opened
+        self._command, self._channel, self._space, self._keeper = task.command, task.channel, task.space, task.keeper
+        command, checkpoint = task.command, task.checkpoint
+        self._weights, self._opened = weights, opened
         self._was = checkpoint if checkpoint is not None and checkpoint.finished else None
         self._output = output
         self._by_length: Counter[int] = Counter()
         self._wants_shares = command.per_vertex or command.per_edge
         # Shares take one way more and the way back.
-        self._clock = PickClock(command, channel, checkpoint, ways=3 if self._wants_shares else 1)
+        self._clock = PickClock(task, ways=3 if self._wants_shares else 1)
         saved = None if checkpoint is None else checkpoint.along
         assert not isinstance(saved, SavedCount)
         # A pick by a search has no orders; it begins again.
         self._goes_on = saved is not None and bool(saved.orders)
-        self._keeping = PickCheckpoints(keeper, channel, self._clock, saved, output)
+        self._keeping = PickCheckpoints(task, self._clock, saved, output)
         self._how: dict[str, Any] = {
             "arch": command.arch,
             "threads": command.threads,
-            "order": order,
-            "tell_order": tell_order,
+            "order": task.order,
+            "tell_order": task.tell_order,
             "watch": self._clock,
             "report": self._clock.take_step,
             "keeping": self._keeping,
@@ -101,7 +79,7 @@ class Pick:
         """Cycles in the output."""
         return 0 if self._output is None else self._output.listed
 
-    def go(self) -> Picked:
+    def go(self) -> Ended:
         """Pick cycles, or until a timeout or a stop.
 
         Raise DeviceError or OptionError if the arch that was asked for is not there or has no such kernels. Raise
@@ -120,7 +98,7 @@ class Pick:
             except BrokenPipeError:
                 return self._picked("closed")
 
-    def _best(self) -> Picked:
+    def _best(self) -> Ended:
         from kernels_ti.longest import best_in
 
         command = self._command
@@ -136,7 +114,7 @@ class Pick:
         self._keep(SavedPick(self._keeping.orders or (), done, None))
         return self._picked("complete", best)
 
-    def _sample(self, stack: contextlib.ExitStack) -> Picked:
+    def _sample(self, stack: contextlib.ExitStack) -> Ended:
         from kernels_ti.boundary.sample import Draws, check_fit, in_cycle_order
         from kernels_ti.sample import draws_in
 
@@ -167,7 +145,7 @@ class Pick:
         boundary = {"width": width, "states": states, "drawn_from": total}
         return self._picked("complete", boundary=boundary, shares=shares)
 
-    def _told_again(self, was: Checkpoint, stack: contextlib.ExitStack) -> Picked:
+    def _told_again(self, was: Checkpoint, stack: contextlib.ExitStack) -> Ended:
         """Return a sample that is drawn; write it, unless it is there."""
         assert isinstance(was.along, SavedPick)
         self._by_length.update(was.state.cycles_by_length)
@@ -227,7 +205,7 @@ class Pick:
         best: BestCycle | None = None,
         boundary: dict[str, int] | None = None,
         shares: CycleShares | None = None,
-    ) -> Picked:
+    ) -> Ended:
         is_complete = reason == "complete"
         snapshot = Snapshot(
             cycles_by_length=dict(sorted(self._by_length.items())),
@@ -238,7 +216,7 @@ class Pick:
         )
         if best is not None:
             boundary = {"width": best.width, "states": best.states, "ways": best.ways}
-        return Picked(reason, snapshot, boundary or {"width": 0, "states": 0}, best, shares)
+        return Ended(reason, snapshot, boundary or {"width": 0, "states": 0}, best, shares)
 
 
 def best_object(best: BestCycle | None, command: RunCommand) -> dict[str, Any] | None:
