@@ -107,7 +107,14 @@ def held_run(cluster: Any, space: SearchSpace, **more: Any) -> Iterator[ClusterR
     from kernels_ti.cluster.workers import DaskWorkers
 
     if not isinstance(cluster, (str, LocalWorkers)):
-        _require_client(cluster)
+        _require_dask()
+        from distributed import Client
+
+        if not isinstance(cluster, Client) or cluster.asynchronous:
+            raise OptionError(
+                "a cluster is a text such as 'local', or a distributed.Client that is not asynchronous, "
+                f"not {cluster!r}"
+            )
     with ExitStack() as stack:
         if isinstance(cluster, str):
             start = {name: more[name] for name in ("arch", "threads", "tell") if name in more}
@@ -120,16 +127,6 @@ def held_run(cluster: Any, space: SearchSpace, **more: Any) -> Iterator[ClusterR
             yield run
         finally:
             run.close()
-
-
-def _require_client(cluster: Any) -> None:
-    _require_dask()
-    from distributed import Client
-
-    if not isinstance(cluster, Client) or cluster.asynchronous:
-        raise OptionError(
-            f"a cluster is a text such as 'local', or a distributed.Client that is not asynchronous, not {cluster!r}"
-        )
 
 
 def _address_in(file: str) -> str:

@@ -164,13 +164,14 @@ class Nursery:
             for worker, _ in self._ended():
                 self._workers.remove(worker)
             time.sleep(_SECONDS_BETWEEN_LOOKS / 5)
-        for worker in self._workers:
-            os.kill(worker.process, signal.SIGKILL)
-            os.waitpid(worker.process, 0)
-        shutil.rmtree(self.plan.folder, ignore_errors=True)
+        self._kill()
 
     def end_at_once(self) -> None:
         """Kill the workers, remove their files and end this process, because the driver was killed."""
+        self._kill()
+        os._exit(1)
+
+    def _kill(self) -> None:
         for worker in self._workers:
             # It may have ended, and been waited for, just before.
             with suppress(ProcessLookupError, ChildProcessError):
@@ -178,7 +179,6 @@ class Nursery:
                     os.kill(worker.process, signal.SIGKILL)
                     os.waitpid(worker.process, 0)
         shutil.rmtree(self.plan.folder, ignore_errors=True)
-        os._exit(1)
 
     def _folder(self, worker: _Worker) -> Path:
         return Path(self.plan.folder) / f"{self._name}-{worker.number}"

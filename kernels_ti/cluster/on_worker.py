@@ -164,36 +164,23 @@ def lease(key: str, number: int, state: RunState, seconds: float) -> Answer:
         held = _held.get(key)
         if held is None:
             raise NotPrepared(key)
-        until = _Until(key, number, began, began + seconds)
         if is_recalled(key, number) and frame_bytes(state):
             # It waited for another lease, and others have nothing to do.
             begun = (0,) * len(state.groups)
             return Answer({}, {}, None, None, begun, time.perf_counter() - began, 0, resident_bytes())
         try:
-            return _searched(held, state, until)
+            return _searched(held, state, number, began, began + seconds)
         except BaseException:
             held.cache.clear()  # its search ended in the middle
             raise
 
 
-@dataclass
-class _Until:
-    key: str
-    number: int
-    began: float
-    deadline: float
-
-    @property
-    def late(self) -> bool:
-        return time.perf_counter() >= self.deadline or is_recalled(self.key, self.number)
-
-    @property
-    def overrun(self) -> bool:
-        return time.perf_counter() >= self.deadline + LONGEST_OVERRUN
-
-
-def _searched(held: _Held, state: RunState, until: _Until) -> Answer:
+def _searched(held: _Held, state: RunState, number: int, began: float, deadline: float) -> Answer:
     from kernels_ti.run import Run
+
+    def ends() -> bool:
+        is_late = time.perf_counter() >= deadline or is_recalled(held.job.key, number)
+        return is_late or size >= MOST_CYCLE_BYTES
 
     options = held.job.options
     totals, found, size, left = Totals(), [], 0, None
@@ -210,9 +197,9 @@ def _searched(held: _Held, state: RunState, until: _Until) -> Answer:
                 some = run.take_rows() if options.rows else run.take_cycles()
                 size += size_of(some)
                 found.append(some)
-            ends = until.late or size >= MOST_CYCLE_BYTES
             few_left = portions.most_bytes(snapshot.frontier) <= MOST_FRAME_BYTES
-            if ends and (few_left or until.overrun or size >= TOO_MANY_CYCLE_BYTES):
+            overruns = time.perf_counter() >= deadline + LONGEST_OVERRUN
+            if ends() and (few_left or overruns or size >= TOO_MANY_CYCLE_BYTES):
                 break
         after = run.state()
         totals.add(after.paths_by_length, after.cycles_by_length)
@@ -221,7 +208,7 @@ def _searched(held: _Held, state: RunState, until: _Until) -> Answer:
             left = replace(after, groups=groups, paths_by_length={}, cycles_by_length={})
             break
         portions.searched(time.perf_counter() - started, size - before)
-        if until.late or size >= MOST_CYCLE_BYTES:
+        if ends():
             break
     held.portion_share = portions.share
     return Answer(
@@ -230,7 +217,7 @@ def _searched(held: _Held, state: RunState, until: _Until) -> Answer:
         found=_joined(found),
         left=left,
         begun=portions.begun,
-        seconds=time.perf_counter() - until.began,
+        seconds=time.perf_counter() - began,
         device_bytes=device_bytes,
         memory_bytes=resident_bytes(),
     )
