@@ -12,16 +12,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import Begun, SearchSpace
 from kernels_ti.cycles import canonical, in_order
 from kernels_ti.estimate.host_step import HostBlocks, labels_of
+from kernels_ti.estimate.strata import Floats
 from kernels_ti.graph import IntArray
 from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length, populations
-
-Floats = npt.NDArray[np.float64]
 
 FRAMES_PER_PART = 64
 FEWEST_FRAMES = 4096
