@@ -65,9 +65,9 @@ def wrong_field(message: Command | Event) -> str | None:
 
     The options of a run are the fields of the command that began it, and its counts for vertices and edges are whole.
     """
-    wrong = _wrong_value(message.name, vars(message))
+    wrong = wrong_value(type(message), vars(message))
     if wrong is None and isinstance(message, Started):
-        wrong = _wrong_value(RunCommand.name, with_tuples(message.options))
+        wrong = wrong_value(RunCommand, with_tuples(message.options))
     if wrong is None and isinstance(message, Finished) and message.participation is not None:
         wrong = wrong_participation(message.participation)
     return wrong
@@ -112,9 +112,9 @@ def with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _wrong_value(name: str, values: Mapping[str, Any]) -> str | None:
-    """Return the fault of the first value that does not fit the field of a message; one that is missing fits."""
-    for key, (classes, choices) in _types_by_field(name).items():
+def wrong_value(kind: type, values: Mapping[str, Any]) -> str | None:
+    """Return the fault of the first value that does not fit the field of a class; one that is missing fits."""
+    for key, (classes, choices) in _types_by_field(kind).items():
         if key not in values:
             continue
         value = values[key]
@@ -168,8 +168,7 @@ def _build(kinds: Mapping[str, type[_Message]], name: Any, values: dict[str, Any
 
 
 @functools.cache
-def _types_by_field(name: str) -> dict[str, tuple[tuple[type, ...], tuple[str, ...]]]:
-    kind: type = {**_COMMANDS, **_EVENTS}[name]
+def _types_by_field(kind: type) -> dict[str, tuple[tuple[type, ...], tuple[str, ...]]]:
     hints = get_type_hints(kind)
     return {key: (_classes(hint), _choices(hint)) for key, hint in hints.items() if get_origin(hint) is not ClassVar}
 

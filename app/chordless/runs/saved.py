@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from chordless.protocol.codec import is_by_length, is_count
+from chordless.protocol.codec import is_by_length, is_count, wrong_value
 
 
 @dataclass(frozen=True)
@@ -69,18 +69,12 @@ def require_sound(header: Mapping[str, Any], listing: str | None) -> None:
 
 def typed(kind: type, values: Any) -> Any:
     """Return a dataclass of plain fields; a ValueError names the first value that has not the type of its field."""
-    hints = get_type_hints(kind)
-    for item in fields(kind):
-        value, hint = values.get(item.name, item.default), hints[item.name]
-        # JSON does not distinguish whole floats from integers; for Python a truth value is an integer.
-        fits = isinstance(value, (int, float) if hint is float else hint)
-        if not fits or (isinstance(value, bool) and hint is not bool) or not _is_finite(value):
-            raise ValueError(f"{item.name} is {value!r:.80}")
+    if wrong := wrong_value(kind, values):
+        raise ValueError(wrong)
+    for name, value in values.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{name} is {value!r}")
     return kind(**values)
-
-
-def _is_finite(value: Any) -> bool:
-    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _is_count(value: Any) -> bool:
