@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kernels_ti.device.device import Device, held_open_device
 from kernels_ti.device.machine import cores
 from kernels_ti.device.pinned import PINNED_BYTES
-from kernels_ti.found.order import CycleWalker
+from kernels_ti.found.order import CycleWalker, adjacency_rows
 from kernels_ti.found.stored import TRACED_AT_ONCE, Scratch, require_cycles
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.state import STATE_WORD_BITS, Rows
@@ -99,9 +99,7 @@ class _Tracer(Scratch):
         super().__init__(device)
         word = np.dtype(f"uint{device.word_bits}")
         words = -(-graph.n // STATE_WORD_BITS) * STATE_WORD_BITS // device.word_bits
-        adjacency = np.zeros((graph.n, words), word)
-        at, shift = np.divmod(graph.col_idx, device.word_bits)
-        np.bitwise_or.at(adjacency, (graph.row_of_entry, at), word.type(1) << shift.astype(word))
+        adjacency = np.ascontiguousarray(adjacency_rows(graph, -(-graph.n // STATE_WORD_BITS)).T[: graph.n]).view(word)
         self._row = vector_of(words, device.word_bits)
         self._word, self._words = word, words
         self._adjacency = device.buffer(adjacency.reshape(-1))

@@ -43,7 +43,7 @@ class CycleWalker:
         self._adjacency: Rows | None = None
         self._singles: Rows | None = None
         if self._words <= 2 * neighbours and 8 * self._words * graph.n <= _LARGEST_TABLE_BYTES:
-            self._adjacency = _adjacency_rows(graph, self._words)
+            self._adjacency = adjacency_rows(graph, self._words)
             if self._words <= _FEW_WORDS:
                 # Vertex v has column v.
                 self._singles = np.ascontiguousarray(singles(np.arange(STATE_WORD_BITS * self._words), self._words).T)
@@ -174,11 +174,10 @@ def _bit_index(powers: Rows) -> IntArray:
     return ((powers.astype(np.float64).view(np.int64) >> 52) - 1023) & 63
 
 
-def _adjacency_rows(graph: Graph, words: int) -> Rows:
+def adjacency_rows(graph: Graph, words: int) -> Rows:
     """Return the adjacency matrix as bits, shape (words, 64 words): vertex v has column v."""
     rows = np.zeros((words, words * STATE_WORD_BITS), np.uint64)
-    u = np.repeat(np.arange(graph.n), graph.degrees)
-    np.bitwise_or.at(rows, (graph.col_idx >> 6, u), _ONE << (graph.col_idx & 63).astype(np.uint64))
+    np.bitwise_or.at(rows, (graph.col_idx >> 6, graph.row_of_entry), _ONE << (graph.col_idx & 63).astype(np.uint64))
     return rows
 
 
