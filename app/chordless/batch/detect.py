@@ -29,12 +29,9 @@ def count_graphs(job: BatchJob) -> int | None:
         if os.path.getsize(job.graph) > _MOST_BYTES_TO_COUNT:
             return None
         with open_input(job.graph, Limits()) as stream:
-            if file_format == "sdf":
-                return _count_records(stream)
-            lines = _count_lines(stream)
+            return _count_records(stream) if file_format == "sdf" else _count_lines(stream)
     except (ChordlessError, OSError, EOFError, zlib.error):
         return 1  # One line, with the error.
-    return lines
 
 
 def _count_lines(stream: IO[bytes]) -> int:

@@ -207,14 +207,15 @@ def search(
                 output = as_paths(output, command, graph)
             earlier = None if checkpoint is None else checkpoint.sessions
             session = Session(command, place, time.monotonic() - command.program_start, earlier)
+            keeper = None
+            if directory is not None:
+                keeper = Keeper(directory, graph_hash(graph), identity_of(command), session)
             search = Search(
                 command,
                 channel,
                 engine,
                 output,
-                keeper=None
-                if directory is None
-                else Keeper(directory, graph_hash(graph), identity_of(command), session),
+                keeper=keeper,
                 forecast=_forecast(command, space, place),
                 cluster=on_cluster,
                 unwritten=[] if checkpoint is None else list(checkpoint.unwritten),
@@ -235,10 +236,8 @@ def search(
         if on_cluster is None and space.options.participation != "none":
             from chordless.cycles.participation import participation_object
 
-            counted, wanted = (
-                cast("Run", engine).participation(),
-                {"vertices": command.per_vertex, "edges": command.per_edge},
-            )
+            wanted = {"vertices": command.per_vertex, "edges": command.per_edge}
+            counted = cast("Run", engine).participation()
             finished = replace(finished, participation=participation_object(graph, counted, **wanted))
         channel.send(replace(finished, symmetry=_symmetry_used(space)))
 

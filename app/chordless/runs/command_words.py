@@ -83,15 +83,12 @@ def _of_pick(asked: Mapping[str, Any], number: str) -> Iterator[str]:
 
 
 def _options(asked: Mapping[str, Any]) -> Iterator[str]:
-    defaults = {
-        **_DEFAULTS,
-        **({"min_length": SHORTEST_PATH} if asked.get("between") or asked.get("all_pairs") else {}),
-    }
+    defaults: dict[str, Any] = dict(_DEFAULTS)
+    if asked.get("between") or asked.get("all_pairs"):
+        defaults["min_length"] = SHORTEST_PATH
     if _picks(asked):
-        defaults, asked = (
-            {**defaults, "method": "auto"},
-            {**asked, "limit": None, "per_vertex": False, "per_edge": False},
-        )
+        defaults["method"] = "auto"
+        asked = {**asked, "limit": None, "per_vertex": False, "per_edge": False}
     for field in _WITH_VALUE:
         value = asked.get(field, default := defaults.get(field))
         if value != default:

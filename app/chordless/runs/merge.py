@@ -78,17 +78,9 @@ def _result_of_directory(path: Path) -> PartResult:
     if not ends:
         raise OptionError(f"{path}: this part has not ended yet; if it is not at work, go on with {resume_line(path)}")
     require_own(directory)
-    began = directory.began_with()
-    finished = ends[-1]
-    return PartResult(
-        str(path),
-        command,
-        replace(
-            finished,
-            graph_hash=finished.graph_hash or began["graph_hash"],
-            program=finished.program or began["program"],
-        ),
-    )
+    began, end = directory.began_with(), ends[-1]
+    known = {name: getattr(end, name) or began[name] for name in ("graph_hash", "program")}
+    return PartResult(str(path), command, replace(end, **known))
 
 
 def check_parts(results: Sequence[PartResult]) -> None:
