@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from chordless.protocol.codec import is_count
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from kernels_ti.choices import Parity
@@ -136,7 +137,6 @@ def _counts(by_length: Mapping[str, Any]) -> dict[int, int]:
 
 
 def _count(value: Any) -> int:
-    # For Python a truth value is an integer.
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+    if not is_count(value):
         raise ValueError(f"{value!r} is no count")
-    return value
+    return int(value)
