@@ -19,20 +19,6 @@ from kernels_ti import ChordlessError, open_device
 from kernels_ti.many.count import MOST_VERTICES, count_many
 
 
-class AloneChannel(CallChannel):
-    """The channel of a search within a batch: it obeys the commands to the batch."""
-
-    def __init__(self, channel: Channel, hear: Callable[[Event], None]) -> None:
-        super().__init__(hear)
-        self._channel = channel
-        self.stop_asked = channel.stop_asked
-
-    def obey(self, *, wait: bool = False) -> None:
-        """Read the commands to the batch."""
-        self._channel.obey(wait=wait)
-        self.stop_asked = self._channel.stop_asked
-
-
 def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand, threads: int | None) -> RunCommand:
     """Make the command that searches one graph of a batch with `threads` threads. Create the folder for its cycles."""
     job = entry.chunk.job
@@ -175,10 +161,14 @@ class Counting:
                 self.graph = (entry.title, event.share)
                 self._attend(cycles=event.cycles)
 
+        def must_stop() -> bool:
+            self._channel.obey()
+            return self._channel.stop_asked
+
         try:
             loaded = entry.chunk.graph(entry.number)
             command = run_command(entry, loaded, self._command, self._threads)
-            count_or_search(command, AloneChannel(self._channel, hear), -1, loaded)
+            count_or_search(command, CallChannel(hear, must_stop), -1, loaded)
         except Exception as error:
             return error_line(entry, message_of(entry, error)), "error", 0
         finally:

@@ -26,23 +26,12 @@ class Counted:
     files: list[CycleFile]  # The cycles of those graphs whose cycles are wanted
 
 
-class _ChannelToDriver(CallChannel):
-    """Takes no events, because the driver reports; it knows one order: to stop, once the call is recalled."""
-
-    def __init__(self, key: str, number: int) -> None:
-        super().__init__(lambda event: None)
-        self._call = key, number
-
-    def obey(self, *, wait: bool = False) -> None:
-        """Look whether the call is recalled."""
-        self.stop_asked = is_recalled(*self._call)
-
-
 def count_entries(
     key: str, number: int, threads: int, entries: Sequence[Entry], command: BatchCommand, parts: Mapping[str, str]
 ) -> Counted:
     """Count the graphs of some entries; `parts` has the hidden folder for each folder of cycles, see `PartFolders`."""
-    channel = _ChannelToDriver(key, number)
+    # The driver reports.
+    channel = CallChannel(lambda event: None, lambda: is_recalled(key, number))
 
     def attend(**_: int | None) -> None:
         channel.obey()

@@ -90,15 +90,16 @@ class Channel:
 
 
 class CallChannel(Channel):
-    """Hands its events to a function instead of a pipe, and gets no orders."""
+    """Hands its events to a function instead of a pipe. It gets one order: `must_stop` says whether to stop."""
 
-    def __init__(self, hear: Callable[[Event], None]) -> None:
-        self._hear = hear
+    def __init__(self, hear: Callable[[Event], None], must_stop: Callable[[], bool] = lambda: False) -> None:
+        self._hear, self._must_stop = hear, must_stop
         self.stop_asked = self.paused = self.checkpoint_asked = False
         self.mailbox = None
 
     def obey(self, *, wait: bool = False) -> None:
-        """Do nothing."""
+        """Ask whether to stop."""
+        self.stop_asked = self._must_stop()
 
     def send(self, event: Event) -> None:
         """Hand an event over."""
