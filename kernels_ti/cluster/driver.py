@@ -212,7 +212,6 @@ class ClusterRun:
             self._pool.add_stage_1()
 
     def _next_batches(self) -> None:
-        """Go on to the next batch once nothing is left of this one."""
         while not (self._finished or self._leases or self._pool):
             self._batch.batch += 1
             self._finished = self._batch.ended

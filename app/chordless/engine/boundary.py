@@ -236,12 +236,10 @@ class _Reports:
         self._done, self._states = 0.0, 0
 
     def take_step(self, step: Step, states: int) -> None:
-        """Take notice of a step of the shares."""
         self._done += step.cost / max(self._count.plan.cost, 1.0)
         self._states = states
 
     def progress(self, seconds: float) -> Progress:
-        """Return the next report."""
         count = self._count
         return self._reports.report(
             seconds,

@@ -207,7 +207,6 @@ class _Fold:
         self._grown: dict[str, dict[int, int]] = {name: {} for name in GROWING}
 
     def take(self, time: float, event: Event) -> None:
-        """Add one event."""
         self._changed = time
         if isinstance(event, Progress):
             self._progress = event
@@ -250,7 +249,6 @@ class _Fold:
             self._say(time, event.message if event.stopped else f"failed: {event.message}")
 
     def state(self) -> RunState:
-        """Return the state after all events."""
         self._settle()
         is_over = self._phase in ("finished", "failed")
         return replace(
