@@ -8,20 +8,8 @@ from pathlib import PurePath
 
 from chordless.batch.jobs import checked, jobs_of
 from chordless.batch.properties import NAMES, Property
+from chordless.commands import batch_output
 from chordless.commands import options as shared
-from chordless.commands.batch_output import (
-    DERIVED,
-    STANDARD_OUTPUT,
-    WAY_ON,
-    copy_to_standard_output,
-    first_failure,
-    lines_file,
-    lines_path,
-    print_note,
-    print_plan,
-    suffix_of_graphs,
-    write_table,
-)
 from chordless.commands.batch_session import run_batch, warn_of_missing_types
 from chordless.commands.parser import Parser
 from chordless.commands.writing import THE_GRAPH, require_other_files
@@ -184,7 +172,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Determine the output format; end with a usage error for options that contradict each other."""
-    to_file = options.output != STANDARD_OUTPUT
+    to_file = options.output != batch_output.STANDARD_OUTPUT
     shared.settle_lengths(parser, options)
     if options.manifest is not None and options.graphs:
         parser.error("a GRAPH and a --manifest exclude each other: name the graph in the manifest")
@@ -222,12 +210,12 @@ def _check_derived(parser: argparse.ArgumentParser, options: argparse.Namespace)
     if options.parity is not None and not Property(expression).knows_only(options.parity):
         instead = "write odd and even in the expression" if name == "--keep" else "write --bfile odd or --bfile even"
         parser.error(f"{name} knows holes by parity: {instead}, and leave --{options.parity} out")
-    if options.output != STANDARD_OUTPUT:
-        if options.keep is not None and not suffix_of_graphs(options.output):
+    if options.output != batch_output.STANDARD_OUTPUT:
+        if options.keep is not None and not batch_output.suffix_of_graphs(options.output):
             parser.error(f"-o {options.output}: {name} writes a file *.g6, *.s6 or *.d6")
         if options.bfile is not None and PurePath(options.output).suffix.lower() != ".txt":
             parser.error(f"-o {options.output}: {name} writes a file *.txt")
-    options.output_format = DERIVED
+    options.output_format = batch_output.DERIVED
 
 
 def _check_rings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -237,7 +225,7 @@ def _check_rings(parser: argparse.ArgumentParser, options: argparse.Namespace) -
         others.append("--format jsonl")
     for option in others:
         parser.error(f"--rings makes one table of molecules in CSV or Parquet: leave {option} out")
-    if options.output == STANDARD_OUTPUT and options.output_format is None:
+    if options.output == batch_output.STANDARD_OUTPUT and options.output_format is None:
         options.output_format = "csv"
 
 
@@ -269,7 +257,7 @@ def act(options: argparse.Namespace) -> int:
 
         return print_rings(jobs, options)
     if options.dry_run:
-        return print_plan(options, jobs)
+        return batch_output.print_plan(options, jobs)
     _require_other_files(options, jobs)
     if options.output_format == "parquet":
         from chordless.cycles.columns import require_parquet
@@ -283,7 +271,7 @@ def act(options: argparse.Namespace) -> int:
             os.makedirs(folder, exist_ok=True)
     if not options.quiet:
         warn_of_missing_types(jobs)
-    with lines_file(options) as lines:
+    with batch_output.lines_file(options) as lines:
         return _run(shared.order_of(BatchCommand, options, jobs=jobs, output=lines), options)
 
 
@@ -291,8 +279,8 @@ def _require_other_files(options: argparse.Namespace, jobs: tuple[BatchJob, ...]
     """Raise an OptionError if the events would destroy a graph, the manifest, or the lines of the batch."""
     if options.events is None:
         return
-    to_file = options.output != STANDARD_OUTPUT
-    outputs = {"-o": options.output, "the lines": lines_path(options)} if to_file else {}
+    to_file = options.output != batch_output.STANDARD_OUTPUT
+    outputs = {"-o": options.output, "the lines": batch_output.lines_path(options)} if to_file else {}
     for option, path in outputs.items():
         require_other_files([], {option: path, "--events": options.events})
     inputs = [("the manifest", options.manifest)]
@@ -302,11 +290,13 @@ def _require_other_files(options: argparse.Namespace, jobs: tuple[BatchJob, ...]
 
 
 def _run(command: BatchCommand, options: argparse.Namespace) -> int:
-    to_file = options.output != STANDARD_OUTPUT
-    with copy_to_standard_output(command, options) as copy:
-        outcome = run_batch(command, options, meanwhile=None if to_file else copy, way_on=WAY_ON if to_file else None)
-    failure = first_failure(command) if outcome.end.failed and not options.quiet else None
-    write_table(command, options, outcome.end)
+    to_file = options.output != batch_output.STANDARD_OUTPUT
+    with batch_output.copy_to_standard_output(command, options) as copy:
+        outcome = run_batch(
+            command, options, meanwhile=None if to_file else copy, way_on=batch_output.WAY_ON if to_file else None
+        )
+    failure = batch_output.first_failure(command) if outcome.end.failed and not options.quiet else None
+    batch_output.write_table(command, options, outcome.end)
     if not options.quiet:
-        print_note(options, outcome.end, failure, deaths=outcome.deaths)
+        batch_output.print_note(options, outcome.end, failure, deaths=outcome.deaths)
     return outcome.exit_code

@@ -21,14 +21,8 @@ from chordless.commands.session import print_notes, run_engine
 from chordless.commands.writing import require_other_files, require_writable, write_graph
 from chordless.cycles.columns import require_columns
 from chordless.files import text_of, whole_file
+from chordless.graphs import overlap_report
 from chordless.graphs.overlap import FoodWeb, read_food_web, warning_of_missing_types
-from chordless.graphs.overlap_report import (
-    SPECIES_COLUMNS,
-    report_lines,
-    report_of_holes,
-    report_without_holes,
-    species_rows,
-)
 from chordless.graphs.readers.incoming import comes_through_a_pipe
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import BatchCommand, BatchJob, RunCommand
@@ -157,7 +151,7 @@ def act(options: argparse.Namespace) -> int:
     rows: list[dict[str, Any]] = []
     exit_code = _act_on_many(options, rows) if options.many else _act_on_one(options.webs[0], options, rows)
     if options.species is not None:
-        write_rows(rows, SPECIES_COLUMNS, options.species, cast("TableFormat", _suffix(options.species)))
+        write_rows(rows, overlap_report.SPECIES_COLUMNS, options.species, cast("TableFormat", _suffix(options.species)))
     return exit_code
 
 
@@ -200,15 +194,15 @@ def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any
     exit_code = 0
     counted = _count_holes(path, web, options) if is_counted else None
     if chordal or counted is None:
-        report = report_without_holes(path, web)
+        report = overlap_report.report_without_holes(path, web)
     else:
         finished, exit_code = counted
-        report = report_of_holes(path, web, finished)
-    rows.extend(species_rows(report))
+        report = overlap_report.report_of_holes(path, web, finished)
+    rows.extend(overlap_report.species_rows(report))
     if options.json:
         print(json.dumps(report.to_object()))
     else:
-        print("\n".join(on_terminal(line, sys.stdout) for line in report_lines(report)))
+        print("\n".join(on_terminal(line, sys.stdout) for line in overlap_report.report_lines(report)))
     return exit_code
 
 

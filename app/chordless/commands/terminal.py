@@ -12,16 +12,8 @@ from chordless.commands.writing import silence
 from chordless.protocol.events import BatchProgress, Event, Finished, Log, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import SYMMETRY, hole_count, triangle_count
+from chordless.words import numbers
 from chordless.words.cycle_range import CycleRange
-from chordless.words.numbers import (
-    pass_text,
-    rate_of,
-    seconds_text,
-    seeking_text,
-    share_text,
-    short_number,
-    time_left_text,
-)
 from chordless.words.shown import label_of, on_terminal
 from kernels_ti.errors import quantity, vertices_text
 
@@ -54,7 +46,7 @@ def is_live(stream: TextIO) -> bool:
 def ending(finished: Finished) -> str:
     """Return in words why a search ended before it was complete."""
     how = f"stopped by --{finished.reason}" if finished.reason in ("limit", "timeout") else finished.reason
-    return f"{how} after {seconds_text(finished.total_seconds - finished.setup_seconds)}"
+    return f"{how} after {numbers.seconds_text(finished.total_seconds - finished.setup_seconds)}"
 
 
 def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Iterator[str]:
@@ -97,8 +89,8 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
         how = f"search up to {automorphisms:,} automorphisms, from {quantity(begun, 'path')}"
         if automorphisms == 1:
             how = "search of all cycles, as the graph has too few automorphisms"
-    times = f"{seconds_text(finished.enumerate_seconds)} {how}, {seconds_text(finished.total_seconds)} in all"
-    yield _styled(f"  {times}, on {finished.arch}: {finished.device}", _DIM, colour)
+    search, in_all = map(numbers.seconds_text, (finished.enumerate_seconds, finished.total_seconds))
+    yield _styled(f"  {search} {how}, {in_all} in all, on {finished.arch}: {finished.device}", _DIM, colour)
     if finished.proof is not None:
         yield f"  proof  {finished.proof}"
 
@@ -282,31 +274,31 @@ class ProgressDisplay(ProgressLine):
         if state.compiling:
             return [*stopping, f"{elapsed:.0f} s  compiling, once for this kind of graph"]
         if state.seeking_order:
-            return [*stopping, seconds_text(elapsed), seeking_text(state.width)]
+            return [*stopping, numbers.seconds_text(elapsed), numbers.seeking_text(state.width)]
         if state.states is not None and state.width and not state.cycles:
-            held = "1 state" if state.states == 1 else f"{short_number(state.states)} states"
+            held = "1 state" if state.states == 1 else f"{numbers.short_number(state.states)} states"
             boundary = f"boundary of {vertices_text(state.width)}"
-            return [*stopping, seconds_text(elapsed), share_text(state.share), held, boundary]
+            return [*stopping, numbers.seconds_text(elapsed), numbers.share_text(state.share), held, boundary]
         # Divide by the time on the clock, not by that of the search: a listing spends most of its time on writing.
-        found = f"{state.cycles:,} {{}} ({short_number(rate_of(state.cycles, elapsed))}/s)"
+        found = f"{state.cycles:,} {{}} ({numbers.short_number(numbers.rate_of(state.cycles, elapsed))}/s)"
         # A search for a best cycle or a sample tells nothing of its paths.
-        waiting = [f"waiting: {short_number(state.frontier)} paths"] if state.paths else []
+        waiting = [f"waiting: {numbers.short_number(state.frontier)} paths"] if state.paths else []
         if state.states is not None:
-            waiting = [f"{short_number(state.states)} states held"]
-        passes = [text] if (text := pass_text(state.pass_number, state.passes)) else []
+            waiting = [f"{numbers.short_number(state.states)} states held"]
+        passes = [text] if (text := numbers.pass_text(state.pass_number, state.passes)) else []
         known = CycleRange.told(state.cycles_estimate, state.cycles_low, state.cycles_high, state.cycles)
         if known is None or known.is_vague or not state.cycles:
             # There is no estimate yet, or it is refuted, or it says next to nothing.
-            parts = [share_text(state.share), *passes, found.format(self._things), *waiting]
+            parts = [numbers.share_text(state.share), *passes, found.format(self._things), *waiting]
         else:
             spread = f" {known.spread}" if known.spread else ""
             about, found = f"of {known.number}", f"{state.cycles:,} {self._things}"
             if not self._live:
                 about, found = f"{about} {self._things}{spread}", f"{state.cycles:,} found"
-            left = time_left_text(*(elapsed * (end / state.cycles - 1) for end in (known.low, known.high)))
-            rate = f"{short_number(rate_of(state.cycles, elapsed))}/s"
-            parts = [f"{share_text(state.share)} {about}", found, left, rate, *waiting]
-        return [*stopping, seconds_text(elapsed), *parts]
+            left = numbers.time_left_text(*(elapsed * (end / state.cycles - 1) for end in (known.low, known.high)))
+            rate = f"{numbers.short_number(numbers.rate_of(state.cycles, elapsed))}/s"
+            parts = [f"{numbers.share_text(state.share)} {about}", found, left, rate, *waiting]
+        return [*stopping, numbers.seconds_text(elapsed), *parts]
 
 
 class BatchDisplay(ProgressDisplay):
@@ -326,18 +318,18 @@ class BatchDisplay(ProgressDisplay):
         state = self._batch
         if state is None:
             return [*stopping, "reading the graphs, preparing the device"]
-        rate = f"({short_number((state.done - state.kept) / max(state.seconds, 0.1))}/s)"
+        rate = f"({numbers.short_number((state.done - state.kept) / max(state.seconds, 0.1))}/s)"
         if state.total is None:
             parts = [f"{quantity(state.done, 'graph')} {rate}"]
         else:
             share = min(state.done / max(state.total, 1), 1.0)
             bar = [bar_text(share, _BAR_OF_BATCH, self._stream)] if self._live else []
-            parts = [*bar, share_text(share), f"{state.done:,} of {quantity(state.total, 'graph')} {rate}"]
+            parts = [*bar, numbers.share_text(share), f"{state.done:,} of {quantity(state.total, 'graph')} {rate}"]
         parts += [f"{state.failed:,} failed"] * (state.failed > 0)
         if state.graph is not None:
-            parts.append(f"{state.graph} {share_text(state.share)}")
-        parts.append("1 cycle" if state.cycles == 1 else f"{short_number(state.cycles)} cycles")
-        return [*stopping, seconds_text(state.seconds), *parts]
+            parts.append(f"{state.graph} {numbers.share_text(state.share)}")
+        parts.append("1 cycle" if state.cycles == 1 else f"{numbers.short_number(state.cycles)} cycles")
+        return [*stopping, numbers.seconds_text(state.seconds), *parts]
 
 
 class ExportLine(ProgressLine):
@@ -350,5 +342,5 @@ class ExportLine(ProgressLine):
 
     def _parts(self) -> list[str]:
         done, total = self._state
-        elapsed = seconds_text(time.monotonic() - self._start)
+        elapsed = numbers.seconds_text(time.monotonic() - self._start)
         return [elapsed, f"{done:,} of {quantity(total, 'cycle')}", f"{100 * done / max(total, 1):.0f} %"]

@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chordless.pictures import style
 from chordless.pictures.recorded_run import RecordedRun
-from chordless.pictures.style import (
-    NO_TITLE_HEIGHT,
-    PALETTE,
-    RUN_COLOURS,
-    RUN_MARKERS,
-    TITLE_HEIGHT,
-    add_axes,
-    add_title,
-    new_figure,
-    shortened,
-)
 from chordless.words.numbers import short_number, size_text
 from kernels_ti import OptionError
 from kernels_ti.errors import quantity
@@ -30,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-MOST_RUNS = len(RUN_COLOURS)
+MOST_RUNS = len(style.RUN_COLOURS)
 
 _LENGTH_LABEL = "t, vertices of the path or the cycle"
 _PATHS, _FOUND = "{}s $|T_t|$", "chordless {}s $|C_t|$"
@@ -56,8 +46,8 @@ def evolution_chart(runs: Sequence[RecordedRun], *, log: bool = True, titled: bo
     figure, axes = _figure_of_many(runs, columns=2)
     lines = []
     for i, run in enumerate(runs):
-        _curve(axes[0], run.state.frontier_by_length, RUN_COLOURS[i], RUN_MARKERS[i], above=i)
-        lines.append(_curve(axes[1], run.state.cycles_by_length, RUN_COLOURS[i], RUN_MARKERS[i], above=i))
+        _curve(axes[0], run.state.frontier_by_length, style.RUN_COLOURS[i], style.RUN_MARKERS[i], above=i)
+        lines.append(_curve(axes[1], run.state.cycles_by_length, style.RUN_COLOURS[i], style.RUN_MARKERS[i], above=i))
     for one, what in zip(axes, _names(runs), strict=True):
         one.set_title(what, loc="left", size=10)
         one.set_xlabel(_LENGTH_LABEL)
@@ -94,11 +84,11 @@ def frontier_chart(run: RecordedRun, *, titled: bool = True) -> Figure:
     # Lines across the strip would look like lengths of which no path was looked at.
     waiting.grid(visible=False)
     times = np.linspace(0, seconds, len(course.pieces))
-    waiting.plot(times, course.pieces, color=PALETTE.cycles, linewidth=1.6, drawstyle="steps-mid")
-    waiting.set_ylabel(f"{run.state.step}s that wait (line)", color=PALETTE.cycles)
+    waiting.plot(times, course.pieces, color=style.PALETTE.cycles, linewidth=1.6, drawstyle="steps-mid")
+    waiting.set_ylabel(f"{run.state.step}s that wait (line)", color=style.PALETTE.cycles)
     waiting.set_ylim(0, max(waiting.get_ylim()[1], 1))
     waiting.yaxis.set_major_locator(MaxNLocator(integer=True))
-    waiting.tick_params(axis="y", colors=PALETTE.cycles)
+    waiting.tick_params(axis="y", colors=style.PALETTE.cycles)
     waiting.yaxis.set_major_formatter(lambda value, _: short_number(value))
     return figure
 
@@ -113,7 +103,7 @@ def length_histogram(runs: Sequence[RecordedRun], *, log: bool = False, titled: 
 
     _check(runs)
     figure, (axes,) = _figure_of_many(runs, columns=1) if len(runs) > 1 else _figure_of_one(runs[0], titled=titled)
-    colours = RUN_COLOURS if len(runs) > 1 else (PALETTE.cycles,)
+    colours = style.RUN_COLOURS if len(runs) > 1 else (style.PALETTE.cycles,)
     lengths = sorted({length for run in runs for length, count in run.state.cycles_by_length.items() if count})
     # The width of a bar depends on the smallest gap: the cycles of a grid have even lengths only.
     step = min((later - length for length, later in itertools.pairwise(lengths)), default=1)
@@ -174,9 +164,9 @@ def _one_evolution(run: RecordedRun, *, log: bool, titled: bool) -> Figure:
     paths, found = _names([run])
     # The boundary method has no frontier of paths.
     if run.state.frontier_by_length:
-        lines.append(_curve(axes, run.state.frontier_by_length, PALETTE.paths, RUN_MARKERS[0]))
+        lines.append(_curve(axes, run.state.frontier_by_length, style.PALETTE.paths, style.RUN_MARKERS[0]))
         names.append(paths)
-    lines.append(_curve(axes, run.state.cycles_by_length, PALETTE.cycles, RUN_MARKERS[1]))
+    lines.append(_curve(axes, run.state.cycles_by_length, style.PALETTE.cycles, style.RUN_MARKERS[1]))
     names.append(found)
     axes.set_xlabel(_LENGTH_LABEL)
     axes.set_ylabel("how many")
@@ -186,23 +176,23 @@ def _one_evolution(run: RecordedRun, *, log: bool, titled: bool) -> Figure:
 
 
 def _figure_of_one(run: RecordedRun, *, titled: bool) -> tuple[Figure, list[Axes]]:
-    above = TITLE_HEIGHT if titled else NO_TITLE_HEIGHT
-    figure = new_figure(_WIDTH, _HEIGHT - TITLE_HEIGHT + above)
+    above = style.TITLE_HEIGHT if titled else style.NO_TITLE_HEIGHT
+    figure = style.new_figure(_WIDTH, _HEIGHT - style.TITLE_HEIGHT + above)
     if titled:
-        add_title(figure, run.state.graph, run_note(run))
-    return figure, add_axes(figure, above=above)
+        style.add_title(figure, run.state.graph, run_note(run))
+    return figure, style.add_axes(figure, above=above)
 
 
 def _figure_of_many(runs: Sequence[RecordedRun], columns: int) -> tuple[Figure, list[Axes]]:
     """Return axes side by side, with room for a legend below them."""
     below = 0.78 + _LEGEND_LINE * len(runs)
-    figure = new_figure(_WIDTH * (1.3 if columns > 1 else 1), _HEIGHT + below - 0.6)
+    figure = style.new_figure(_WIDTH * (1.3 if columns > 1 else 1), _HEIGHT + below - 0.6)
     graphs = {run.state.graph for run in runs}
     cut_short = [str(run.path) for run in runs if run.shortfall()]
     note = f"not complete, the counts are lower bounds: {', '.join(cut_short)}" if cut_short else ""
-    add_title(figure, graphs.pop() if len(graphs) == 1 else f"{len(runs)} runs", note)
+    style.add_title(figure, graphs.pop() if len(graphs) == 1 else f"{len(runs)} runs", note)
     # Each of several axes has its own title, which needs room above.
-    return figure, add_axes(figure, columns, above=TITLE_HEIGHT + _LEGEND_LINE * (columns > 1), below=below)
+    return figure, style.add_axes(figure, columns, above=style.TITLE_HEIGHT + _LEGEND_LINE * (columns > 1), below=below)
 
 
 def _legend_below(figure: Figure, handles: Sequence[Artist], runs: Sequence[RecordedRun]) -> None:
@@ -213,9 +203,9 @@ def _legend_below(figure: Figure, handles: Sequence[Artist], runs: Sequence[Reco
     place = (0.65 / width, 0.08 / height)
     legend = figure.legend(handles, numbers, loc="lower left", bbox_to_anchor=place, borderaxespad=0)
     for text, run in zip(legend.get_texts(), runs, strict=True):
-        name = str(run.path) if same else f"{run.path}: {shortened(run.state.graph, 40)}"
+        name = str(run.path) if same else f"{run.path}: {style.shortened(run.state.graph, 40)}"
         text.set_parse_math(False)
-        text.set_text(shortened(name, 80))
+        text.set_text(style.shortened(name, 80))
 
 
 def _curve(axes: Axes, counts: dict[int, int], colour: str, marker: str, *, above: int = 0) -> Line2D:
@@ -239,7 +229,7 @@ def _finish(axes: Axes, *, log: bool) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlim(left=max(axes.get_xlim()[0], 2.2))
     if not axes.patches and not any(np.size(line.get_xdata()) for line in axes.lines):
-        axes.text(0.5, 0.5, "nothing was found", transform=axes.transAxes, ha="center", color=PALETTE.muted)
+        axes.text(0.5, 0.5, "nothing was found", transform=axes.transAxes, ha="center", color=style.PALETTE.muted)
         axes.set_xlim(3, 10)
         axes.set_ylim(1 if log else 0, 10)
     elif log:

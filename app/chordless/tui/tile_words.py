@@ -5,28 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from chordless.runs.state import RunState
-from chordless.tui.run_words import (
-    compiles,
-    cycle_range,
-    is_wave,
-    level_of,
-    level_words,
-    picked_word,
-    rough_seconds,
-    seeks,
-    time_left,
-    times_words,
-    unsaved_seconds,
-)
-from chordless.words.numbers import (
-    bytes_text,
-    duration_text,
-    large_number,
-    rate_of,
-    seconds_text,
-    share_text,
-    short_number,
-)
+from chordless.tui import run_words
+from chordless.words import numbers
 from kernels_ti.errors import quantity, vertices_text
 
 _NEARLY_ALL, _NARROW = 0.999, 2
@@ -55,9 +35,9 @@ def cycles_tile(state: RunState) -> TileWords:
     """Return the number of cycles found, and the rate."""
     if (pick := state.options.get("pick", "all")) != "all":
         return _picked_tile(state, pick)
-    if seeks(state):
+    if run_words.seeks(state):
         return TileWords("none yet", ("an order of the vertices comes first",), f"no {state.thing}s counted yet")
-    speed, about = _speed(state, state.cycle_rates, state.cycles), f"about {large_number(state.cycles)}"
+    speed, about = _speed(state, state.cycle_rates, state.cycles), f"about {numbers.large_number(state.cycles)}"
     return TileWords(
         f"{state.cycles:,}",
         (speed, *_listed(state), *_estimate(state)),
@@ -70,13 +50,13 @@ def cycles_tile(state: RunState) -> TileWords:
 
 def _picked_tile(state: RunState, pick: str) -> TileWords:
     """Return the result of a pick: the best cycle and how many are as good, or how many were drawn from how many."""
-    found, word = state.boundary, picked_word(state.options)
+    found, word = state.boundary, run_words.picked_word(state.options)
     if not found or state.reason != "complete":
         what = "a sample" if pick == "sample" else f"the {word} {state.thing}"
         return TileWords("none yet", (what,), "none picked yet")
     if pick == "sample":
         drawn, all_of_them = f"{state.cycles:,} drawn", found.get("drawn_from", 0)
-        exact, about = f"{all_of_them:,}", f"about {large_number(all_of_them)}"
+        exact, about = f"{all_of_them:,}", f"about {numbers.large_number(all_of_them)}"
         number = exact if len(exact) <= _LONGEST_EXACT else about
         lines = (f"{drawn} from {exact}", f"{drawn} from {about}")
         return TileWords(f"{state.cycles:,}", (f"drawn at random from {number}",), lines[0], lines[1:])
@@ -93,7 +73,7 @@ def _picked_tile(state: RunState, pick: str) -> TileWords:
 
 def paths_tile(state: RunState) -> TileWords:
     """Return the number of paths expanded, and the rate."""
-    if seeks(state):
+    if run_words.seeks(state):
         if not state.width:
             return TileWords("none yet", ("no order yet",), "no order yet")
         best = f"boundary of {state.width:,} vertices so far"
@@ -106,14 +86,14 @@ def paths_tile(state: RunState) -> TileWords:
         held = "state" if state.states == 1 else "states"
         held += " at the most" if state.is_over else ""
         number, width = f"{state.states:,}", f"boundary of {vertices_text(state.width)}"
-        return TileWords(number, (held, width), f"{number} {held}", (f"{short_number(state.states)} {held}",))
+        return TileWords(number, (held, width), f"{number} {held}", (f"{numbers.short_number(state.states)} {held}",))
     speed, is_over = _speed(state, state.path_rates, state.paths), state.phase == "finished"
     varies = paths_vary(state)
     if is_over and varies and not state.paths:
         none = f"{state.step}s 0"
         return TileWords("0", (f"no {state.step} had to grow",), f"{none}, none had to grow", (none,))
     # Exact digits would differ from run to run, and look like a fault.
-    number = f"about {short_number(state.paths)}" if varies and state.paths else f"{state.paths:,}"
+    number = f"about {numbers.short_number(state.paths)}" if varies and state.paths else f"{state.paths:,}"
     notes = (speed, "expanded") if is_over and varies else (speed,)
     words = f"{state.step}s {number}"
     return TileWords(number, notes, f"{words}  {speed}".rstrip(), (words,), rates=state.path_rates)
@@ -130,27 +110,27 @@ def paths_vary(state: RunState) -> bool:
 
 def share_tile(state: RunState) -> TileWords:
     """Return the share of the search that is done, and the time left."""
-    if is_wave(state) and state.reason != "complete":
+    if run_words.is_wave(state) and state.reason != "complete":
         return _level_tile(state)
     state = replace(state, share=_share_done(state))
-    share = share_text(state.share) if state.share else "0%"
-    times = times_words(state)
+    share = numbers.share_text(state.share) if state.share else "0%"
+    times = run_words.times_words(state)
     if state.phase == "starting":
         return TileWords(share, ("reading the graph, preparing the device",), "preparing", share=state.share)
     if state.is_over:
         return TileWords(share, times, share, share=state.share)
-    left = time_left(state)
+    left = run_words.time_left(state)
     if left is None:
         return TileWords(share, ("too early to say how long it takes",), share, share=state.share)
-    rough = rough_seconds(left) if left < _LONGEST_IN_MINUTES else duration_text(left)
+    rough = run_words.rough_seconds(left) if left < _LONGEST_IN_MINUTES else numbers.duration_text(left)
     note = f"about {rough} left"
     return TileWords(share, (note,), f"{share} {note}", (f"{share} {rough} left", share), share=state.share)
 
 
 def _level_tile(state: RunState) -> TileWords:
     """Return the level that a wave has reached: of its paths nearly all are open until the end."""
-    times = times_words(state) if state.is_over else ()
-    level = level_words(level_of(state))
+    times = run_words.times_words(state) if state.is_over else ()
+    level = run_words.level_words(run_words.level_of(state))
     if not level:
         return TileWords("wave", times or ("it has no share that is done",), "wave")
     return TileWords(level, times or ("a wave tells no share and no end",), f"{level} of the wave", (level,))
@@ -158,7 +138,7 @@ def _level_tile(state: RunState) -> TileWords:
 
 def _share_done(state: RunState) -> float:
     """Return the share of the search; once most cycles are found, by their number rather than by the branching."""
-    known = cycle_range(state)
+    known = run_words.cycle_range(state)
     if known is None or known.is_vague or state.states is not None or state.is_over:
         return state.share
     return max(state.share, min(known.share(state.cycles, state.share), _NEARLY_ALL))
@@ -174,17 +154,22 @@ def memory_tile(state: RunState) -> TileWords:
     budget = state.options.get("memory")
     # On a GPU the budget limits the buffers of the device.
     used, other = (state.device_bytes, state.memory_bytes) if on_gpu else (state.memory_bytes, state.device_bytes)
-    notes = [f"of {bytes_text(budget)} allowed" if budget else "half of free allowed"]
+    notes = [f"of {numbers.bytes_text(budget)} allowed" if budget else "half of free allowed"]
     if state.phase == "finished" and not on_gpu:
         used = max(used, state.peak_memory_bytes)
         notes.append("at its largest")
     elif on_gpu:
-        notes.append(f"{bytes_text(other)} of the host")
+        notes.append(f"{numbers.bytes_text(other)} of the host")
     elif state.states is None:
         # What is set aside for records is used, and so counted, only as they come.
-        notes.append(f"{'room for ' * (other > used)}{bytes_text(other)} of records")
-    short = f"memory {bytes_text(used)}"
-    return TileWords(bytes_text(used), tuple(notes), short + (f" of {bytes_text(budget)}" if budget else ""), (short,))
+        notes.append(f"{'room for ' * (other > used)}{numbers.bytes_text(other)} of records")
+    short = f"memory {numbers.bytes_text(used)}"
+    return TileWords(
+        numbers.bytes_text(used),
+        tuple(notes),
+        short + (f" of {numbers.bytes_text(budget)}" if budget else ""),
+        (short,),
+    )
 
 
 def checkpoint_tile(state: RunState) -> TileWords:
@@ -198,26 +183,32 @@ def checkpoint_tile(state: RunState) -> TileWords:
         left = state.options.get("checkpoint_every", 0.0) - (state.changed - state.began)
         if state.phase != "running" or left <= 0:
             return TileWords("none yet", (), "no checkpoint yet")
-        due = f"in {rough_seconds(left)}"
+        due = f"in {run_words.rough_seconds(left)}"
         shorter = (f"next checkpoint {due}", "no checkpoint yet")
         return TileWords("none yet", (f"next {due}",), f"no checkpoint yet, next {due}", shorter)
-    age = unsaved_seconds(state)
+    age = run_words.unsaved_seconds(state)
     when = {"paused": "before the pause", "running": "ago", "starting": "ago"}.get(state.phase, "before the end")
     kept = state.checkpoint_cycles or 0
     is_long = len(f"{kept:,}") > _LONGEST_EXACT
-    notes = (f"at about {short_number(kept)} {state.thing}s" if is_long else f"at {quantity(kept, state.thing)}",)
+    notes = (
+        f"at about {numbers.short_number(kept)} {state.thing}s" if is_long else f"at {quantity(kept, state.thing)}",
+    )
     now = "just now" if when == "ago" else when.replace("before", "at")
     # An engine that was killed has saved nothing at its end.
     is_lost = state.phase in ("failed", "lost") and age > 0
-    value = now if age < 1 and not is_lost else f"{rough_seconds(age) if age >= 1 else seconds_text(age)} {when}"
-    unsaved = (f"{seconds_text(age)} not saved",) if when != "ago" and value != now else ()
+    value = (
+        now
+        if age < 1 and not is_lost
+        else f"{run_words.rough_seconds(age) if age >= 1 else numbers.seconds_text(age)} {when}"
+    )
+    unsaved = (f"{numbers.seconds_text(age)} not saved",) if when != "ago" and value != now else ()
     return TileWords(value, notes, f"last checkpoint {value}", (f"checkpoint {value}", f"saved {value}", *unsaved))
 
 
 def estimate_tile(state: RunState) -> TileWords:
     """Return facts that a narrow screen shows nowhere else: listed cycles, the estimate, times of a finished run."""
     listed = _listed(state)
-    times = (", ".join(times_words(state)),) if state.is_over else ()
+    times = (", ".join(run_words.times_words(state)),) if state.is_over else ()
     words = "; ".join((*listed, *times, *filter(None, [" ".join(_estimate(state))])))
     shorter = "; ".join((*listed, *times, *_estimate(state, with_spread=False)))
     return TileWords(words, (), words, (shorter, *listed))
@@ -239,10 +230,10 @@ def waiting_words(cycles: int) -> str:
 
 
 def _estimate(state: RunState, *, with_spread: bool = True) -> tuple[str, ...]:
-    known = cycle_range(state)
+    known = run_words.cycle_range(state)
     if known is None or (known.is_vague and known.low < max(_TELLING * state.cycles, _LEAST_TOLD)):
         return ()
-    if is_wave(state) and known.high > _NARROW * known.low:
+    if run_words.is_wave(state) and known.high > _NARROW * known.low:
         # Nearly all cycles of a wave may be found before it is known how many there are.
         return ()
     return (f"of {known.number}", *filter(None, [known.spread if with_spread else ""]))
@@ -253,9 +244,9 @@ def _speed(state: RunState, rates: tuple[float, ...], total: int) -> str:
         # Along a boundary cycles are not found one by one.
         return ""
     if state.is_over:
-        return f"{short_number(rate_of(total, state.seconds))}/s" if state.seconds > 0 else ""
-    if not rates or state.phase != "running" or compiles(state):
+        return f"{numbers.short_number(numbers.rate_of(total, state.seconds))}/s" if state.seconds > 0 else ""
+    if not rates or state.phase != "running" or run_words.compiles(state):
         return ""
     # The workers of a cluster report in turns, a lease at a time, so most reports bring nothing new.
     rate = sum(rates) / len(rates) if state.workers else rates[-1]
-    return f"{short_number(rate)}/s"
+    return f"{numbers.short_number(rate)}/s"

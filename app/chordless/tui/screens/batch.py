@@ -16,35 +16,10 @@ from textual.events import DescendantFocus, Resize
 from textual.widgets import Button, Static
 
 from chordless.protocol.orders import BatchCommand
+from chordless.tui import batch_form, batch_words
 from chordless.tui.actions import bindings_of, key_of
-from chordless.tui.batch_form import (
-    FROM_STANDARD_INPUT,
-    MANIFEST,
-    BatchPlan,
-    RecentBatch,
-    absolute,
-    free_output,
-    load_recent,
-    recent_batch_of,
-    remember,
-    run_of,
-    shortest,
-    source_of,
-)
 from chordless.tui.batch_lines import BatchLines, LineIndex
 from chordless.tui.batch_session import BatchSession
-from chordless.tui.batch_words import (
-    AGAIN,
-    HOW_TO_BEGIN,
-    detail_text,
-    file_text,
-    now_text,
-    offer_markup,
-    phase_markup,
-    progress_markup,
-    tally_text,
-    trouble_text,
-)
 from chordless.tui.messages import StartRun
 from chordless.tui.run_form import run_folder
 from chordless.tui.screens.batch_sorting import SortedBatch
@@ -66,7 +41,7 @@ class BatchScreen(SortedBatch):
     BINDINGS = bindings_of("batch")
     AUTO_FOCUS = ""
 
-    _recent: Sequence[RecentBatch] = ()
+    _recent: Sequence[batch_form.RecentBatch] = ()
     _recent_fault: str | None = None
     _output = ""
     _index: LineIndex | None = None
@@ -81,12 +56,12 @@ class BatchScreen(SortedBatch):
 
     def parts(self) -> ComposeResult:
         """Build the screen. The form contains the latest batch."""
-        self._recent, self._recent_fault = load_recent()
+        self._recent, self._recent_fault = batch_form.load_recent()
         last = self._recent[0] if self._recent and Path(self._recent[0].output).exists() else None
         if last is None:
-            yield BatchForm("", free_output())
+            yield BatchForm("", batch_form.free_output())
         else:
-            yield BatchForm(output=shortest(last.output), **last.fields_here())
+            yield BatchForm(output=batch_form.shortest(last.output), **last.fields_here())
         with Horizontal(id="batch-bar"):
             yield Button("Start", id="batch-start", variant="primary", compact=True, action="screen.start")
             yield Button("Stop", id="batch-stop", compact=True, action="screen.stop")
@@ -96,7 +71,7 @@ class BatchScreen(SortedBatch):
             yield Static(id="batch-now", markup=False)
         yield BatchTable(id="batch-table")
         with Center(id="batch-nothing"):
-            yield Static(HOW_TO_BEGIN, id="batch-nothing-words", markup=False)
+            yield Static(batch_words.HOW_TO_BEGIN, id="batch-nothing-words", markup=False)
         yield Static(id="batch-detail", markup=False)
 
     def on_mount(self) -> None:
@@ -120,14 +95,16 @@ class BatchScreen(SortedBatch):
 
     def offer(self, path: str) -> None:
         """Open the output file of a batch, or fill the form with a manifest."""
-        if path.endswith(MANIFEST):
-            self._form.put(graphs=shlex.quote(path), output=free_output(Path(path).with_suffix(".jsonl").name))
+        if path.endswith(batch_form.MANIFEST):
+            self._form.put(
+                graphs=shlex.quote(path), output=batch_form.free_output(Path(path).with_suffix(".jsonl").name)
+            )
             self.query_one("#batch-graphs").focus()
             return
-        known = self._known(absolute(path))
+        known = self._known(batch_form.absolute(path))
         self._form.put(output=path, **({"graphs": ""} if known is None else known.fields_here()))
         self._is_to_focus_table = True
-        self._show_file(absolute(path))
+        self._show_file(batch_form.absolute(path))
         self._draw()  # The same file may be open already.
 
     # The file of lines
@@ -180,10 +157,10 @@ class BatchScreen(SortedBatch):
         detail.set_class(bool(troubles), "-wrong")
         detail.display = bool(troubles or self.lines)
         if troubles:
-            detail.update(trouble_text(troubles, width, _FEW_DETAIL_LINES, ascii_only=is_ascii(self)))
+            detail.update(batch_words.trouble_text(troubles, width, _FEW_DETAIL_LINES, ascii_only=is_ascii(self)))
             return
         most_lines = _MOST_DETAIL_LINES if self.has_class("-high") or (line and line.error) else _FEW_DETAIL_LINES
-        detail.update(detail_text(line, width, most_lines, ascii_only=is_ascii(self)))
+        detail.update(batch_words.detail_text(line, width, most_lines, ascii_only=is_ascii(self)))
 
     # The form
 
@@ -200,7 +177,7 @@ class BatchScreen(SortedBatch):
             self._is_to_start = False
             self.action_start()
 
-    def _known(self, output: str) -> RecentBatch | None:
+    def _known(self, output: str) -> batch_form.RecentBatch | None:
         return next((batch for batch in self._recent if batch.output == output), None)
 
     # Drawing
@@ -218,21 +195,25 @@ class BatchScreen(SortedBatch):
         self.query_one("#batch-nothing").display = not has_lines and state is None
         self._show_detail()
         start, stop = self.query_one("#batch-start", Button), self.query_one("#batch-stop", Button)
-        offer = "Start" if plan is None or not plan.lines else AGAIN if self._is_done(plan) else "Resume"
+        offer = "Start" if plan is None or not plan.lines else batch_words.AGAIN if self._is_done(plan) else "Resume"
         start.label = offer
         start.disabled = self._is_at_work or plan is None or not plan.can_start
         stop.disabled = not self._is_at_work
         self.query_one("#batch-progress").display = state is not None or has_lines
         phase, counts, now = self.query_one("#batch-phase", Static), "", ""
         if state is not None:
-            phase.update(phase_markup(state, ascii_only=ascii_only))
-            counts = progress_markup(state, self.size.width - 2, ascii_only=ascii_only)
-            now = now_text(state)
+            phase.update(batch_words.phase_markup(state, ascii_only=ascii_only))
+            counts = batch_words.progress_markup(state, self.size.width - 2, ascii_only=ascii_only)
+            now = batch_words.now_text(state)
         else:
             is_offered = plan is not None and plan.can_start
-            phase.update(offer_markup(key_of(self, "batch.start"), offer, ascii_only=ascii_only) if is_offered else "")
+            phase.update(
+                batch_words.offer_markup(key_of(self, "batch.start"), offer, ascii_only=ascii_only)
+                if is_offered
+                else ""
+            )
             if self.lines:
-                counts = escape(file_text(self.lines))
+                counts = escape(batch_words.file_text(self.lines))
                 now = "" if plan is None or plan.jobs else "To resume it, name its graphs again."
         if self._fault is not None:
             now = f"! {self._output} {self._fault}"
@@ -248,7 +229,7 @@ class BatchScreen(SortedBatch):
             self._form.look()
             self.refresh_bindings()
             if not self.is_current:
-                self.notify(tally_text(session.state), title="The batch has ended")
+                self.notify(batch_words.tally_text(session.state), title="The batch has ended")
         self._draw()
 
     # Actions
@@ -281,26 +262,26 @@ class BatchScreen(SortedBatch):
         elif not plan.lines or self._asks_for_the_same(plan):
             self._begin(plan)
         else:
-            self.ask(AskResume(shortest(plan.output), plan.lines), lambda: self._begin(plan))
+            self.ask(AskResume(batch_form.shortest(plan.output), plan.lines), lambda: self._begin(plan))
 
-    def _is_done(self, plan: BatchPlan) -> bool:
+    def _is_done(self, plan: batch_form.BatchPlan) -> bool:
         return plan.lines == plan.graphs and self._asks_for_the_same(plan)
 
-    def _asks_for_the_same(self, plan: BatchPlan) -> bool:
+    def _asks_for_the_same(self, plan: batch_form.BatchPlan) -> bool:
         if self._session is not None and self._session.command.output == plan.output:
             return self._session.command.jobs == plan.jobs
         known = self._known(plan.output)
         typed = (plan.question.graphs, plan.question.reading)
         return known is not None and (known.graphs_here(), known.reading) == typed
 
-    def _begin(self, plan: BatchPlan) -> None:
+    def _begin(self, plan: batch_form.BatchPlan) -> None:
         try:
             session = BatchSession(BatchCommand(plan.jobs, plan.output, cluster=plan.cluster))
         except ChordlessError as error:
             self.notify(str(error), severity="error")
             return
         try:
-            self._recent = remember(recent_batch_of(plan), self._recent)
+            self._recent = batch_form.remember(batch_form.recent_batch_of(plan), self._recent)
         except ChordlessError as error:
             self.refuse(str(error))
         self.dashboard.batch = session
@@ -323,15 +304,15 @@ class BatchScreen(SortedBatch):
         if not line.is_readable:
             self.refuse("This graph cannot be read, so there is nothing to run.")
             return
-        source = source_of(line.graph, self._output)
+        source = batch_form.source_of(line.graph, self._output)
         if source is None:
-            self.notify(FROM_STANDARD_INPUT, severity="warning", timeout=10)
+            self.notify(batch_form.FROM_STANDARD_INPUT, severity="warning", timeout=10)
             return
         session = self._session
         jobs = () if plan is None else plan.jobs
         if session is not None and session.command.output == self._output:
             jobs = session.command.jobs
         folder = run_folder(self.dashboard.settings.runs_folder, line.graph)
-        command = run_of(line, source, jobs, folder)
+        command = batch_form.run_of(line, source, jobs, folder)
         question = AskRun(line.graph, lists=command.output is not None)
         self.ask(question, lambda: self.post_message(StartRun(command)))

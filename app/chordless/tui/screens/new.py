@@ -14,25 +14,10 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Input, Static
 
 from chordless.runs.elsewhere import note_folder
+from chordless.tui import run_form
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import StartRun
 from chordless.tui.outlook import disk_words
-from chordless.tui.run_form import (
-    ENDS,
-    LENGTHS,
-    RESOURCES,
-    WEIGHTS,
-    WITHOUT_FOLDER,
-    Field,
-    command_of,
-    expanded,
-    faults_of,
-    faults_of_ends,
-    graph_source,
-    run_folder,
-    sentence_of,
-    shortest_of,
-)
 from chordless.tui.run_list import with_home
 from chordless.tui.screens.new_preview import OTHER_WAY, PreviewedForm
 from chordless.tui.settings import ANY_PARITY, LastChoices
@@ -71,8 +56,10 @@ _GROWTH = (
     ("two-ended", "at both ends: the fast way"),
     ("paper", "at one end, as in the paper"),
 )
-_NOT_KEPT = f"none: a run on {WITHOUT_FOLDER} is not kept"
-_FIELDS = {field.name: field.label for field in (*ENDS, WEIGHTS, *LENGTHS, *RESOURCES)} | {"directory": "Run folder"}
+_NOT_KEPT = f"none: a run on {run_form.WITHOUT_FOLDER} is not kept"
+_FIELDS = {
+    field.name: field.label for field in (*run_form.ENDS, run_form.WEIGHTS, *run_form.LENGTHS, *run_form.RESOURCES)
+} | {"directory": "Run folder"}
 _LABELS = {"what": "Find", "expansion": "Paths grow", **_FIELDS}
 
 
@@ -107,17 +94,17 @@ class NewScreen(PreviewedForm):
                 yield GraphSource(graph, overlap=last.source == "overlap", recent=settings.recent)
                 with FormLine("Look for"):
                     yield Choice(_THINGS, last.things, id="things")
-                yield from _rows_of(ENDS, last)
+                yield from _rows_of(run_form.ENDS, last)
                 with FormLine("Find"):
                     yield Choice(_WHAT, last.find, id="what")
                 yield WeightsRow(last.weight)
-                yield from _rows_of(LENGTHS[:2], last)
+                yield from _rows_of(run_form.LENGTHS[:2], last)
                 with FormLine("Vertices"):
                     yield Choice(_PARITY, last.parity, id="parity")
-                yield from _rows_of(LENGTHS[2:], last)
+                yield from _rows_of(run_form.LENGTHS[2:], last)
                 with FormLine("Run on"):
                     yield ArchField(last.arch)
-                yield from _rows_of(RESOURCES, last)
+                yield from _rows_of(run_form.RESOURCES, last)
                 with FormLine("Paths grow"):
                     yield Choice(_GROWTH, last.expansion, id="expansion")
                 suggester = GraphSuggester(specs=False)
@@ -158,7 +145,7 @@ class NewScreen(PreviewedForm):
         self.query_one(RecentRuns).look(self.dashboard.settings.runs_folder)
         self.on_run_changed()
         session, directory = self.dashboard.session, self.query_one("#row-directory", FormRow)
-        if session is not None and session.is_in(Path(expanded(directory.value))):
+        if session is not None and session.is_in(Path(run_form.expanded(directory.value))):
             # A run folder can hold only one run.
             directory.put("")
 
@@ -208,7 +195,7 @@ class NewScreen(PreviewedForm):
         other = OTHER_WAY.get(choices.find)
         if other is None:
             self.notify("Only a count can go along a boundary: choose one under Find.")
-        elif faults := faults_of(replace(choices, find=other)):
+        elif faults := run_form.faults_of(replace(choices, find=other)):
             name, fault = next(iter(faults.items()))
             self.notify(f"Not along a boundary. {_LABELS[name]}: {fault}")
         else:
@@ -273,13 +260,17 @@ class NewScreen(PreviewedForm):
         weighted = facts.loaded if facts is not None and source.is_known and choices.is_best else None
         weights.look(choices.weight, weighted)
         faults = self._faults_of_ends(choices)
-        faults |= faults_of(choices, facts.n, facts.shortest) if facts is not None else faults_of(choices)
+        faults |= (
+            run_form.faults_of(choices, facts.n, facts.shortest) if facts is not None else run_form.faults_of(choices)
+        )
         if weights.fault is not None:
-            faults[WEIGHTS.name] = weights.fault
+            faults[run_form.WEIGHTS.name] = weights.fault
         for name in _FIELDS:
             self.query_one(f"#row-{name}", FormRow).show_fault(faults.get(name))
         kept_in = f"in {with_home(self._place(choices))}"
-        self.query_one("#row-directory", FormRow).help = _NOT_KEPT if choices.arch == WITHOUT_FOLDER else kept_in
+        self.query_one("#row-directory", FormRow).help = (
+            _NOT_KEPT if choices.arch == run_form.WITHOUT_FOLDER else kept_in
+        )
         if source.is_known and source.fault is not None:
             return "graph", f"Graph: {source.fault}"
         # The workers of a cluster may have what this machine has not.
@@ -292,11 +283,11 @@ class NewScreen(PreviewedForm):
 
     def _faults_of_ends(self, choices: LastChoices) -> dict[str, str]:
         facts = self.query_one(GraphSource).facts
-        return faults_of_ends(choices, None if facts is None or facts.loaded is None else facts.loaded.graph)
+        return run_form.faults_of_ends(choices, None if facts is None or facts.loaded is None else facts.loaded.graph)
 
     def _place(self, choices: LastChoices) -> Path:
         """Return the folder in which the folder of the run will be."""
-        typed = expanded(choices.directory)
+        typed = run_form.expanded(choices.directory)
         return Path(os.path.abspath(typed)).parent if typed else self.dashboard.settings.runs_folder
 
     def _show_status(self) -> None:
@@ -316,7 +307,7 @@ class NewScreen(PreviewedForm):
             status.update(f"looking at {source.question.text.strip()} ...")
         else:
             choices = self._choices()
-            lines = [*source.notes, sentence_of(choices)]
+            lines = [*source.notes, run_form.sentence_of(choices)]
             outlook, size = self.query_one(GraphPreview).outlook, ""
             if choices.find == "list" and outlook is not None and source.facts is not None and source.facts.n:
                 limit = positive(choices.limit) if choices.limit.strip() else None
@@ -333,8 +324,8 @@ class NewScreen(PreviewedForm):
         """Speak of cycles or of paths, and show the fields that the chosen ones have."""
         choices = self._choices()
         self.query_one("#new-words", Static).update(_WHAT_PATHS_ARE if choices.is_of_paths else _WHAT_IT_IS)
-        self.query_one("#row-min_length", FormRow).empty = str(shortest_of(choices))
-        for field in ENDS:
+        self.query_one("#row-min_length", FormRow).empty = str(run_form.shortest_of(choices))
+        for field in run_form.ENDS:
             self.query_one(f"#row-{field.name}").display = choices.things == "paths"
         self.query_one("#row-weight").display = choices.is_best
 
@@ -348,16 +339,18 @@ class NewScreen(PreviewedForm):
             self._growth_before = None
         self.dashboard.remember(replace(self.dashboard.settings, last=last))
         self._usual = {"threads": last.threads, "memory": last.memory}
-        graph = graph_source(choices.graph)
-        directory = None if choices.arch == WITHOUT_FOLDER else self._directory(choices, graph, question.reading)
-        command = command_of(choices, graph, directory, reading=question.reading, types=question.types)
+        graph = run_form.graph_source(choices.graph)
+        directory = (
+            None if choices.arch == run_form.WITHOUT_FOLDER else self._directory(choices, graph, question.reading)
+        )
+        command = run_form.command_of(choices, graph, directory, reading=question.reading, types=question.types)
         self.post_message(StartRun(command, expected=self._expected(choices)))
 
     def _directory(self, choices: LastChoices, graph: str, reading: str) -> Path:
         runs_folder = self.dashboard.settings.runs_folder
         if not choices.directory.strip():
-            return run_folder(runs_folder, graph, reading)
-        directory = Path(expanded(choices.directory)).absolute()
+            return run_form.run_folder(runs_folder, graph, reading)
+        directory = Path(run_form.expanded(choices.directory)).absolute()
         try:
             note_folder(directory)
         except ChordlessError as error:
@@ -365,7 +358,7 @@ class NewScreen(PreviewedForm):
         return directory
 
 
-def _rows_of(fields: Iterable[Field], last: LastChoices) -> Iterable[FormRow]:
+def _rows_of(fields: Iterable[run_form.Field], last: LastChoices) -> Iterable[FormRow]:
     for field in fields:
         yield FormRow(field.name, field.label, getattr(last, field.name), empty=field.empty, help=field.help)
 
