@@ -232,9 +232,7 @@ def command_of(
         weight = graph_source(choices.weight) or None
         values.update(pick="longest", shortest=choices.find == "shortest", weight=weight, method="auto")
     elif choices.find == "sample":
-        # Another sample each time; the run keeps the seed.
-        seed = time.time_ns() // 1_000_000 % _SEEDS
-        values.update(pick="sample", method="auto", seed=seed, per_vertex=True, per_edge=True)
+        values.update(_of_sample())
     return RunCommand(
         graph=graph,
         program_start=time.monotonic(),
@@ -249,74 +247,47 @@ def command_of(
     )
 
 
+def _anew(command: RunCommand, directory: Path, **changes: Any) -> RunCommand:
+    """Return a command for another run of the same graph, in a new run directory."""
+    return replace(command, program_start=time.monotonic(), checkpoint=str(directory), resume=False, **changes)
+
+
+# Fields of a search for all cycles, whatever else was asked for before.
+_OF_ALL: dict[str, Any] = {"method": "search", "pick": "all", "shortest": False, "weight": None, "total_only": False}
+
+
 def listing_of(command: RunCommand, directory: Path) -> RunCommand:
     """Turn the command of a count into one that lists the same cycles, in a new run directory."""
-    return replace(
-        command,
-        arch="auto" if command.arch == WITHOUT_FOLDER else command.arch,
-        program_start=time.monotonic(),
-        output=str(directory),
-        output_format="parts",
-        checkpoint=str(directory),
-        resume=False,
-        method="search",
-        pick="all",
-        shortest=False,
-        weight=None,
-        total_only=False,
-        per_vertex=False,
-        per_edge=False,
-    )
+    arch = "auto" if command.arch == WITHOUT_FOLDER else command.arch
+    return replace(kept_pick_of(command, directory), arch=arch, per_vertex=False, per_edge=False, **_OF_ALL)
 
 
 def kept_pick_of(command: RunCommand, directory: Path) -> RunCommand:
     """Turn the command of a pick into one that picks the same cycles and keeps them, in a new run directory."""
-    return replace(
-        command,
-        program_start=time.monotonic(),
-        output=str(directory),
-        output_format="parts",
-        checkpoint=str(directory),
-        resume=False,
-    )
+    return _anew(command, directory, output=str(directory), output_format="parts")
 
 
 def wave_of(command: RunCommand, directory: Path) -> RunCommand:
     """Turn a command into one that searches the same graph breadth first, in a new run directory."""
-    lists = command.output_format == "parts"
-    return replace(
-        command,
-        program_start=time.monotonic(),
-        expansion="paper",
-        output=str(directory) if lists else None,
-        checkpoint=str(directory),
-        resume=False,
-        method="search",
-        pick="all",
-        shortest=False,
-        weight=None,
-        total_only=False,
-        cluster=None,
-    )
+    output = str(directory) if command.output_format == "parts" else None
+    return _anew(command, directory, expansion="paper", output=output, cluster=None, **_OF_ALL)
 
 
 def boundary_of(command: RunCommand, directory: Path) -> RunCommand:
     """Turn the command of a count by a search into one along a boundary, in a new run directory."""
-    return replace(
-        command,
-        program_start=time.monotonic(),
-        expansion=EXPANSIONS[0],
-        checkpoint=str(directory),
-        resume=False,
-        method="boundary",
-    )
+    return _anew(command, directory, expansion=EXPANSIONS[0], method="boundary")
 
 
 def sample_of(command: RunCommand, directory: Path) -> RunCommand:
     """Turn the command of a count into one that draws some of the same cycles, in a new run directory."""
+    sample = replace(listing_of(command, directory), **_of_sample(), limit=None, expansion=EXPANSIONS[0])
+    return replace(sample, cluster=None, gpus=None)
+
+
+def _of_sample() -> dict[str, Any]:
+    """Return the fields of a sample: another one each time; the run keeps the seed."""
     seed = time.time_ns() // 1_000_000 % _SEEDS
-    sample = replace(listing_of(command, directory), pick="sample", method="auto", limit=None, expansion=EXPANSIONS[0])
-    return replace(sample, seed=seed, per_vertex=True, per_edge=True, cluster=None, gpus=None)
+    return {"pick": "sample", "method": "auto", "seed": seed, "per_vertex": True, "per_edge": True}
 
 
 def with_kept_graph(command: RunCommand) -> RunCommand:
