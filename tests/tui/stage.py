@@ -12,7 +12,7 @@ from chordless.tui.actions import EVERYWHERE, bindings_of
 from chordless.tui.app import ChordlessApp
 from chordless.tui.messages import RunChanged, StartRun
 from chordless.tui.screens.run import RunScreen
-from chordless.tui.widgets.glyphs import AsciiFilter
+from chordless.tui.widgets.glyphs import ASCII_FILTER
 from textual.app import App
 
 from tui.pilots import drive, until
@@ -81,7 +81,7 @@ class Stage(App[None]):
         self.started.append(message.command)
 
     def get_line_filters(self):
-        return [AsciiFilter()] if self.ascii_only else []
+        return [ASCII_FILTER] if self.ascii_only else []
 
     def tell(self, state):
         self.run_state = state

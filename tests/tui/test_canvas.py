@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from chordless.tui.widgets.canvas import EDGE, FAINT_LABEL, LABEL, LIT_EDGE, LIT_VERTEX, VERTEX, Canvas
-from chordless.tui.widgets.glyphs import BlockFilter
+from chordless.tui.widgets.glyphs import BLOCK_FILTER
 from rich.segment import Segment
 from textual.color import Color
 
@@ -90,5 +90,5 @@ def test_labels_cover_faint_lines_but_faint_ones_cover_nothing():
 
 
 def test_a_browser_gets_lines_of_blocks_that_touch():
-    (segment,) = BlockFilter().apply([Segment("⠒⠶⡇⣿⠁⢀ ●─⠀")], Color(0, 0, 0))
+    (segment,) = BLOCK_FILTER.apply([Segment("⠒⠶⡇⣿⠁⢀ ●─⠀")], Color(0, 0, 0))
     assert segment.text == "▀█▌█▘▗ ●─ "

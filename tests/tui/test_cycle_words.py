@@ -13,7 +13,7 @@ from chordless.runs.history import delete_run
 from chordless.runs.state import RunState
 from chordless.tui.cycle_words import offer_words, picked_words, separator_of
 from chordless.tui.run_form import kept_pick_of, listing_of, with_kept_graph
-from chordless.tui.widgets.glyphs import AsciiFilter
+from chordless.tui.widgets.glyphs import ASCII_FILTER
 from rich.segment import Segment
 from test_export import make_run
 from textual.color import Color
@@ -108,7 +108,7 @@ def test_a_graph_that_cannot_be_read_again_is_taken_from_the_run(tmp_path, graph
     ],
 )
 def test_a_line_is_as_wide_in_ascii(drawn, plain):
-    (segment,) = AsciiFilter().apply([Segment(drawn)], Color(0, 0, 0))
+    (segment,) = ASCII_FILTER.apply([Segment(drawn)], Color(0, 0, 0))
     assert segment.text == plain
     assert segment.cell_length == Segment(drawn).cell_length
 

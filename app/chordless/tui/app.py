@@ -35,13 +35,12 @@ from chordless.tui.screens.leave import LeaveBatch, LeaveScreen
 from chordless.tui.session import RunKeeper
 from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, settings_path
 from chordless.tui.widgets.form_row import TextField
-from chordless.tui.widgets.glyphs import AsciiFilter, BlockFilter, NoControls
+from chordless.tui.widgets.glyphs import ASCII_FILTER, BLOCK_FILTER, NO_CONTROLS
 from chordless.tui.widgets.word_bar import TABS
 
 _SECONDS_UNTIL_PREPARED, _SECONDS_TO_CHANGE = 0.3, 0.01
 _SECONDS_OF_AN_ERROR = 15.0
 _PROGRAM, _FRAMES_SHOWN = Path(__file__).parents[1], 3
-_ASCII_FILTER, _BLOCK_FILTER, _NO_CONTROLS = AsciiFilter(), BlockFilter(), NoControls()
 _LEAVING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -309,8 +308,8 @@ class ChordlessApp(RunKeeper):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return the filters for every drawn line."""
-        drawn_with = [_ASCII_FILTER] if self.ascii_only else [_BLOCK_FILTER] if self.is_web else []
-        return [*super().get_line_filters(), _NO_CONTROLS, *drawn_with]
+        drawn_with = [ASCII_FILTER] if self.ascii_only else [BLOCK_FILTER] if self.is_web else []
+        return [*super().get_line_filters(), NO_CONTROLS, *drawn_with]
 
     def get_key_display(self, binding: Binding) -> str:
         """Return a key as it is displayed. Textual's sign for enter is too small to read, and ASCII has no arrows."""

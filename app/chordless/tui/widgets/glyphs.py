@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 
 from rich.cells import cell_len
@@ -30,18 +31,16 @@ _STAND_INS = {
 }
 
 
-class AsciiFilter(LineFilter):
-    """Replaces all characters outside ASCII that Textual draws: borders, icons, the ends of scroll bars.
+class TextFilter(LineFilter):
+    """Changes the text of every drawn line, as `change` does; the width of a line stays."""
 
-    Our own widgets have better ASCII forms. This filter ensures that nothing else is drawn outside ASCII.
-    """
+    def __init__(self, change: Callable[[str], str]) -> None:
+        super().__init__()
+        self._change = change
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Return the segments of a line with unchanged width."""
-        return [
-            segment if segment.text.isascii() else Segment(_plain(segment.text), segment.style, segment.control)
-            for segment in segments
-        ]
+        return [each if each.control else Segment(self._change(each.text), each.style) for each in segments]
 
 
 # The dots of a braille character that each quadrant of a block stands for.
@@ -52,31 +51,23 @@ _BLOCKS = {
 }
 
 
-class BlockFilter(LineFilter):
-    """Replaces braille by blocks, for a browser: the dots of its fonts do not touch, so that lines would fall apart."""
+BLOCK_FILTER = TextFilter(lambda text: text.translate(_BLOCKS))
+"""Replaces braille by blocks, for a browser: the dots of its fonts do not touch, so that lines would fall apart."""
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments of a line with unchanged width."""
-        return [Segment(segment.text.translate(_BLOCKS), segment.style, segment.control) for segment in segments]
-
-
-class NoControls(LineFilter):
-    """Removes control characters from names and file contents. Textual does not, and a terminal would obey them.
-
-    They have no width, so the rest of the line does not move.
-    """
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments of a line with unchanged width."""
-        return [
-            segment if segment.control else Segment(without_controls(segment.text), segment.style)
-            for segment in segments
-        ]
+NO_CONTROLS = TextFilter(without_controls)
+"""Removes control characters from names and file contents. Textual does not, and a terminal would obey them."""
 
 
 @lru_cache(4096)
 def _plain(text: str) -> str:
     return "".join(letter if letter.isascii() else _plain_letter(letter) for letter in text)
+
+
+ASCII_FILTER = TextFilter(_plain)
+"""Replaces all characters outside ASCII that Textual draws: borders, icons, the ends of scroll bars.
+
+Our own widgets have better ASCII forms. This filter ensures that nothing else is drawn outside ASCII.
+"""
 
 
 def _plain_letter(letter: str) -> str:
