@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from textual.app import App
 
@@ -189,6 +191,15 @@ def _options_of(command: RunCommand) -> list[str]:
     return [*chosen, "--progress", "none"]
 
 
+@contextmanager
+def telling_errors(app: App[Any]) -> Iterator[None]:
+    """Tell a ChordlessError of the block in a notice; what follows in the block is not done then."""
+    try:
+        yield
+    except ChordlessError as error:
+        app.notify(str(error), severity="error")
+
+
 class RunKeeper(App[str]):
     """Begins, opens and replays runs as messages ask for it, and tells the screen that is shown of their news."""
 
@@ -238,15 +249,12 @@ class RunKeeper(App[str]):
             # Another process has started an engine in this directory in the meantime.
             self.on_open_run(OpenRun(Path(directory)))
             return
-        try:
+        with telling_errors(self):
             feed = EngineFeed(message.command)
-        except ChordlessError as error:
-            self.notify(str(error), severity="error")
-            return
-        if not message.command.resume:
-            self.remember(self.settings.with_recent(message.command.graph))
-        self._watch(feed, message.expected)
-        self.show(message.show)
+            if not message.command.resume:
+                self.remember(self.settings.with_recent(message.command.graph))
+            self._watch(feed, message.expected)
+            self.show(message.show)
 
     def on_open_run(self, message: OpenRun) -> None:
         """Show the run of a directory."""
@@ -268,13 +276,9 @@ class RunKeeper(App[str]):
 
     def _show_feed(self, make: Callable[[], Feed]) -> None:
         """Show the run of a feed; say why where there is none."""
-        try:
-            feed = make()
-        except ChordlessError as error:
-            self.notify(str(error), severity="error")
-            return
-        self._watch(feed)
-        self.show("run")
+        with telling_errors(self):
+            self._watch(make())
+            self.show("run")
 
     def _watch(self, feed: Feed, expected: CycleRange | None = None) -> None:
         """Show another run, at first with the estimate before its start. A running engine goes on in the background."""

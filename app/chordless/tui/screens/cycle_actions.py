@@ -25,6 +25,7 @@ from chordless.tui.marks import cut
 from chordless.tui.run_list import with_home
 from chordless.tui.screens.cycle_questions import ExportQuestion
 from chordless.tui.screens.page import Page
+from chordless.tui.session import telling_errors
 from chordless.tui.widgets.cycle_table import CycleTable
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.graph_view import GraphView
@@ -227,12 +228,9 @@ class CycleActions(Page):
         if cycle is None or self._run is None or cycle.error is not None:
             return
         cycles = Cycles(np.array([0, len(cycle.vertices)]), cycle.vertices)
-        try:
+        with telling_errors(self.app):
             encoder = CycleEncoder(self._run.loaded.graph.names, "text")
-        except ChordlessError as error:
-            self.notify(str(error), severity="error")
-            return
-        line = b"".join(piece for _, piece in encoder.encode(cycles)).decode().rstrip("\n")
-        self.app.copy_to_clipboard(line)
-        shown = cut(line, _LONGEST_NOTICE, ascii_only=is_ascii(self))
-        self.notify(shown, title=f"{self._run.thing.capitalize()} {cycle.position + 1:,} copied")
+            line = b"".join(piece for _, piece in encoder.encode(cycles)).decode().rstrip("\n")
+            self.app.copy_to_clipboard(line)
+            shown = cut(line, _LONGEST_NOTICE, ascii_only=is_ascii(self))
+            self.notify(shown, title=f"{self._run.thing.capitalize()} {cycle.position + 1:,} copied")

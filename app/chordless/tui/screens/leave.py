@@ -18,8 +18,8 @@ from chordless.runs.state import graph_name
 from chordless.tui.batch_session import BatchSession
 from chordless.tui.run_words import stop_now_words
 from chordless.tui.screens.question import AnswerT, Dialog
-from chordless.tui.session import DETACHED_LOG, RunSession, go_on_detached
-from kernels_ti import ChordlessError, EngineError
+from chordless.tui.session import DETACHED_LOG, RunSession, go_on_detached, telling_errors
+from kernels_ti import EngineError
 
 _SECONDS_BETWEEN_LOOKS = 0.05
 
@@ -80,11 +80,10 @@ class LeaveQuestion(Dialog[AnswerT]):
 
     @work(exclusive=True)
     async def _leave(self, choice: str) -> None:
-        try:
-            self.answer(await self.leave(choice))
-        except ChordlessError as error:
-            self.app.notify(str(error), severity="error")
-            self.answer(None)
+        answer: AnswerT | None = None
+        with telling_errors(self.app):
+            answer = await self.leave(choice)
+        self.answer(answer)
 
     async def leave(self, choice: str) -> AnswerT:
         """Do what the button of this id says, and return the answer."""

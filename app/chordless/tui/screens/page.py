@@ -19,8 +19,8 @@ from chordless.runs.directory import RunDirectory
 from chordless.tui.messages import StartRun
 from chordless.tui.run_form import run_folder, with_kept_graph
 from chordless.tui.screens.question import Question
+from chordless.tui.session import telling_errors
 from chordless.tui.widgets.word_bar import TABS, KeyBar, TabBar
-from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
@@ -70,20 +70,13 @@ class Page(Screen[None]):
         The folder has the name of the graph, or another `name`. The screen `show` shows the run.
         """
         folder = run_folder(self.dashboard.settings.runs_folder, name or shown_name(command.graph))
-        try:
-            command = with_kept_graph(command)
-        except ChordlessError as error:
-            self.notify(str(error), severity="error")
-        else:
-            self.post_message(StartRun(make(command, folder), show=show))
+        with telling_errors(self.app):
+            self.post_message(StartRun(make(with_kept_graph(command), folder), show=show))
 
     def resume(self, directory: Path) -> None:
         """Go on with the run of a directory."""
-        try:
+        with telling_errors(self.app):
             command = RunDirectory(directory.resolve()).command()
-        except ChordlessError as error:
-            self.notify(str(error), severity="error")
-        else:
             self.post_message(StartRun(replace(command, program_start=time.monotonic())))
 
     @property

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -23,6 +22,7 @@ from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import ReplayRun, RunChanged, ShowLength
 from chordless.tui.screens.question import AskStop, AskStopNow
 from chordless.tui.screens.run_keys import OF_REPLAY, RunKeys, offers_of
+from chordless.tui.session import RunSession, telling_errors
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, series_of
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.frontier_view import FrontierView
@@ -31,10 +31,6 @@ from chordless.tui.widgets.load_meter import LoadMeter
 from chordless.tui.widgets.tiles import Tile
 from chordless.tui.widgets.web_verdict import WebVerdict
 from chordless.tui.widgets.worker_rows import WorkerRows
-from kernels_ti import ChordlessError
-
-if TYPE_CHECKING:
-    from chordless.tui.session import RunSession
 
 SECONDS_BETWEEN_DRAWINGS = 0.1
 _SECONDS_BETWEEN_TICKS = 1.0
@@ -366,14 +362,11 @@ class RunScreen(RunKeys):
         return None
 
     def _ask(self, what: str, order: Callable[[], None]) -> None:
-        try:
-            order()
-        except ChordlessError as error:
-            self.notify(str(error), severity="error")
-            return
         assert self._newest is not None
-        self._asked = (what, self._newest)
-        self._draw()
+        with telling_errors(self.app):
+            order()
+            self._asked = (what, self._newest)
+            self._draw()
 
 
 def _entitle(widget: Widget, title: str) -> None:

@@ -25,11 +25,11 @@ from chordless.tui.run_form import boundary_of, wave_of
 from chordless.tui.run_words import time_left
 from chordless.tui.screens.page import Page
 from chordless.tui.screens.question import Question
+from chordless.tui.session import RunSession, telling_errors
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.tui.feeds import ReplayFeed
-    from chordless.tui.session import RunSession
 
 OF_REPLAY = frozenset({"rewind", "forward", "slower", "faster"})
 """The names of the actions on a replay."""
@@ -159,23 +159,20 @@ class RunKeys(Page):
         """Begin the shown run anew, breadth first. If a run is at work, ask first."""
         app = self.dashboard
         session, own = app.session, app.engine_session()
-        try:
+        with telling_errors(app):
             command = None if session is None else session.known_command()
-        except ChordlessError as error:
-            self.notify(str(error), severity="error")
-            return
-        if command is None:
-            self.refuse("There is no run here that could be begun anew.")
-        elif command.expansion == "paper":
-            self.refuse("This run is breadth first already.")
-        else:
-            graph = graph_name(shown_name(command.graph))
-            self.ask_anew(
-                f"Begin {graph} anew, breadth first?\n\nPaths then grow at one end and level by level, as in the "
-                "paper: the frontier is a wave. It is slower and takes more memory.",
-                own,
-                partial(self.begin_anew, command, own, wave_of, f"{graph}-wave"),
-            )
+            if command is None:
+                self.refuse("There is no run here that could be begun anew.")
+            elif command.expansion == "paper":
+                self.refuse("This run is breadth first already.")
+            else:
+                graph = graph_name(shown_name(command.graph))
+                self.ask_anew(
+                    f"Begin {graph} anew, breadth first?\n\nPaths then grow at one end and level by level, as in the "
+                    "paper: the frontier is a wave. It is slower and takes more memory.",
+                    own,
+                    partial(self.begin_anew, command, own, wave_of, f"{graph}-wave"),
+                )
 
     def ask_anew(self, what: str, own: RunSession | None, begin: Callable[[], object]) -> None:
         """Begin a run anew; ask first if that ends the run at work here, or goes on beside one of another process."""
