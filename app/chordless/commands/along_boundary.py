@@ -12,7 +12,6 @@ from chordless.commands.session import InterruptedRunError, ended_by, run_engine
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import way_on_of
-from chordless.values import duration, size
 from kernels_ti.errors import time_is_up
 
 _EXIT_CODE_OF_SIGNALS = 128
@@ -24,21 +23,18 @@ def add_options(parser: argparse.ArgumentParser, method_help: str) -> None:
     shared.add_lengths(group)
     shared.add_restriction(group)
     group = parser.add_argument_group("how to run")
-    group.add_argument(
-        "--memory",
-        type=size,
-        metavar="SIZE",
-        help="limit of the whole process such as 256M or 1.5GiB (default: a share of what is free)",
+    shared.add(
+        group, "--memory", "limit of the whole process such as 256M or 1.5GiB (default: a share of what is free)"
     )
-    group.add_argument("--timeout", type=duration, metavar="TIME", help="give up after this long: 10, 1.5, 90s, 5m, 2h")
-    group.add_argument(
+    shared.add(group, "--timeout", "give up after this long: 10, 1.5, 90s, 5m, 2h")
+    shared.add(
+        group,
         "--arch",
+        "where large blocks are computed: cpu, cuda, or auto (default): cpu, but Python where the cores are few",
         choices=("auto", "cpu", "cuda", "vulkan"),
         default="auto",
-        metavar="ARCH",
-        help="where large blocks are computed: cpu, cuda, or auto (default): cpu, but Python where the cores are few",
     )
-    shared.add_method(group, method_help)
+    shared.add(group, "--method", method_help)
     shared.add_orders(group)
     shared.add_checkpoint(parser)
     shared.add_reporting(parser)

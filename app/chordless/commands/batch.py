@@ -93,40 +93,43 @@ def add_arguments(parser: Parser) -> None:
         metavar="GRAPH",
         help="files, folders, patterns, specs, or - for standard input",
     )
-    parser.add_argument("--manifest", metavar="FILE.toml", help="jobs with options of their own, see below")
+    shared.add(parser, "--manifest", "jobs with options of their own, see below", metavar="FILE.toml")
     shared.add_output(parser)
-    parser.add_argument(
+    shared.add(
+        parser,
         "--format",
+        f"one of {', '.join(FORMATS)} (default: by the name of the output file, else jsonl)",
         dest="output_format",
         choices=FORMATS,
         metavar="FORMAT",
-        help=f"one of {', '.join(FORMATS)} (default: by the name of the output file, else jsonl)",
     )
-    parser.add_argument("--resume", action="store_true", help="keep the lines that FILE has already of these graphs")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    shared.add(parser, "--resume", "keep the lines that FILE has already of these graphs")
+    shared.add(parser, "--dry-run", "say what would be done, and do nothing")
     group = parser.add_mutually_exclusive_group()
-    group.add_argument(
+    shared.add(
+        group,
         "--keep",
-        metavar="EXPR",
-        help="write the graphs themselves, one a line, for which EXPR is true (FILE.g6, .s6 or .d6: graph6, sparse6, "
+        "write the graphs themselves, one a line, for which EXPR is true (FILE.g6, .s6 or .d6: graph6, sparse6, "
         "digraph6): whole numbers and the names "
         f"{' '.join(NAMES)} with + - * // %% < <= == != and or not; odd, even, longest and shortest are of holes, "
         "that is, of chordless cycles of 4 or more",
-    )
-    group.add_argument(
-        "--bfile",
         metavar="EXPR",
-        help="write rows 'n a(n)', a(n) being EXPR for the graph with number n: 'hypercube:{1..5}' --bfile total",
     )
-    group.add_argument(
+    shared.add(
+        group,
+        "--bfile",
+        "write rows 'n a(n)', a(n) being EXPR for the graph with number n: 'hypercube:{1..5}' --bfile total",
+        metavar="EXPR",
+    )
+    shared.add(
+        group,
         "--rings",
-        action="store_true",
-        help="write a row for each ring of each molecule, as CSV or Parquet: its atoms, numbered from 0 as in RDKit, "
+        "write a row for each ring of each molecule, as CSV or Parquet: its atoms, numbered from 0 as in RDKit, "
         "their symbols, whether it is aromatic, in the SSSR, a relevant cycle, and its unique ring family",
     )
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("--keep-going", action="store_true", help="go on after a graph that fails (default)")
-    group.add_argument("--fail-fast", action="store_true", help="end at the first graph that fails")
+    shared.add(group, "--keep-going", "go on after a graph that fails (default)")
+    shared.add(group, "--fail-fast", "end at the first graph that fails")
     _add_reading(parser)
     _add_search(parser)
     shared.add_reporting(parser)
@@ -134,37 +137,40 @@ def add_arguments(parser: Parser) -> None:
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("reading the graphs")
-    shared.add_graph_format(group, "one of chordless help formats (default: by name and content of each file)")
+    shared.add(group, "--graph-format", "one of chordless help formats (default: by name and content of each file)")
     shared.add_kind(group)
-    group.add_argument(
+    shared.add(
+        group,
         "--overlap",
-        action="store_true",
-        help="each GRAPH is a food web, as `chordless overlap` reads it: count in its niche overlap graph, and say "
+        "each GRAPH is a food web, as `chordless overlap` reads it: count in its niche overlap graph, and say "
         "whether that is an interval graph; `chordless overlap` makes a shorter table of the same",
     )
-    group.add_argument(
+    shared.add(
+        group,
         "--types",
+        "with --overlap: every vertex is living, whatever the .clu beside the web says",
         choices=(ALL_LIVING,),
-        help="with --overlap: every vertex is living, whatever the .clu beside the web says",
     )
-    shared.add_encoding(group)
+    shared.add(group, "--encoding")
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to look for in each graph, and when to stop")
     shared.add_lengths(group)
-    group.add_argument(
+    shared.add(
+        group,
         "--cycles",
+        "list the cycles as well, to a file in DIR for each GRAPH; with a manifest, of the jobs that list",
         type=name_of_input,
         metavar="DIR",
-        help="list the cycles as well, to a file in DIR for each GRAPH; with a manifest, of the jobs that list",
     )
     shared.add_stops(group, "stop a graph once N cycles or more were found")
     group = parser.add_argument_group("how to run")
     shared.add_device(group)
     shared.add_cluster(group)
-    shared.add_method(
+    shared.add(
         group,
+        "--method",
         "search; boundary: count without finding each cycle; auto (default): search, unless that is expected to "
         "take more than 10 s for a graph and the boundary a tenth of it",
     )

@@ -42,20 +42,21 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     shared.add_graph(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--per-vertex", action="store_true", help="also count the cycles through each vertex")
-    parser.add_argument("--per-edge", action="store_true", help="also count the cycles through each edge")
-    shared.add_proof(parser)
+    shared.add(parser, "--json")
+    shared.add(parser, "--per-vertex", "also count the cycles through each vertex")
+    shared.add(parser, "--per-edge", "also count the cycles through each edge")
+    shared.add(parser, "--proof")
     group = parser.add_argument_group("how to count")
-    shared.add_method(
+    shared.add(
         group,
+        "--method",
         "search: find every cycle; boundary: count without finding each, by dynamic programming over a path "
         "decomposition, which is fast on narrow graphs such as grids, road networks and molecules; auto (default): "
         "search, unless that is expected to take more than 10 s and the boundary a tenth of it",
     )
     add_total_only(group)
     shared.add_orders(group, "along a boundary: ")
-    shared.add_symmetry(group)
+    shared.add(group, "--symmetry")
     up_to_symmetry.add(group, "count the orbits of the cycles")
     shared.add_search(parser, limit_help="stop once N cycles or more were found")
     shared.add_checkpoint(parser)
@@ -64,10 +65,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_total_only(group: Any) -> None:
     """Add the option of a count along a boundary that tells no lengths apart."""
-    group.add_argument(
+    shared.add(
+        group,
         "--total-only",
-        action="store_true",
-        help="along a boundary: only the total of all lengths, in less time, and mostly in less memory",
+        "along a boundary: only the total of all lengths, in less time, and mostly in less memory",
     )
 
 

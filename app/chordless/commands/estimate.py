@@ -69,27 +69,24 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     shared.add_graph(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    shared.add(parser, "--json")
     group = parser.add_argument_group("what to estimate")
     paths = group.add_mutually_exclusive_group()
-    paths.add_argument(
-        "--between", nargs=2, default=(), metavar=("S", "T"), help="the chordless paths from S to T, not cycles"
+    shared.add(
+        paths, "--between", "the chordless paths from S to T, not cycles", nargs=2, default=(), metavar=("S", "T")
     )
-    paths.add_argument("--all-pairs", action="store_true", help="all chordless paths, not cycles")
+    shared.add(paths, "--all-pairs", "all chordless paths, not cycles")
     shared.add_lengths(group)
     shared.add_restriction(group)
-    group.add_argument(
+    shared.add(
+        group,
         "--seconds",
-        type=values.duration,
+        "answer within about this long: 10, 1.5, 90s, 5m, 2h (default: 2); four times as long halves the range",
         default=2.0,
-        metavar="TIME",
-        help="answer within about this long: 10, 1.5, 90s, 5m, 2h (default: 2); four times as long halves the range",
     )
-    group.add_argument(
-        "--seed", type=values.seed, default=0, metavar="N", help="seed of the random probes (default: 0)"
-    )
+    shared.add(group, "--seed", "seed of the random probes (default: 0)", default=0)
     group = parser.add_argument_group("how the run would be made")
-    shared.add_symmetry(group)
+    shared.add(group, "--symmetry")
     shared.add_device(group)
 
 

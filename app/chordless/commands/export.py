@@ -57,18 +57,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR|FILE.npy",
         help="a run directory, a file of bit rows, or the run directories of all parts of one search (--part I/N)",
     )
-    parser.add_argument(
+    shared.add(
+        parser,
         "--format",
+        f"one of {', '.join(FORMATS)} (default: by the name of the output file, else txt)",
         dest="export_format",
         choices=FORMATS,
         metavar="FORMAT",
-        help=f"one of {', '.join(FORMATS)} (default: by the name of the output file, else txt)",
     )
     shared.add_output(parser, "write to FILE (default, for txt and jsonl: standard output)")
-    parser.add_argument("--graph", metavar="GRAPH", help="for a FILE.npy: the graph whose cycles it holds")
-    shared.add_graph_format(parser)
+    shared.add(parser, "--graph", "for a FILE.npy: the graph whose cycles it holds")
+    shared.add(parser, "--graph-format")
     shared.add_kind(parser)
-    shared.add_encoding(parser)
+    shared.add(parser, "--encoding")
     shared.add_reporting(parser, events=False)
 
 

@@ -49,17 +49,11 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     shared.add_graph(parser)
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print one JSON object; null stands for what was not looked for or does not exist",
-    )
-    parser.add_argument(
-        "--certificate", action="store_true", help="for a chordal graph: print a perfect elimination ordering"
-    )
+    shared.add(parser, "--json", "print one JSON object; null stands for what was not looked for or does not exist")
+    shared.add(parser, "--certificate", "for a chordal graph: print a perfect elimination ordering")
     group = parser.add_argument_group("other lengths (searched for as `chordless list` does, which may take long)")
     shared.add_lengths(group)
-    shared.add_symmetry(group)
+    shared.add(group, "--symmetry")
     shared.add_device(group)
     shared.add_cluster(group)
     shared.add_reporting(parser)

@@ -51,19 +51,16 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     shared.add_graph(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default=STANDARD_OUTPUT,
-        help="write to FILE: text (.txt, or no suffix), .jsonl, .npy, .parquet or .arrow; or to a run directory, "
+    shared.add(
+        parser,
+        "-o --output",
+        "write to FILE: text (.txt, or no suffix), .jsonl, .npy, .parquet or .arrow; or to a run directory, "
         "with a slash: DIR/ (default, or -: text to standard output)",
+        default=STANDARD_OUTPUT,
     )
-    parser.add_argument(
-        "--sorted", action="store_true", help="write the cycles by length, then by their vertices, once all are found"
-    )
+    shared.add(parser, "--sorted", "write the cycles by length, then by their vertices, once all are found")
     up_to_symmetry.add(parser, "write the size of each orbit, a TAB, and one cycle of it, for the orbits")
-    shared.add_proof(parser)
+    shared.add(parser, "--proof")
     shared.add_search(parser, limit_help="stop after N cycles")
     shared.add_checkpoint(parser, also="; for -o FILE only: -o DIR/ has its own")
     shared.add_reporting(parser)

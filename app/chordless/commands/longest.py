@@ -13,7 +13,7 @@ from chordless.commands import options as shared
 from chordless.commands.session import print_way_on
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
-from chordless.values import SHORTEST_CYCLE, positive
+from chordless.values import SHORTEST_CYCLE
 from chordless.words.numbers import best_text, json_number, lengths_text, seconds_text
 from chordless.words.shown import names_line, on_terminal, separator_of
 from kernels_ti.errors import quantity, vertices_text
@@ -43,20 +43,16 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     shared.add_graph(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    shared.add(parser, "--json")
     group = parser.add_argument_group("what to find")
-    group.add_argument(
-        "-k", type=positive, metavar="N", help="find the N longest cycles, the longest first; with the others likewise"
+    shared.add(group, "-k", "find the N longest cycles, the longest first; with the others likewise")
+    shared.add(
+        group, "--shortest", "find the shortest cycle of 4 or more vertices instead; with --weight, the lightest one"
     )
-    group.add_argument(
-        "--shortest",
-        action="store_true",
-        help="find the shortest cycle of 4 or more vertices instead; with --weight, the lightest one",
-    )
-    group.add_argument(
+    shared.add(
+        group,
         "--weight",
-        metavar="FILE|NAME",
-        help="find the heaviest cycle instead: FILE has a line `v weight` for each vertex, or `u v weight` for each "
+        "find the heaviest cycle instead: FILE has a line `v weight` for each vertex, or `u v weight` for each "
         "edge; it may be the edge list of the graph. NAME is an attribute in the file of the graph, such as length; "
         "distance: of the ends of each edge in a straight line",
     )

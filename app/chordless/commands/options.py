@@ -8,23 +8,51 @@ from typing import Any, TypeVar
 
 from chordless import values
 from chordless.runs.command_words import option_of
-from chordless.values import (
-    SHORTEST_CYCLE,
-    any_cycle_length,
-    duration,
-    part,
-    positive,
-    size,
-    thread_count,
-    whole_numbers,
-)
+from chordless.values import SHORTEST_CYCLE
 from kernels_ti import OptionError
 from kernels_ti.choices import ARCHES, EXPANSIONS, METHODS, PARITIES
 from kernels_ti.errors import in_words_of_command_line
 
 NOT_ON_VULKAN = "--method boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"
-PROGRESS = ("auto", "plain", "none")
 _Order = TypeVar("_Order")
+_KINDS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("-k --limit --sample --cycle", {"type": values.positive, "metavar": "N"}),
+    ("--length --min-length --max-length", {"type": values.any_cycle_length, "metavar": "N"}),
+    ("--timeout --checkpoint-every --seconds", {"type": values.duration, "metavar": "TIME"}),
+    ("--memory", {"type": values.size, "metavar": "SIZE"}),
+    ("--seed", {"type": values.seed, "metavar": "N"}),
+    ("--threads", {"type": values.thread_count, "metavar": "N"}),
+    ("--gpus", {"type": values.whole_numbers, "metavar": "N,N.."}),
+    ("--order", {"type": values.name_of_input, "metavar": "FILE"}),
+    ("--write-order --events", {"type": values.file_beside, "metavar": "FILE"}),
+    ("--method", {"choices": METHODS, "default": "auto", "metavar": "HOW"}),
+    ("--arch", {"metavar": "ARCH"}),
+    ("--graph", {"metavar": "GRAPH"}),
+    ("--weight", {"metavar": "FILE|NAME"}),
+    ("-o", {"metavar": "FILE"}),
+    ("--format --graph-format", {"dest": "file_format", "metavar": "FORMAT"}),
+    ("--encoding", {"metavar": "NAME"}),
+    ("--progress", {"choices": ("auto", "plain", "none"), "default": "auto", "metavar": "HOW"}),
+)
+"""How the values of options are read, in every command."""
+_KIND_OF = {name: how for names, how in _KINDS for name in names.split()}
+_TEXTS = {
+    "--json": "print one JSON object",
+    "--encoding": "of the text in the file: latin-1, utf-16 and the like (default: utf-8)",
+    "--graph-format": "format of the graph, see chordless help formats (default: by its name and content)",
+    "--symmetry": "search one path of each orbit under the automorphisms of the graph: far less work for hypercubes, "
+    "tori and other symmetric graphs (pip install 'chordless[symmetry]')",
+    "--proof": "also make a hash of all cycles that does not depend on their order: the sum of their SHA-256, which "
+    "a short program makes again from a listing (see the documentation, Output)",
+}
+"""The help of options that mean the same in every command."""
+
+
+def add(group: Any, names: str, text: str | None = None, **more: Any) -> None:
+    """Add an option with its help. `more` is beside what is known of its values; where neither is, it has none."""
+    first = names.split()[0]
+    how = {**_KIND_OF.get(first, {}), **more} or {"action": "store_true"}
+    group.add_argument(*names.split(), help=text or _TEXTS[first], **how)
 
 
 def add_graph(parser: Any) -> None:
@@ -32,11 +60,9 @@ def add_graph(parser: Any) -> None:
     parser.below.append(lambda: "GRAPH: see `chordless help specs` and `chordless help formats`")
     parser.add_argument("graph", metavar="GRAPH", help="a file, a spec such as grid:7x10, or - for standard input")
     group = parser.add_argument_group("reading the graph")
-    group.add_argument(
-        "--format", dest="file_format", metavar="FORMAT", help="format of the file (default: by its name and content)"
-    )
+    add(group, "--format", "format of the file (default: by its name and content)")
     add_kind(group)
-    add_encoding(group)
+    add(group, "--encoding")
 
 
 def fields_of(options: argparse.Namespace, *names: str) -> dict[str, Any]:
@@ -67,65 +93,49 @@ def given(parser: argparse.ArgumentParser, options: argparse.Namespace, *names: 
 
 def add_kind(group: Any) -> None:
     """Add what kind of graph is searched: the underlying simple one, or what the file has and may not say."""
-    group.add_argument(
-        "--underlying",
-        "--simplify",
+    add(
+        group,
+        "--underlying --simplify",
+        "drop self-loops, repeated edges and directions: the underlying simple graph is searched (both names mean "
+        "the same)",
         dest="simplify",
         action="store_true",
-        help="drop self-loops, repeated edges and directions: the underlying simple graph is searched (both names mean "
-        "the same)",
     )
-    group.add_argument(
-        "--directed",
-        action="store_true",
-        help="each edge leads from its first vertex to its second (for formats that do not say)",
-    )
-    group.add_argument("--multigraph", action="store_true", help="keep self-loops and repeated edges")
-
-
-def add_graph_format(
-    group: Any, text: str = "format of the graph, see chordless help formats (default: by its name and content)"
-) -> None:
-    """Add the format of the graph where --format is that of the output, or could be taken for it."""
-    group.add_argument("--graph-format", dest="file_format", metavar="FORMAT", help=text)
-
-
-def add_encoding(group: Any) -> None:
-    """Add how the text of a graph file is written."""
-    group.add_argument(
-        "--encoding", metavar="NAME", help="of the text in the file: latin-1, utf-16 and the like (default: utf-8)"
-    )
+    add(group, "--directed", "each edge leads from its first vertex to its second (for formats that do not say)")
+    add(group, "--multigraph", "keep self-loops and repeated edges")
 
 
 def add_search(parser: argparse.ArgumentParser, *, limit_help: str, things: str = "cycles") -> None:
     """Add what bounds the search of cycles, or of paths, and where it runs."""
     group = parser.add_argument_group(f"which {things}, and when to stop")
     add_lengths(group, things)
-    group.add_argument(
+    add(
+        group,
         "--part",
-        type=part,
+        f"search only the I-th of N parts; each of the {things} is in exactly one part, so the counts add up",
+        type=values.part,
         metavar="I/N",
-        help=f"search only the I-th of N parts; each of the {things} is in exactly one part, so the counts add up",
     )
     add_restriction(group, things)
     add_stops(group, limit_help)
     group = parser.add_argument_group("how to run")
     add_device(group)
     add_cluster(group)
-    group.add_argument(
+    add(
+        group,
         "--expansion",
+        "two-ended (default), or paper: breadth first, each path growing at one end, as in the paper",
         choices=EXPANSIONS,
         default=EXPANSIONS[0],
         metavar="HOW",
-        help="two-ended (default), or paper: breadth first, each path growing at one end, as in the paper",
     )
 
 
 def add_lengths(group: Any, things: str = "cycles") -> None:
     """Add the bounds on the length, and its parity; `settle_lengths` makes the bounds of what is given."""
-    group.add_argument("--length", type=any_cycle_length, metavar="N", help=f"only {things} of exactly N vertices")
-    group.add_argument("--min-length", type=any_cycle_length, metavar="N", help=f"only {things} of N vertices or more")
-    group.add_argument("--max-length", type=any_cycle_length, metavar="N", help=f"only {things} of N vertices or fewer")
+    add(group, "--length", f"only {things} of exactly N vertices")
+    add(group, "--min-length", f"only {things} of N vertices or more")
+    add(group, "--max-length", f"only {things} of N vertices or fewer")
     exclusive = group.add_mutually_exclusive_group()
     for parity in PARITIES:
         exclusive.add_argument(
@@ -169,13 +179,11 @@ def add_restriction(group: Any, things: str = "cycles") -> None:
 
 def add_stops(group: Any, limit_help: str) -> None:
     """Add what ends a search early."""
-    group.add_argument("--limit", type=positive, metavar="N", help=limit_help)
-    group.add_argument(
+    add(group, "--limit", limit_help)
+    add(
+        group,
         "--timeout",
-        type=duration,
-        metavar="TIME",
-        help="stop this long after the search began, and give up a graph that takes as long to read: "
-        "10, 1.5, 90s, 5m, 2h",
+        "stop this long after the search began, and give up a graph that takes as long to read: 10, 1.5, 90s, 5m, 2h",
     )
 
 
@@ -183,34 +191,15 @@ def add_device(group: Any, *, resumed: bool = False) -> None:
     """Add where a search runs; `resumed` makes the settings of the earlier session the default."""
     before = "as it was"
     arch = None if resumed else ARCHES[0]
-    group.add_argument(
-        "--arch",
-        choices=ARCHES,
-        default=arch,
-        metavar="ARCH",
-        help=f"one of {', '.join(ARCHES)} (default: {arch or before})",
-    )
+    add(group, "--arch", f"one of {', '.join(ARCHES)} (default: {arch or before})", choices=ARCHES, default=arch)
     threads = before if resumed else "all"
-    group.add_argument(
-        "--threads", type=thread_count, metavar="N", help=f"threads of the CPU to use (default: {threads})"
-    )
+    add(group, "--threads", f"threads of the CPU to use (default: {threads})")
     memory = before if resumed else "a share of what is free"
-    group.add_argument(
+    add(
+        group,
         "--memory",
-        type=size,
-        metavar="SIZE",
-        help="limit such as 256M or 1.5GiB: on the CPU of the whole process, on a GPU of the buffers on the device "
+        "limit such as 256M or 1.5GiB: on the CPU of the whole process, on a GPU of the buffers on the device "
         f"(default: {memory})",
-    )
-
-
-def add_symmetry(group: Any) -> None:
-    """Add ``--symmetry``."""
-    group.add_argument(
-        "--symmetry",
-        action="store_true",
-        help="search one path of each orbit under the automorphisms of the graph: far less work for hypercubes, tori "
-        "and other symmetric graphs (pip install 'chordless[symmetry]')",
     )
 
 
@@ -226,15 +215,14 @@ def check_symmetry(parser: argparse.ArgumentParser, options: argparse.Namespace)
 
 def add_cluster(group: Any) -> None:
     """Add the choice of a cluster."""
-    group.add_argument(
+    add(
+        group,
         "--cluster",
-        metavar="WHERE",
-        help="search on the workers of a Dask cluster: local, local:4, tcp://HOST:8786, or FILE.json of a scheduler; "
+        "search on the workers of a Dask cluster: local, local:4, tcp://HOST:8786, or FILE.json of a scheduler; "
         "see `chordless help cluster`",
+        metavar="WHERE",
     )
-    group.add_argument(
-        "--gpus", type=whole_numbers, metavar="N,N..", help="with --cluster local: use these GPUs only, such as 0,2"
-    )
+    add(group, "--gpus", "with --cluster local: use these GPUs only, such as 0,2")
 
 
 def check_cluster(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -252,34 +240,24 @@ def check_cluster(parser: argparse.ArgumentParser, options: argparse.Namespace) 
             parser.error(str(error))
 
 
-def add_proof(group: Any) -> None:
-    """Add ``--proof``."""
-    group.add_argument(
-        "--proof",
-        action="store_true",
-        help="also make a hash of all cycles that does not depend on their order: the sum of their SHA-256, which a "
-        "short program makes again from a listing (see the documentation, Output)",
-    )
-
-
 def add_checkpoint(parser: argparse.ArgumentParser, *, also: str = "") -> None:
     """Add what makes a run resumable."""
     group = parser.add_argument_group("to continue later (chordless resume DIR)")
-    group.add_argument(
+    add(
+        group,
         "--checkpoint",
+        f"keep a checkpoint in DIR, a new or empty folder: at intervals, and when the run stops{also}",
         metavar="DIR",
-        help=f"keep a checkpoint in DIR, a new or empty folder: at intervals, and when the run stops{also}",
     )
     add_checkpoint_every(group)
 
 
 def add_checkpoint_every(group: Any, *, resumed: bool = False) -> None:
     """Add how often a checkpoint is written; the value is None unless the option is given."""
-    group.add_argument(
+    add(
+        group,
         "--checkpoint-every",
-        type=duration,
-        metavar="TIME",
-        help=f"how often: 0.5, 30s, 10m (default: {'as it was' if resumed else '1m'}); less often where writing takes "
+        f"how often: 0.5, 30s, 10m (default: {'as it was' if resumed else '1m'}); less often where writing takes "
         "more than a tenth of the time",
     )
 
@@ -287,21 +265,14 @@ def add_checkpoint_every(group: Any, *, resumed: bool = False) -> None:
 def add_reporting(parser: argparse.ArgumentParser, *, events: bool = True) -> None:
     """Add what is reported while the command runs; `events` if an engine does the work."""
     group = parser.add_argument_group("progress (on standard error)")
-    group.add_argument(
+    add(
+        group,
         "--progress",
-        choices=PROGRESS,
-        default="auto",
-        metavar="HOW",
-        help="auto: a live line on a terminal; plain: a line every 2 s; none",
+        "auto: a live line on a terminal; plain: a line every 2 s; none",
     )
     if events:
-        group.add_argument(
-            "--events",
-            type=values.file_beside,
-            metavar="FILE",
-            help="record every event of the engine, one JSON object a line",
-        )
-    group.add_argument("-q", "--quiet", action="store_true", help="only errors: no progress, no notes")
+        add(group, "--events", "record every event of the engine, one JSON object a line")
+    add(group, "-q --quiet", "only errors: no progress, no notes")
 
 
 def check_search(parser: argparse.ArgumentParser, options: argparse.Namespace, shortest: int = SHORTEST_CYCLE) -> None:
@@ -330,17 +301,10 @@ def add_output(
     default: str | None = "-",
 ) -> None:
     """Add ``-o`` of the commands that write one file."""
-    parser.add_argument("-o", "--output", type=values.output_file, metavar="FILE", default=default, help=text)
-
-
-def add_method(group: Any, text: str) -> None:
-    """Add ``--method``."""
-    group.add_argument("--method", choices=METHODS, default="auto", metavar="HOW", help=text)
+    add(parser, "-o --output", text, type=values.output_file, default=default)
 
 
 def add_orders(group: Any, where: str = "") -> None:
     """Add the files with an order of the vertices that is taken, or was found."""
-    text = f"{where}take the vertices in the order of FILE: all names, one a line"
-    group.add_argument("--order", type=values.name_of_input, metavar="FILE", help=text)
-    text = f"{where}write the order that is used to FILE"
-    group.add_argument("--write-order", type=values.file_beside, metavar="FILE", help=text)
+    add(group, "--order", f"{where}take the vertices in the order of FILE: all names, one a line")
+    add(group, "--write-order", f"{where}write the order that is used to FILE")

@@ -74,11 +74,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "webs", metavar="WEB", nargs="+", help="the file of a food web; several, or a pattern, for a table"
     )
-    parser.add_argument(
+    shared.add(
+        parser,
         "--types",
-        metavar="WEB.clu",
-        help="a Pajek partition with the type of each vertex, 1 for the living ones "
+        "a Pajek partition with the type of each vertex, 1 for the living ones "
         "(default: the .clu beside the web); none: every vertex is living",
+        metavar="WEB.clu",
     )
     shared.add_output(
         parser,
@@ -86,16 +87,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "standard output, unless there is a report); of several webs the table, to a FILE.csv or FILE.jsonl",
         default=None,
     )
-    parser.add_argument("--report", action="store_true", help="print a report on the graph of each web")
-    parser.add_argument("--json", action="store_true", help="print that report, or the rows of the table, as JSON")
-    parser.add_argument(
+    shared.add(parser, "--report", "print a report on the graph of each web")
+    shared.add(parser, "--json", "print that report, or the rows of the table, as JSON")
+    shared.add(
+        parser,
         "--species",
+        "print the report, and write a table, FILE.csv or FILE.parquet: how many holes of each length go through "
+        "each species of each web",
         type=output_file,
         metavar="FILE",
-        help="print the report, and write a table, FILE.csv or FILE.parquet: how many holes of each length go through "
-        "each species of each web",
     )
-    shared.add_encoding(parser)
+    shared.add(parser, "--encoding")
     group = parser.add_argument_group("how the holes of a report or a table are counted")
     shared.add_stops(group, "stop once N holes, or N cycles in each row of a table, or more were found")
     shared.add_device(group)

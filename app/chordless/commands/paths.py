@@ -14,10 +14,10 @@ from chordless.commands.session import print_way_on, run_engine
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
-from chordless.values import SHORTEST_PATH, positive, seed
+from chordless.values import SHORTEST_PATH
 from chordless.words.numbers import seconds_text
 from chordless.words.shown import on_terminal
-from kernels_ti.choices import EXPANSIONS, METHODS
+from kernels_ti.choices import EXPANSIONS
 
 DESCRIPTION = """\
 Count the chordless paths from vertex S to vertex T by their number of vertices:
@@ -51,41 +51,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for end in ends:
         # With `nargs="?"` they would be taken as missing where an option follows GRAPH.
         end.required = False
-    parser.add_argument(
-        "--all-pairs",
-        action="store_true",
-        help="all chordless paths of the graph, each once: an edge is one, a single vertex is none",
+    shared.add(
+        parser, "--all-pairs", "all chordless paths of the graph, each once: an edge is one, a single vertex is none"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object; with --list one line for each path")
+    shared.add(parser, "--json", "print one JSON object; with --list one line for each path")
     what = parser.add_argument_group("what to find (default: how many, by length)").add_mutually_exclusive_group()
-    what.add_argument("--list", action="store_true", help="print each path, in no particular order")
-    what.add_argument("--shortest", action="store_true", help="find a shortest path, and how many are as short")
-    what.add_argument("--longest", action="store_true", help="find a longest path, and how many are as long")
-    what.add_argument(
-        "--sample", type=positive, metavar="N", help="draw N paths uniformly at random; a path may come several times"
-    )
-    parser.add_argument(
-        "-k", type=positive, metavar="N", help="with --shortest or --longest: find N paths, the best one first"
-    )
-    parser.add_argument(
+    shared.add(what, "--list", "print each path, in no particular order")
+    shared.add(what, "--shortest", "find a shortest path, and how many are as short")
+    shared.add(what, "--longest", "find a longest path, and how many are as long")
+    shared.add(what, "--sample", "draw N paths uniformly at random; a path may come several times")
+    shared.add(parser, "-k", "with --shortest or --longest: find N paths, the best one first")
+    shared.add(
+        parser,
         "--weight",
-        metavar="FILE|NAME",
-        help="with --shortest: the lightest path; with --longest: the heaviest one; as for `chordless longest`",
+        "with --shortest: the lightest path; with --longest: the heaviest one; as for `chordless longest`",
     )
-    parser.add_argument("--seed", type=seed, metavar="N", help="with --sample: seed of the draws (default: 0)")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="list the paths in FILE: text (.txt, or no suffix), .jsonl, .npy, .parquet or .arrow; or in a run "
+    shared.add(parser, "--seed", "with --sample: seed of the draws (default: 0)")
+    shared.add(
+        parser,
+        "-o --output",
+        "list the paths in FILE: text (.txt, or no suffix), .jsonl, .npy, .parquet or .arrow; or in a run "
         "directory, with a slash: DIR/, for `chordless export`; -: on standard output",
     )
-    parser.add_argument(
+    shared.add(
+        parser,
         "--method",
-        choices=METHODS,
-        default="auto",
-        metavar="HOW",
-        help="search: every path; boundary: by dynamic programming over a path decomposition; auto (default): the one "
+        "search: every path; boundary: by dynamic programming over a path decomposition; auto (default): the one "
         "that is expected to be faster",
     )
     count.add_total_only(parser)

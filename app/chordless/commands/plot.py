@@ -69,39 +69,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a run directory, or a recording made with --events; one or several. With --graph a file of cycles, or "
         "-; or the lines of a batch, OUT.jsonl",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
+    shared.add(
+        parser,
+        "-o --output",
+        f"the picture; its name ends in .{', .'.join(FORMATS)}; of a "
+        "cycle, or with --heat, in a graph with coordinates also in .geojson, for a map",
         type=values.output_file,
         required=True,
-        metavar="FILE",
-        help=f"the picture; its name ends in .{', .'.join(FORMATS)}; of a "
-        "cycle, or with --heat, in a graph with coordinates also in .geojson, for a map",
     )
     group = parser.add_argument_group("reading the graph of a file of cycles")
-    group.add_argument("--graph", metavar="GRAPH", help="the graph of the cycles: a file or a spec")
-    shared.add_graph_format(group)
+    shared.add(group, "--graph", "the graph of the cycles: a file or a spec")
+    shared.add(group, "--graph-format")
     shared.add_kind(group)
-    shared.add_encoding(group)
+    shared.add(group, "--encoding")
     group = parser.add_argument_group("what to draw").add_mutually_exclusive_group()
-    group.add_argument("--histogram", action="store_true", help="cycles by length, as bars")
-    group.add_argument(
+    shared.add(group, "--histogram", "cycles by length, as bars")
+    shared.add(
+        group,
         "--cycle",
-        type=values.positive,
-        metavar="N",
-        help="the N-th cycle that the run found, in the graph; so `chordless export` orders its lines. Of a "
+        "the N-th cycle that the run found, in the graph; so `chordless export` orders its lines. Of a "
         "file: the N-th of the file (default: the first)",
     )
-    group.add_argument("--longest", action="store_true", help="the first of the longest cycles, in the graph")
-    group.add_argument(
-        "--all",
-        action="store_true",
-        help="all cycles of a file, in a .geojson; `face` is null where another street crosses",
-    )
-    group.add_argument("--heat", action="store_true", help="how many cycles pass each edge, as its width")
+    shared.add(group, "--longest", "the first of the longest cycles, in the graph")
+    shared.add(group, "--all", "all cycles of a file, in a .geojson; `face` is null where another street crosses")
+    shared.add(group, "--heat", "how many cycles pass each edge, as its width")
     group = parser.add_argument_group("scale of the counts").add_mutually_exclusive_group()
-    group.add_argument("--linear", action="store_true", help="linear (default of the histogram)")
-    group.add_argument("--log", action="store_true", help="logarithmic (default of the evolution chart)")
+    shared.add(group, "--linear", "linear (default of the histogram)")
+    shared.add(group, "--log", "logarithmic (default of the evolution chart)")
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

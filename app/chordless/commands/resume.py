@@ -36,7 +36,7 @@ EXAMPLES = ("chordless resume week", "chordless resume week --arch cuda --timeou
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("directory", type=name_of_input, metavar="DIR", help="the run directory")
-    parser.add_argument("--json", action="store_true", help="for a count or a longest cycle: print one JSON object")
+    shared.add(parser, "--json", "for a count or a longest cycle: print one JSON object")
     group = parser.add_argument_group("when to stop")
     shared.add_stops(group, "stop once all sessions together have found, or listed, N cycles")
     group = parser.add_argument_group("how to run")

@@ -10,7 +10,6 @@ from chordless.commands import along_boundary
 from chordless.commands import list as list_
 from chordless.commands import options as shared
 from chordless.protocol.orders import RunCommand
-from chordless.values import positive, seed
 from chordless.words.numbers import lengths_text
 from kernels_ti.errors import quantity
 
@@ -41,22 +40,20 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     shared.add_graph(parser)
-    parser.add_argument("--json", action="store_true", help="print each cycle as a JSON array, one a line")
-    parser.add_argument("-k", type=positive, default=1, metavar="N", help="how many cycles to draw (default: 1)")
-    parser.add_argument(
+    shared.add(parser, "--json", "print each cycle as a JSON array, one a line")
+    shared.add(parser, "-k", "how many cycles to draw (default: 1)", default=1)
+    shared.add(
+        parser,
         "--seed",
-        type=seed,
+        "the same seed draws the same cycles on cpu and cuda; Python and a search draw others (default: 0)",
         default=0,
-        metavar="N",
-        help="the same seed draws the same cycles on cpu and cuda; Python and a search draw others (default: 0)",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default=STANDARD_OUTPUT,
-        help="write to FILE: text (.txt, or no suffix), .jsonl or .npy (default, or -: text to standard output); or to "
+    shared.add(
+        parser,
+        "-o --output",
+        "write to FILE: text (.txt, or no suffix), .jsonl or .npy (default, or -: text to standard output); or to "
         "a run directory, with a slash: DIR/, for `chordless tui` and `chordless export`",
+        default=STANDARD_OUTPUT,
     )
     along_boundary.add_options(
         parser,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from chordless.commands.options import given
+from chordless.commands import options as shared
 from chordless.commands.session import graph_asked_for
 from chordless.commands.writing import THE_GRAPH, require_other_files, write_lines
 from chordless.values import output_file
@@ -30,17 +30,17 @@ _WITH_OTHER_SEARCHES = (
 
 def add(group: Any, what: str) -> None:
     """Add the option; `what` says what is done with an orbit."""
-    group.add_argument(
+    shared.add(
+        group,
         "--up-to-symmetry",
-        action="store_true",
-        help=f"{what} under the automorphisms of the graph, for some million cycles at the most "
+        f"{what} under the automorphisms of the graph, for some million cycles at the most "
         "(pip install 'chordless[symmetry]')",
     )
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for options that cannot be combined with it; the lengths are settled."""
-    for option in given(parser, options, *_WITH_OTHER_SEARCHES):
+    for option in shared.given(parser, options, *_WITH_OTHER_SEARCHES):
         parser.error(f"--up-to-symmetry finds all orbits of a simple graph in one piece: leave {option} out")
     output = getattr(options, "output", "-")
     try:
