@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from pathlib import PurePath
 
 from chordless.batch.jobs import checked, jobs_of
 from chordless.batch.properties import NAMES, Property
@@ -95,14 +94,7 @@ def add_arguments(parser: Parser) -> None:
     )
     shared.add(parser, "--manifest", "jobs with options of their own, see below", metavar="FILE.toml")
     shared.add_output(parser)
-    shared.add(
-        parser,
-        "--format",
-        f"one of {', '.join(FORMATS)} (default: by the name of the output file, else jsonl)",
-        dest="output_format",
-        choices=FORMATS,
-        metavar="FORMAT",
-    )
+    shared.add_output_format(parser, FORMATS)
     shared.add(parser, "--resume", "keep the lines that FILE has already of these graphs")
     shared.add(parser, "--dry-run", "say what would be done, and do nothing")
     group = parser.add_mutually_exclusive_group()
@@ -178,7 +170,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Determine the output format; end with a usage error for options that contradict each other."""
-    to_file = options.output != batch_output.STANDARD_OUTPUT
+    to_file = options.output != shared.STANDARD_OUTPUT
     shared.settle_lengths(parser, options)
     if options.manifest is not None and options.graphs:
         parser.error("a GRAPH and a --manifest exclude each other: name the graph in the manifest")
@@ -190,11 +182,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         _check_derived(parser, options)
     if options.rings:
         _check_rings(parser, options)
-    if options.output_format is None:
-        suffix = PurePath(options.output).suffix.lower().removeprefix(".")
-        if to_file and suffix not in FORMATS:
-            parser.error(f"-o {options.output}: which format? --format is one of {', '.join(FORMATS)}")
-        options.output_format = suffix if to_file else FORMATS[0]
+    shared.settle_output_format(parser, options, FORMATS)
     if not to_file and options.output_format == "parquet":
         parser.error("--format parquet needs a file: -o FILE.parquet")
     if not to_file and options.resume:
@@ -216,10 +204,10 @@ def _check_derived(parser: argparse.ArgumentParser, options: argparse.Namespace)
     if options.parity is not None and not Property(expression).knows_only(options.parity):
         instead = "write odd and even in the expression" if name == "--keep" else "write --bfile odd or --bfile even"
         parser.error(f"{name} knows holes by parity: {instead}, and leave --{options.parity} out")
-    if options.output != batch_output.STANDARD_OUTPUT:
+    if options.output != shared.STANDARD_OUTPUT:
         if options.keep is not None and not batch_output.suffix_of_graphs(options.output):
             parser.error(f"-o {options.output}: {name} writes a file *.g6, *.s6 or *.d6")
-        if options.bfile is not None and PurePath(options.output).suffix.lower() != ".txt":
+        if options.bfile is not None and shared.suffix_of(options.output) != "txt":
             parser.error(f"-o {options.output}: {name} writes a file *.txt")
     options.output_format = batch_output.DERIVED
 
@@ -227,11 +215,11 @@ def _check_derived(parser: argparse.ArgumentParser, options: argparse.Namespace)
 def _check_rings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Settle the output of --rings; end with a usage error for options that it excludes."""
     others = shared.given(parser, options, *_NOT_OF_RINGS)
-    if options.output_format == "jsonl" or PurePath(options.output).suffix.lower() == ".jsonl":
+    if options.output_format == "jsonl" or shared.suffix_of(options.output) == "jsonl":
         others.append("--format jsonl")
     for option in others:
         parser.error(f"--rings makes one table of molecules in CSV or Parquet: leave {option} out")
-    if options.output == batch_output.STANDARD_OUTPUT and options.output_format is None:
+    if options.output == shared.STANDARD_OUTPUT and options.output_format is None:
         options.output_format = "csv"
 
 
@@ -285,7 +273,7 @@ def _require_other_files(options: argparse.Namespace, jobs: tuple[BatchJob, ...]
     """Raise an OptionError if the events would destroy a graph, the manifest, or the lines of the batch."""
     if options.events is None:
         return
-    to_file = options.output != batch_output.STANDARD_OUTPUT
+    to_file = options.output != shared.STANDARD_OUTPUT
     outputs = {"-o": options.output, "the lines": batch_output.lines_path(options)} if to_file else {}
     for option, path in outputs.items():
         require_other_files([], {option: path, "--events": options.events})
@@ -296,7 +284,7 @@ def _require_other_files(options: argparse.Namespace, jobs: tuple[BatchJob, ...]
 
 
 def _run(command: BatchCommand, options: argparse.Namespace) -> int:
-    to_file = options.output != batch_output.STANDARD_OUTPUT
+    to_file = options.output != shared.STANDARD_OUTPUT
     with batch_output.copy_to_standard_output(command, options) as copy:
         outcome = run_batch(
             command, options, meanwhile=None if to_file else copy, way_on=batch_output.WAY_ON if to_file else None

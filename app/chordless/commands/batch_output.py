@@ -17,6 +17,7 @@ from typing import Any
 from chordless.batch.jobs import first_number
 from chordless.batch.output import DONE, EARLIER, read_lines, write_whole
 from chordless.batch.properties import Property
+from chordless.commands import options as shared
 from chordless.files import writing
 from chordless.protocol.events import BatchFinished
 from chordless.protocol.orders import BatchCommand, BatchJob
@@ -25,24 +26,20 @@ from chordless.words.shown import lines_on_terminal, on_terminal, shortened, vis
 from kernels_ti import ChordlessError, OptionError
 from kernels_ti.choices import ARCHES
 
-STANDARD_OUTPUT = "-"
 DERIVED = "derived"
 WAY_ON = "--resume goes on from there"
 _COPIED_AT_ONCE = 1 << 20
 _SUFFIXES_OF_GRAPHS = {
-    ".g6": ".g6",
-    ".graph6": ".g6",
-    ".s6": ".s6",
-    ".sparse6": ".s6",
-    ".d6": ".d6",
-    ".digraph6": ".d6",
+    long: short
+    for short, kind in ((".g6", "graph"), (".s6", "sparse"), (".d6", "digraph"))
+    for long in (short, f".{kind}6")
 }
 
 
 @contextlib.contextmanager
 def lines_file(options: argparse.Namespace) -> Iterator[str]:
     """Yield the path of the file to which the engine writes its lines."""
-    if options.output == STANDARD_OUTPUT:
+    if options.output == shared.STANDARD_OUTPUT:
         with tempfile.TemporaryDirectory(prefix="chordless-batch-") as folder:
             yield str(Path(folder, "lines.jsonl"))
         return
@@ -72,7 +69,7 @@ def _derivation(options: argparse.Namespace) -> Callable[[Iterable[dict[str, Any
     from chordless.batch.derived import TermRows, kept_graphs
 
     if options.keep is not None:
-        suffix = "" if options.output == STANDARD_OUTPUT else suffix_of_graphs(options.output)
+        suffix = "" if options.output == shared.STANDARD_OUTPUT else suffix_of_graphs(options.output)
         return partial(kept_graphs, keep=Property(options.keep), suffix=suffix)
     return TermRows(Property(options.bfile), first_number(options.graphs)).rows
 
@@ -80,7 +77,7 @@ def _derivation(options: argparse.Namespace) -> Callable[[Iterable[dict[str, Any
 @contextlib.contextmanager
 def copy_to_standard_output(command: BatchCommand, options: argparse.Namespace) -> Iterator[Any]:
     """Yield a function that copies the lines written since its last call; a table is printed at the end instead."""
-    if options.output != STANDARD_OUTPUT or options.output_format not in ("jsonl", DERIVED):
+    if options.output != shared.STANDARD_OUTPUT or options.output_format not in ("jsonl", DERIVED):
         yield lambda: None
         return
     derive = _derivation(options) if options.output_format == DERIVED else None
@@ -113,7 +110,7 @@ def write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFi
     from chordless.batch import tables
     from chordless.batch.kept_input import find_kept
 
-    if options.output == STANDARD_OUTPUT:
+    if options.output == shared.STANDARD_OUTPUT:
         if options.output_format == DERIVED:
             return
         tables.write_csv(lambda: read_lines(command.output), lines_on_terminal(sys.stdout))
@@ -147,17 +144,19 @@ def print_note(options: argparse.Namespace, end: BatchFinished, failure: str | N
     path = options.output if end.reason == "complete" else lines_path(options)
     # Of the graphs, --keep writes some only, and --bfile a term for each.
     is_part = options.output_format == DERIVED and end.reason == "complete"
-    where = "" if options.output == STANDARD_OUTPUT or is_part else f" in {path}"
+    where = "" if options.output == shared.STANDARD_OUTPUT or is_part else f" in {path}"
     parts = [f"{end.done:,} graph{'s' * (end.done != 1)}{where}, {end.cycles:,} cycle{'s' * (end.cycles != 1)}"]
     parts += [f"{end.kept:,} done before"] * (end.kept > 0 and options.resume)
     parts += [f"{end.failed:,} failed"] * (end.failed > 0)
     parts += [f"{end.stopped:,} stopped by a limit"] * (end.stopped > 0)
     parts.append(f"{seconds_text(time.monotonic() - options.program_start)} in all")
     line = ", ".join(parts)
-    if is_part and options.output != STANDARD_OUTPUT:
+    if is_part and options.output != shared.STANDARD_OUTPUT:
         line += f"; {path} has what was asked of them"
     if end.reason == "interrupted":
-        line = f"interrupted; {line}; {'nothing more to report' if options.output == STANDARD_OUTPUT else WAY_ON}"
+        line = (
+            f"interrupted; {line}; {'nothing more to report' if options.output == shared.STANDARD_OUTPUT else WAY_ON}"
+        )
     elif end.reason == "failed":
         line = f"ended at the first failure; {line}"
     if deaths:

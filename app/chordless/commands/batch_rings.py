@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from chordless.batch.ring_table import COLUMNS, RingTable
 from chordless.batch.tables import write_csv_rows, write_rows
-from chordless.commands.batch_output import STANDARD_OUTPUT
+from chordless.commands import options as shared
 from chordless.commands.batch_session import FAILED_EXIT_CODE
 from chordless.commands.writing import THE_GRAPH, require_other_files
 from chordless.cycles.columns import require_parquet
@@ -24,7 +24,7 @@ from kernels_ti.errors import quantity
 def print_rings(jobs: Sequence[BatchJob], options: argparse.Namespace) -> int:
     """Write a row for each ring of the molecules, then one line on standard error; return the exit code."""
     table = RingTable(jobs, options.memory)
-    if options.output == STANDARD_OUTPUT:
+    if options.output == shared.STANDARD_OUTPUT:
         write_csv_rows(table.rows(), COLUMNS, lines_on_terminal(sys.stdout))
     else:
         if os.path.lexists(options.output):
@@ -34,7 +34,7 @@ def print_rings(jobs: Sequence[BatchJob], options: argparse.Namespace) -> int:
             require_parquet()
         write_rows(table.rows(), COLUMNS, options.output, options.output_format)
     if not options.quiet:
-        where = "" if options.output == STANDARD_OUTPUT else f" in {options.output}"
+        where = "" if options.output == shared.STANDARD_OUTPUT else f" in {options.output}"
         failed = f", {len(table.errors):,} failed" if table.errors else ""
         took = seconds_text(time.monotonic() - options.program_start)
         found = f"{quantity(table.rings, 'ring')} of {quantity(table.molecules, 'molecule')}"

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import PurePath
 
 from chordless.commands import options as shared
 from chordless.commands.terminal import ExportLine, is_live
@@ -26,7 +25,6 @@ from chordless.words.shown import on_terminal
 from kernels_ti import OptionError
 from kernels_ti.errors import quantity
 
-STANDARD_OUTPUT = "-"
 FORMATS = ("txt", "jsonl", "npy", "parquet", "arrow")
 _UNFINISHED_EXIT_CODE = 4
 
@@ -57,14 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR|FILE.npy",
         help="a run directory, a file of bit rows, or the run directories of all parts of one search (--part I/N)",
     )
-    shared.add(
-        parser,
-        "--format",
-        f"one of {', '.join(FORMATS)} (default: by the name of the output file, else txt)",
-        dest="export_format",
-        choices=FORMATS,
-        metavar="FORMAT",
-    )
+    shared.add_output_format(parser, FORMATS)
     shared.add_output(parser, "write to FILE (default, for txt and jsonl: standard output)")
     shared.add(parser, "--graph", "for a FILE.npy: the graph whose cycles it holds")
     shared.add(parser, "--graph-format")
@@ -75,15 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Determine the output format; end with a usage error for options that contradict each other."""
-    to_file = options.output != STANDARD_OUTPUT
-    if options.export_format is None:
-        suffix = PurePath(options.output).suffix.lower().removeprefix(".")
-        if to_file and suffix not in FORMATS:
-            parser.error(f"-o {options.output}: which format? --format is one of {', '.join(FORMATS)}")
-        options.export_format = suffix if to_file else "txt"
-    if not to_file and options.export_format not in ("txt", "jsonl"):
-        parser.error(f"--format {options.export_format} needs a file: -o FILE.{options.export_format}")
-    if options.export_format == "npy" and PurePath(options.output).suffix.lower() != ".npy":
+    to_file = options.output != shared.STANDARD_OUTPUT
+    shared.settle_output_format(parser, options, FORMATS)
+    if not to_file and options.output_format not in ("txt", "jsonl"):
+        parser.error(f"--format {options.output_format} needs a file: -o FILE.{options.output_format}")
+    if options.output_format == "npy" and shared.suffix_of(options.output) != "npy":
         parser.error(f"-o {options.output}: the name of a .npy file ends in .npy")
     files = [path for path in options.cycles if os.path.isfile(path)]
     if len(options.cycles) > 1 and (files or options.graph is not None):
@@ -91,7 +78,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if options.graph is not None and os.path.isdir(options.cycles[0]):
         parser.error("--graph is for a FILE.npy; a run directory holds its graph")
     if options.graph is None and files:
-        if PurePath(files[0]).suffix.lower() != ".npy":
+        if shared.suffix_of(files[0]) != "npy":
             parser.error(f"{files[0]} is neither a run directory nor a .npy file of bit rows, which export reads")
         parser.error(f"--graph GRAPH is missing: the graph whose cycles {files[0]} holds")
     if options.graph is None and any(shared.reading_of(options).values()):
@@ -100,19 +87,19 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Export, print how it ended unless the output shows it, return the exit code."""
-    if options.export_format in ("parquet", "arrow"):
-        require_columns(options.export_format)
+    if options.output_format in ("parquet", "arrow"):
+        require_columns(options.output_format)
     if options.graph is None:
         source = export.open_runs(options.cycles)
     else:
         source = export.open_file(options.cycles[0], options.graph, **shared.reading_of(options))
-    to_file = options.output != STANDARD_OUTPUT
+    to_file = options.output != shared.STANDARD_OUTPUT
     if to_file and source.store.is_kept_in(options.output):
         raise OptionError(f"{options.output} is itself a file of these cycles; write to another file")
     if to_file:
         own = [(f"a file of the run in {path}", each) for path in options.cycles for each in files_of_run(path)]
         require_other_files([(THE_GRAPH, options.graph), *own], {"-o": options.output})
-    form = FORMATS_OF_CYCLES[f".{options.export_format}"]
+    form = FORMATS_OF_CYCLES[f".{options.output_format}"]
     command = RunCommand(source.name, options.program_start, output=options.output, output_format=form)
     standard_output = -1 if to_file else os.dup(sys.stdout.fileno())
     with (
@@ -133,7 +120,7 @@ def act(options: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _progress(options: argparse.Namespace, total: int) -> Iterator[Callable[[int], None]]:
-    to_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
+    to_terminal = options.output == shared.STANDARD_OUTPUT and sys.stdout.isatty()
     mode = "none" if options.quiet else options.progress
     line = ExportLine(mode, sys.stderr, live=is_live(sys.stderr) and not to_terminal)
     try:

@@ -17,8 +17,6 @@ from chordless.words.numbers import seconds_text
 from chordless.words.shown import on_terminal
 from kernels_ti.errors import quantity
 
-STANDARD_OUTPUT = "-"
-
 DESCRIPTION = """\
 List every chordless cycle of a graph, one a line, while the search runs.
 
@@ -56,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o --output",
         "write to FILE: text (.txt, or no suffix), .jsonl, .npy, .parquet or .arrow; or to a run directory, "
         "with a slash: DIR/ (default, or -: text to standard output)",
-        default=STANDARD_OUTPUT,
+        default=shared.STANDARD_OUTPUT,
     )
     shared.add(parser, "--sorted", "write the cycles by length, then by their vertices, once all are found")
     up_to_symmetry.add(parser, "write the size of each orbit, a TAB, and one cycle of it, for the orbits")
@@ -88,7 +86,7 @@ def check_output(parser: argparse.ArgumentParser, options: argparse.Namespace, t
         parser.error(
             f"-o {options.output}: {things} are written as .txt, .jsonl, .npy, .parquet or .arrow, or to a folder DIR/"
         )
-    if options.checkpoint is not None and options.output == STANDARD_OUTPUT:
+    if options.checkpoint is not None and options.output == shared.STANDARD_OUTPUT:
         parser.error("--checkpoint needs -o FILE or -o DIR/: standard output cannot be cut back to a checkpoint")
     if options.checkpoint is not None and output_format in ("parquet", "arrow"):
         parser.error(
@@ -123,7 +121,7 @@ def print_end(command: RunCommand, finished: Finished, *, quiet: bool) -> None:
 
 def _print_note(finished: Finished, output: str, thing: str) -> None:
     """Print to standard error how a listing of cycles, or of paths, ended, unless its output shows it."""
-    to_file = output != STANDARD_OUTPUT
+    to_file = output != shared.STANDARD_OUTPUT
     if finished.reason == "closed" or (finished.complete and not to_file):
         return
     where = f" in {on_terminal(output, sys.stderr)}" if to_file else ""

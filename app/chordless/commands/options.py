@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import PurePath
 from typing import Any, TypeVar
 
 from chordless import values
@@ -13,6 +15,7 @@ from kernels_ti import OptionError
 from kernels_ti.choices import ARCHES, EXPANSIONS, METHODS, PARITIES
 from kernels_ti.errors import in_words_of_command_line
 
+STANDARD_OUTPUT = "-"
 NOT_ON_VULKAN = "--method boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"
 _Order = TypeVar("_Order")
 _KINDS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -291,14 +294,34 @@ def check_checkpoint_every(parser: argparse.ArgumentParser, options: argparse.Na
 
 def check_json_lines(parser: argparse.ArgumentParser, options: argparse.Namespace, output_format: str | None) -> None:
     """End with a usage error for ``--json`` with a file of another format."""
-    if options.json and options.output not in (None, "-") and output_format != "jsonl":
+    if options.json and options.output not in (None, STANDARD_OUTPUT) and output_format != "jsonl":
         parser.error(f"--json with -o {options.output}: JSON lines are written to a file named .jsonl")
+
+
+def suffix_of(path: str) -> str:
+    """Return the suffix of a file in lower case, without its dot."""
+    return PurePath(path).suffix.lower().removeprefix(".")
+
+
+def add_output_format(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+    """Add the format of the output, by default that of its name, or the first for standard output."""
+    text = f"one of {', '.join(formats)} (default: by the name of the output file, else {formats[0]})"
+    add(parser, "--format", text, dest="output_format", choices=formats)
+
+
+def settle_output_format(parser: argparse.ArgumentParser, options: argparse.Namespace, formats: Sequence[str]) -> None:
+    """Determine the format of the output where it is not given; end with a usage error if the name does not tell it."""
+    if options.output_format is None:
+        to_file, suffix = options.output != STANDARD_OUTPUT, suffix_of(options.output)
+        if to_file and suffix not in formats:
+            parser.error(f"-o {options.output}: which format? --format is one of {', '.join(formats)}")
+        options.output_format = suffix if to_file else formats[0]
 
 
 def add_output(
     parser: argparse.ArgumentParser,
     text: str = "write to FILE (default, or -: standard output)",
-    default: str | None = "-",
+    default: str | None = STANDARD_OUTPUT,
 ) -> None:
     """Add ``-o`` of the commands that write one file."""
     add(parser, "-o --output", text, type=values.output_file, default=default)

@@ -31,8 +31,7 @@ from chordless.words.shown import lines_on_terminal, on_terminal
 from kernels_ti import GraphError, is_chordal
 from kernels_ti.options import require_threads
 
-STANDARD_OUTPUT = "-"
-TABLES = (".csv", ".jsonl")
+TABLES = ("csv", "jsonl")
 SPECIES_TABLES = ("csv", "parquet")
 
 DESCRIPTION = """\
@@ -109,14 +108,14 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     options.many = len(options.webs) > 1 or is_pattern(options.webs[0])
     if options.species is not None:
         options.report = True
-        if _suffix(options.species) not in SPECIES_TABLES:
+        if shared.suffix_of(options.species) not in SPECIES_TABLES:
             parser.error(f"--species {options.species}: the table of species is written to a .csv or a .parquet file")
     if options.many:
         _check_many(parser, options)
         return
     options.report = options.report or options.json
     if options.report:
-        if options.output == STANDARD_OUTPUT:
+        if options.output == shared.STANDARD_OUTPUT:
             parser.error("-o -: standard output has the report; write the graph to a file")
         return
     for option in shared.given(parser, options, "limit", "timeout", "threads", "memory", "events", "arch"):
@@ -126,17 +125,13 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 def _check_many(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if options.types not in (None, ALL_LIVING):
         parser.error(f"--types {options.types} is of one web; of several, each has its .clu beside it")
-    if options.output in (None, STANDARD_OUTPUT):
+    if options.output in (None, shared.STANDARD_OUTPUT):
         return
     if options.report or options.json:
         given = "--species" if options.species else "--report" if options.report else "--json"
         parser.error(f"-o {options.output} gets the table; leave {given} out")
-    if f".{_suffix(options.output)}" not in TABLES:
+    if shared.suffix_of(options.output) not in TABLES:
         parser.error(f"-o {options.output}: the table of several webs is written to a file.csv or a file.jsonl")
-
-
-def _suffix(path: str) -> str:
-    return PurePath(path).suffix.lower().removeprefix(".")
 
 
 def is_pattern(web: str) -> bool:
@@ -148,12 +143,17 @@ def act(options: argparse.Namespace) -> int:
     """Transform, write, report, return the exit code."""
     if options.species is not None:
         require_other_files([("the food web", web) for web in options.webs], {"--species": options.species})
-        if _suffix(options.species) == "parquet":
+        if shared.suffix_of(options.species) == "parquet":
             require_columns("parquet")
     rows: list[dict[str, Any]] = []
     exit_code = _act_on_many(options, rows) if options.many else _act_on_one(options.webs[0], options, rows)
     if options.species is not None:
-        write_rows(rows, overlap_report.SPECIES_COLUMNS, options.species, cast("TableFormat", _suffix(options.species)))
+        write_rows(
+            rows,
+            overlap_report.SPECIES_COLUMNS,
+            options.species,
+            cast("TableFormat", shared.suffix_of(options.species)),
+        )
     return exit_code
 
 
@@ -171,10 +171,10 @@ def _act_on_many(options: argparse.Namespace, rows: list[dict[str, Any]]) -> int
 
 def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any]]) -> int:
     """Transform, write and report one web; take the rows of its species."""
-    output = STANDARD_OUTPUT if options.output is None and not options.report else options.output
+    output = shared.STANDARD_OUTPUT if options.output is None and not options.report else options.output
     if output is not None:
         require_writable(output)
-    files = {"-o": None if output == STANDARD_OUTPUT else output, "--events": options.events}
+    files = {"-o": None if output == shared.STANDARD_OUTPUT else output, "--events": options.events}
     require_other_files([("the file of the food web", path), ("the file of --types", options.types)], files)
     web = read_food_web(path, options.types, options.encoding)
     if web.lacks_types and not options.quiet:
@@ -241,11 +241,11 @@ def print_table(webs: list[str], options: argparse.Namespace) -> int:
         command = shared.order_of(BatchCommand, options, jobs=jobs, output=lines)
         outcome = run_batch(command, options)
         rows = [_row(line, options.types, options.encoding) for line in read_lines(lines)]
-    if options.output in (None, "-"):
+    if options.output in (None, shared.STANDARD_OUTPUT):
         _write(rows, lines_on_terminal(sys.stdout), as_json=options.json)
     else:
         with whole_file(options.output) as file, text_of(file) as stream:
-            _write(rows, stream, as_json=PurePath(options.output).suffix.lower() == ".jsonl")
+            _write(rows, stream, as_json=shared.suffix_of(options.output) == "jsonl")
     failures = [row["error"] for row in rows if row["error"] is not None]
     if failures and not options.quiet:
         line = f"{len(failures):,} of {len(rows):,} webs failed, first: {failures[0]}"
@@ -262,24 +262,10 @@ def _row(line: dict[str, Any], types: str | None, encoding: str | None) -> dict[
     except GraphError as error:
         # It was there when the engine read it.
         return {**row, "status": "error", "error": str(error)}
-    return {**row, **_facts_of_web(web), **_facts_of_cycles(line)}
-
-
-def _facts_of_web(web: FoodWeb) -> dict[str, Any]:
-    sharing = {v for edge in web.overlap.edges().tolist() for v in edge}
-    return {
-        "types": web.types_path,
-        "n": web.overlap.n,
-        "living": sum(web.living),
-        "links": web.links,
-        "sharing_prey": len(sharing),
-        "m": web.overlap.m,
-    }
-
-
-def _facts_of_cycles(line: dict[str, Any]) -> dict[str, Any]:
     lengths = [int(length) for length, count in line["by_length"].items() if count]
     return {
+        **row,
+        **overlap_report.facts_of(web),
         "interval": line["interval"],
         "triangles": line["triangles"],
         "holes": line["chordless_cycles"],

@@ -135,7 +135,7 @@ def _check_kind(parser: argparse.ArgumentParser, options: argparse.Namespace) ->
         if unfit := [option for option, value in given.items() if value is not None and not is_asked]:
             parser.error(f"{unfit[0]} is for {kind}")
     if options.output is None and (options.list or is_sample):
-        options.output = list_.STANDARD_OUTPUT
+        options.output = shared.STANDARD_OUTPUT
 
 
 def act(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chordless import values
@@ -106,13 +106,13 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error(f"--graph is for a file of cycles; {folder} is a run, which has its graph: leave --graph out")
     if options.all and options.graph is None:
         parser.error("--all writes all cycles of a file: name their graph, --graph GRAPH")
-    if options.all and _suffix(options) != _MAP:
+    if options.all and shared.suffix_of(options.output) != _MAP:
         parser.error(f"-o {options.output}: --all writes a map; name it .{_MAP}")
     if options.graph is not None and options.cycle is None and not (options.longest or options.all or options.heat):
         options.cycle = 1
     is_cycle = options.cycle is not None or options.longest or options.all or options.heat
     suffixes = (*FORMATS, *[_MAP] * is_cycle)
-    if _suffix(options) not in suffixes:
+    if shared.suffix_of(options.output) not in suffixes:
         parser.error(f"-o {options.output}: the name of a picture ends in .{', .'.join(suffixes)}")
     if options.graph is None and any(shared.reading_of(options).values()):
         parser.error("--graph is missing: how it is read is said without a graph")
@@ -128,7 +128,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Draw, write, return the exit code."""
-    if _suffix(options) == _MAP:
+    if shared.suffix_of(options.output) == _MAP:
         features = _features(options)
         data = json.dumps({"type": "FeatureCollection", "features": features}).encode() + b"\n"
         if any(abs(x) > _EAST or abs(y) > _NORTH for one in features for x, y in one["geometry"]["coordinates"]):
@@ -137,7 +137,7 @@ def act(options: argparse.Namespace) -> int:
     else:
         style.require_matplotlib()
         with style.in_style():
-            data = style.file_bytes(_figure(options), _suffix(options))
+            data = style.file_bytes(_figure(options), shared.suffix_of(options.output))
     with whole_file(options.output) as stream:
         stream.write(data)
     return 0
@@ -188,10 +188,6 @@ def _recorded_run(path: str, options: argparse.Namespace) -> RecordedRun:
         if NO_RECORDING not in str(error) or options.histogram or len(options.runs) > 1:
             raise
         raise OptionError(f"{error}; to draw a cycle of a file of cycles, name their graph: --graph GRAPH") from error
-
-
-def _suffix(options: argparse.Namespace) -> str:
-    return PurePath(options.output).suffix.lower().removeprefix(".")
 
 
 def _cycle(options: argparse.Namespace) -> DrawnCycle:

@@ -59,7 +59,7 @@ def act(options: argparse.Namespace) -> int:
         answer = longest.answer if command.pick == "longest" else sample.answer
         # A sample without a file goes to standard output, as at first.
         if command.pick == "sample" and command.output is None:
-            changed = replace(changed, output=sample.STANDARD_OUTPUT)
+            changed = replace(changed, output=shared.STANDARD_OUTPUT)
         return answer(changed, options)
     if command.output is not None and options.json:
         lists = f"the run in {options.directory} lists {command.thing}s"

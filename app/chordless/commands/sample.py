@@ -13,7 +13,6 @@ from chordless.protocol.orders import RunCommand
 from chordless.words.numbers import lengths_text
 from kernels_ti.errors import quantity
 
-STANDARD_OUTPUT = "-"
 _MOST = 10**12
 _FORMATS = ("text", "jsonl", "npy", "parts")
 
@@ -53,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o --output",
         "write to FILE: text (.txt, or no suffix), .jsonl or .npy (default, or -: text to standard output); or to "
         "a run directory, with a slash: DIR/, for `chordless tui` and `chordless export`",
-        default=STANDARD_OUTPUT,
+        default=shared.STANDARD_OUTPUT,
     )
     along_boundary.add_options(
         parser,
@@ -106,7 +105,7 @@ def answer(command: RunCommand, options: argparse.Namespace) -> int:
     """Let the engine begin, or go on; say how many cycles, or paths, there were, return the exit code."""
     finished, exit_code = along_boundary.picked(command, options)
     total = (finished.boundary or {}).get("drawn_from", 0)
-    if not options.quiet and finished.complete and (total == 0 or command.output != STANDARD_OUTPUT):
+    if not options.quiet and finished.complete and (total == 0 or command.output != shared.STANDARD_OUTPUT):
         bounds = command.min_length, command.max_length, command.parity
         wanted = lengths_text(*bounds, of_paths=command.is_of_paths) or command.thing
         drawn = f"{quantity(finished.listed, command.thing)}, drawn from {total:,}"

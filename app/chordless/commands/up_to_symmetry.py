@@ -7,7 +7,6 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
@@ -47,7 +46,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         output_file(output)
     except argparse.ArgumentTypeError as error:
         parser.error(f"-o: {error}")
-    if PurePath(output).suffix.lower() not in ("", ".txt", ".jsonl"):
+    if shared.suffix_of(output) not in ("", "txt", "jsonl"):
         parser.error(f"-o {output}: orbits are written as text or JSON lines; name it .txt or .jsonl")
 
 
@@ -84,7 +83,7 @@ def list_orbits(options: argparse.Namespace) -> int:
     """Write the size and one cycle of each orbit, return the exit code."""
     if options.output != "-":
         require_other_files([(THE_GRAPH, options.graph)], {"-o": options.output})
-    as_json = PurePath(options.output).suffix.lower() == ".jsonl"
+    as_json = shared.suffix_of(options.output) == "jsonl"
     write_lines(_lines(_found(options)[2], as_json=as_json), options.output)
     return 0
 

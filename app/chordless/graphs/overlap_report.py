@@ -92,9 +92,9 @@ def report_without_holes(name: str, web: FoodWeb) -> OverlapReport:
     if stretches is None:
         found = asteroidal_triple(web.overlap)
         triple = None if found is None else tuple(str(names[v]) for v in found)
-        return OverlapReport(name, **_facts(web), asteroidal_triple=triple)
+        return OverlapReport(name, **facts_of(web), asteroidal_triple=triple)
     order = tuple({"name": str(names[one.vertex]), "from": one.first, "to": one.last} for one in stretches)
-    return OverlapReport(name, **_facts(web), order=order)
+    return OverlapReport(name, **facts_of(web), order=order)
 
 
 def report_of_holes(name: str, web: FoodWeb, counted: Finished) -> OverlapReport:
@@ -109,7 +109,12 @@ def report_of_holes(name: str, web: FoodWeb, counted: Finished) -> OverlapReport
     species.sort(key=lambda one: -one.holes)
     by_length = dict(sorted(counted.cycles_by_length.items()))
     return OverlapReport(
-        name, **_facts(web), holes_by_length=by_length, species=tuple(species), chordal=False, complete=counted.complete
+        name,
+        **facts_of(web),
+        holes_by_length=by_length,
+        species=tuple(species),
+        chordal=False,
+        complete=counted.complete,
     )
 
 
@@ -177,7 +182,8 @@ def report_lines(report: OverlapReport) -> Iterator[str]:
         yield from textwrap.wrap(paragraph, _COLUMNS, initial_indent="  ", subsequent_indent="  ") or [""]
 
 
-def _facts(web: FoodWeb) -> dict[str, Any]:
+def facts_of(web: FoodWeb) -> dict[str, Any]:
+    """Return what is known of a web and of its niche overlap graph without a search."""
     return {
         "n": web.overlap.n,
         "types": web.types_path,
