@@ -9,8 +9,8 @@ from chordless.batch.jobs import checked, jobs_of
 from chordless.batch.properties import NAMES, Property
 from chordless.commands import batch_output
 from chordless.commands import options as shared
-from chordless.commands.batch_session import run_batch, warn_of_missing_types
 from chordless.commands.parser import Parser
+from chordless.commands.session import run_batch, warn_of_missing_types
 from chordless.commands.writing import THE_GRAPH, require_other_files
 from chordless.files import writing
 from chordless.protocol.orders import BatchCommand, BatchJob
@@ -247,9 +247,7 @@ def act(options: argparse.Namespace) -> int:
     else:
         jobs = checked(jobs_of(options.graphs, template))
     if options.rings:
-        from chordless.commands.batch_rings import print_rings
-
-        return print_rings(jobs, options)
+        return batch_output.print_rings(jobs, options)
     if options.dry_run:
         return batch_output.print_plan(options, jobs)
     _require_other_files(options, jobs)

@@ -1,4 +1,4 @@
-"""The output of a batch: the plan, the file of lines, the copy on standard output, the table, the note at the end."""
+"""The output of a batch: the plan, the file of lines, the copy on standard output, the tables, the note at the end."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from chordless.batch.jobs import first_number
 from chordless.batch.output import DONE, EARLIER, read_lines, write_whole
 from chordless.batch.properties import Property
 from chordless.commands import options as shared
+from chordless.commands.session import FAILED_EXIT_CODE
+from chordless.commands.writing import THE_GRAPH, require_other_files
 from chordless.files import writing
 from chordless.protocol.events import BatchFinished
 from chordless.protocol.orders import BatchCommand, BatchJob
@@ -25,6 +27,7 @@ from chordless.words.numbers import lengths_text, seconds_text
 from chordless.words.shown import lines_on_terminal, on_terminal, shortened, visible
 from kernels_ti import ChordlessError, OptionError
 from kernels_ti.choices import ARCHES
+from kernels_ti.errors import quantity
 
 DERIVED = "derived"
 WAY_ON = "--resume goes on from there"
@@ -187,6 +190,32 @@ def print_plan(options: argparse.Namespace, jobs: tuple[BatchJob, ...]) -> int:
         how_many = "1 graph that is done" if done == 1 else f"{done:,} graphs that are done"
         sys.stderr.write(f"{options.output} has {how_many}; what is among the above is kept\n")
     return 0
+
+
+def print_rings(jobs: tuple[BatchJob, ...], options: argparse.Namespace) -> int:
+    """Write a row for each ring of the molecules, then one line on standard error; return the exit code."""
+    from chordless.batch.ring_table import COLUMNS, RingTable
+    from chordless.batch.tables import write_csv_rows, write_rows
+    from chordless.cycles.columns import require_parquet
+
+    table = RingTable(jobs, options.memory)
+    if options.output == shared.STANDARD_OUTPUT:
+        write_csv_rows(table.rows(), COLUMNS, lines_on_terminal(sys.stdout))
+    else:
+        if os.path.lexists(options.output):
+            require_other_files([(THE_GRAPH, job.graph) for job in jobs], {"-o": options.output})
+            raise OptionError(f"{options.output} is there already: write to another file")
+        if options.output_format == "parquet":
+            require_parquet()
+        write_rows(table.rows(), COLUMNS, options.output, options.output_format)
+    if not options.quiet:
+        where = "" if options.output == shared.STANDARD_OUTPUT else f" in {options.output}"
+        failed = f", {len(table.errors):,} failed" if table.errors else ""
+        took = seconds_text(time.monotonic() - options.program_start)
+        found = f"{quantity(table.rings, 'ring')} of {quantity(table.molecules, 'molecule')}"
+        for line in (f"{found}{where}{failed}, {took} in all", *table.errors[:1], *table.notes.lines()):
+            sys.stderr.write(f"{on_terminal(shortened(line), sys.stderr)}\n")
+    return FAILED_EXIT_CODE if table.errors else 0
 
 
 def _lines_so_far(options: argparse.Namespace) -> Iterator[dict[str, Any]]:

@@ -16,8 +16,7 @@ from chordless.batch.jobs import checked, expand, jobs_of
 from chordless.batch.output import read_lines
 from chordless.batch.tables import TableFormat, write_csv_rows, write_rows
 from chordless.commands import options as shared
-from chordless.commands.batch_session import run_batch, warn_of_missing_types
-from chordless.commands.session import print_notes, run_engine
+from chordless.commands.session import print_notes, run_batch, run_engine, warn_of_missing_types
 from chordless.commands.writing import require_other_files, require_writable, write_graph
 from chordless.cycles.columns import require_columns
 from chordless.files import text_of, whole_file

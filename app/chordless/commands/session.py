@@ -1,4 +1,4 @@
-"""One run of the engine for a subcommand: signals, progress, recording, exit code."""
+"""One run of the engine for a subcommand, of a graph or of a batch: signals, progress, recording, exit code."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING
 
 from chordless.batch.client import BatchClient
-from chordless.commands.terminal import ProgressDisplay, is_live
+from chordless.commands.terminal import BatchDisplay, ProgressDisplay, is_live
 from chordless.commands.writing import THE_GRAPH, require_other_files
 from chordless.engine.at_once import searched_at_once
 from chordless.engine.process import EngineProcess, record
 from chordless.files import open_alone, remove_abandoned, writing
 from chordless.graphs.readers.incoming import Limits
-from chordless.protocol.events import Event, Failed, Finished, Progress, Started
-from chordless.protocol.orders import RunCommand
+from chordless.protocol.events import BatchFinished, BatchProgress, Event, Failed, Finished, Progress, Started
+from chordless.protocol.orders import BatchCommand, BatchJob, RunCommand
 from chordless.runs.directory import way_on_of
 from chordless.runs.elsewhere import note_folder
 from chordless.termination import SAME_SIGNAL_SECONDS
@@ -32,8 +32,8 @@ from kernels_ti import ChordlessError, EngineError
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
 
-STOPPED_EXIT_CODE = 4
-_TICK_SECONDS = 0.2
+STOPPED_EXIT_CODE, FAILED_EXIT_CODE = 4, 5
+_TICK_SECONDS, _TICK_OF_BATCH = 0.2, 0.1
 _LAST_WORDS_SHOWN = 30
 
 
@@ -146,6 +146,69 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
                 end = replace(end, message=f"{end.message}; {_last_checkpoint(resumable)}")
             raise end.to_error()
     return end, _exit_code(end, signals.received)
+
+
+@dataclass(frozen=True)
+class BatchOutcome:
+    """How a batch ended."""
+
+    end: BatchFinished
+    deaths: int  # How many engines died on the way
+    exit_code: int
+
+
+def run_batch(
+    command: BatchCommand,
+    options: argparse.Namespace,
+    *,
+    meanwhile: Callable[[], None] | None = None,
+    way_on: str | None = None,
+) -> BatchOutcome:
+    """Run the engine to its end, showing progress and obeying signals; a ChordlessError if the batch came to no end.
+
+    `meanwhile` is called several times a second, and writes to standard output. `way_on` tells the user how to go on.
+    """
+    to_terminal = meanwhile is not None and sys.stdout.isatty()
+    mode = "none" if options.quiet else options.progress
+    display = BatchDisplay(mode, sys.stderr, live=is_live(sys.stderr) and not to_terminal)
+    with contextlib.ExitStack() as stack:
+        recording = recording_of(options, stack)
+        batch = stack.enter_context(BatchClient(command, recording=recording))
+        stack.callback(display.clear)
+        signals = Signals(batch, display)
+        end: BatchFinished | Failed | None = None
+        with signals.in_force():
+            while end is None:
+                event = batch.poll(_TICK_OF_BATCH)
+                if isinstance(event, (BatchFinished, Failed)):
+                    end = event
+                if meanwhile is not None:
+                    meanwhile()
+                display.show_warning(event)
+                display.show_batch(event if isinstance(event, BatchProgress) else None)
+        display.clear()
+        if isinstance(end, Failed):
+            if signals.killed and signals.received is not None:
+                why = f"interrupted at once; {way_on or 'nothing more to report'}"
+                raise InterruptedRunError(signals.received, why)
+            hint = f"; {way_on}" if batch.search_began and way_on else ""
+            raise EngineError(f"{end.message}{hint}") if batch.engine.died else end.to_error()
+    exit_code = FAILED_EXIT_CODE if end.failed else STOPPED_EXIT_CODE if end.stopped else 0
+    if end.reason == "interrupted" and signals.received is not None:
+        exit_code = 128 + signals.received
+    return BatchOutcome(end, batch.engines - 1, exit_code)
+
+
+def warn_of_missing_types(jobs: Iterable[BatchJob]) -> None:
+    """Print a warning to standard error if food webs have no types, and nobody says that they need none."""
+    webs = [job for job in jobs if job.overlap and job.types is None]
+    if not webs:
+        return
+    from chordless.graphs.overlap import lacks_types, warning_of_missing_types
+
+    untyped = [web.graph for web in webs if lacks_types(web.graph, web.encoding)]
+    if untyped:
+        sys.stderr.write(f"warning: {warning_of_missing_types(untyped)}\n")
 
 
 def _require_other_files(command: RunCommand, events: str | None) -> None:
