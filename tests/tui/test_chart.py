@@ -10,9 +10,9 @@ from chordless.tui.screens.compare import count_rows
 from chordless.tui.widgets import chart as chart_module
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, series_of
 from chordless.tui.widgets.event_log import EventLog
-from chordless.tui.widgets.glyphs import bar
 from chordless.tui.widgets.histogram import Histogram
 from chordless.tui.widgets.plot import LOOKS, ON, Series, draw, short_count
+from chordless.words.shown import bar
 from textual.app import App
 
 from tui.pilots import drive, text_of

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS, bars_for, grouped
+from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS, grouped, is_plain
 from chordless.protocol.events import Finished
 from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import duration_text, round_number, seconds_text, short_number
-from chordless.words.shown import on_terminal
+from chordless.words.shown import bar, on_terminal
 
 if TYPE_CHECKING:
     from kernels_ti.estimate.estimate import Estimate
@@ -149,10 +149,10 @@ def _length_lines(by_length: dict[int, float], things: str, *, exact: bool) -> I
     counts = [f"{round(count):,}" if exact else round_number(count) for _, count in groups]
     count_width = max(len(things), *map(len, counts))
     largest = max(count for _, count in groups)
-    bar = bars_for(sys.stdout)
+    plain = is_plain(sys.stdout)
     yield f"  {'length':>{width}}  {things:>{count_width}}"
     for (label, count), text in zip(groups, counts, strict=True):
         share = count / largest if math.isfinite(largest) and largest else 0.0
-        yield f"  {label:>{width}}  {text:>{count_width}}  {bar(share, 40) if share else ''}".rstrip()
+        yield f"  {label:>{width}}  {text:>{count_width}}  {bar(share, 40, ascii_only=plain)}".rstrip()
     if len(groups) < len(by_length):
         yield f"  {ONE_ROW_FOR_SEVERAL_LENGTHS}"

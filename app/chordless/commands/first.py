@@ -18,7 +18,6 @@ from chordless.protocol.orders import RunCommand
 from chordless.words.numbers import lengths_text
 from chordless.words.shown import names_line, on_terminal
 from kernels_ti import ChordlessError, EngineError
-from kernels_ti.options import Lengths
 
 SHORTEST_HOLE = 4
 NONE_EXIT_CODE = 1
@@ -109,8 +108,8 @@ def _chordality(options: argparse.Namespace) -> int:
     found = is_chordal(loaded.graph)
     if options.json:
         ordering = found.elimination_ordering if options.certificate else None
-        graph = loaded.graph
-        _print_object(loaded.title, graph.n, graph.m, Lengths(SHORTEST_HOLE), found.hole, found.chordal, ordering)
+        size = {"n": loaded.graph.n, "m": loaded.graph.m}
+        _print_object(options, loaded.title, size, found.hole, found.chordal, ordering)
     elif found.hole is not None:
         _print_line(found.hole)
     elif options.certificate and found.elimination_ordering:
@@ -129,8 +128,8 @@ def _engine(options: argparse.Namespace) -> int:
         line = output.read_text(encoding="utf-8").split("\n")[0]
     cycle = json.loads(line) if line else None
     if options.json and (cycle or finished.complete):
-        wanted = Lengths(options.min_length, options.max_length, options.parity)
-        _print_object(finished.graph, finished.n, finished.m, wanted, cycle, _is_chordal(cycle, wanted), None)
+        size = {"n": finished.n, "m": finished.m}
+        _print_object(options, finished.graph, size, cycle, _is_chordal(cycle, options), None)
     elif cycle is not None:
         _print_line(cycle)
     if cycle is not None:
@@ -142,19 +141,18 @@ def _engine(options: argparse.Namespace) -> int:
     return NONE_EXIT_CODE if finished.complete else exit_code
 
 
-def _is_chordal(cycle: Sequence[Hashable] | None, wanted: Lengths) -> bool | None:
+def _is_chordal(cycle: Sequence[Hashable] | None, wanted: argparse.Namespace) -> bool | None:
     """Return whether the graph is chordal, None if the cycle found of the wanted lengths (or none) does not tell."""
     if cycle is None:
-        is_any_hole = wanted.shortest <= SHORTEST_HOLE and (wanted.longest, wanted.parity) == (None, None)
+        is_any_hole = wanted.min_length <= SHORTEST_HOLE and (wanted.max_length, wanted.parity) == (None, None)
         return True if is_any_hole else None
     return False if len(cycle) >= SHORTEST_HOLE else None
 
 
 def _print_object(
+    wanted: argparse.Namespace,
     title: str,
-    n: int,
-    m: int,
-    wanted: Lengths,
+    size: dict[str, int],
     cycle: Sequence[Hashable] | None,
     chordal: bool | None,
     ordering: Sequence[Hashable] | None,
@@ -163,10 +161,9 @@ def _print_object(
 
     found = {
         "graph": title,
-        "n": n,
-        "m": m,
-        "min_length": wanted.shortest,
-        "max_length": wanted.longest,
+        **size,
+        "min_length": wanted.min_length,
+        "max_length": wanted.max_length,
         **({"parity": wanted.parity} if wanted.parity else {}),
         "cycle": None if cycle is None else list(map(json_name, cycle)),
         "chordal": chordal,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TextIO, TypeVar
 
 from chordless.commands.writing import silence
@@ -14,7 +14,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import SYMMETRY, hole_count, triangle_count
 from chordless.words import numbers
 from chordless.words.cycle_range import CycleRange
-from chordless.words.shown import label_of, on_terminal
+from chordless.words.shown import bar, label_of, on_terminal
 from kernels_ti.errors import quantity, vertices_text
 
 _BOLD, _DIM, _YELLOW, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
@@ -108,11 +108,12 @@ def _histogram(by_length: dict[int, int], stream: TextIO, colour: bool) -> Itera
     room = (min(shutil.get_terminal_size().columns, 100) if stream.isatty() else 80) // columns
     bar_width = max(min(room - label_width - count_width - 7, 40), 0)
     largest = max(count for _, count in groups)
-    bar = bars_for(stream)
+    plain = is_plain(stream)
     heading = f"  {'length':>{label_width}}  {'cycles':>{count_width}}"
     yield _styled((heading + " " * (bar_width + 2)) * (columns - 1) + heading, _DIM, colour)
     cells = [
-        f"  {label:>{label_width}}  {count:>{count_width},}  {bar(count / largest, bar_width):<{bar_width}}"
+        f"  {label:>{label_width}}  {count:>{count_width},}  "
+        f"{bar(count / largest, bar_width, ascii_only=plain):<{bar_width}}"
         for label, count in groups
     ]
     height = -(-len(cells) // columns)
@@ -135,34 +136,19 @@ def grouped(by_length: Mapping[int, _Count], rows: int) -> list[tuple[str, _Coun
     return [(f"{first}-{first + span - 1}", count) for first, count in groups.items()]
 
 
-def bars_for(stream: TextIO) -> Callable[[float, int], str]:
-    """Return the function that makes a bar of a share (0 to 1) and a width, in characters that `stream` can encode."""
-    return _bar if _writes_blocks(stream) else _plain_bar
-
-
 def bar_text(share: float, width: int, stream: TextIO) -> str:
     """Return a bar of `width` columns, filled to `share` (0 to 1), in characters that `stream` can encode."""
-    left, right = ("▕", "▏") if _writes_blocks(stream) else ("[", "]")
-    bar = bars_for(stream)(share, width) if share else ""
-    return f"{left}{bar:<{width}}{right}"
+    left, right = ("[", "]") if is_plain(stream) else ("▕", "▏")
+    return f"{left}{bar(share, width, ascii_only=is_plain(stream)):<{width}}{right}"
 
 
-def _writes_blocks(stream: TextIO) -> bool:
+def is_plain(stream: TextIO) -> bool:
+    """Return whether a stream cannot encode the blocks of which bars are made."""
     try:
         "█▏▕".encode(stream.encoding or "ascii")
     except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _bar(share: float, width: int) -> str:
-    eighths = max(round(share * width * 8), 1)
-    whole, part = divmod(eighths, 8)
-    return ("█" * whole + " ▏▎▍▌▋▊▉"[part] * (part > 0))[:width]
-
-
-def _plain_bar(share: float, width: int) -> str:
-    return "#" * round(share * width)
+        return True
+    return False
 
 
 def participation_table(entries: list[dict[str, Any]], what: str, total: int, stream: TextIO) -> Iterator[str]:
@@ -323,8 +309,8 @@ class BatchDisplay(ProgressDisplay):
             parts = [f"{quantity(state.done, 'graph')} {rate}"]
         else:
             share = min(state.done / max(state.total, 1), 1.0)
-            bar = [bar_text(share, _BAR_OF_BATCH, self._stream)] if self._live else []
-            parts = [*bar, numbers.share_text(share), f"{state.done:,} of {quantity(state.total, 'graph')} {rate}"]
+            drawn = [bar_text(share, _BAR_OF_BATCH, self._stream)] if self._live else []
+            parts = [*drawn, numbers.share_text(share), f"{state.done:,} of {quantity(state.total, 'graph')} {rate}"]
         parts += [f"{state.failed:,} failed"] * (state.failed > 0)
         if state.graph is not None:
             parts.append(f"{state.graph} {numbers.share_text(state.share)}")

@@ -14,8 +14,8 @@ from chordless.tui.batch_lines import BatchLine, BatchLines
 from chordless.tui.batch_session import BatchState
 from chordless.tui.marks import Mark, cut
 from chordless.tui.readings import said_here
-from chordless.tui.widgets.glyphs import bar
 from chordless.words.numbers import lengths_text, seconds_text, share_text, short_number, size_text
+from chordless.words.shown import bar
 from kernels_ti.errors import quantity
 
 _STATUSES = {

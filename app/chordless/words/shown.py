@@ -14,6 +14,7 @@ LONGEST_LINE = 500
 
 _LONGEST_PIECE = 120
 _ELLIPSIS = " ... "
+_EIGHTHS = " ▏▎▍▌▋▊▉"
 _PIECE = re.compile(r"'[^']*'|`[^`]*`|\"[^\"]*\"|\S+")
 
 
@@ -77,3 +78,15 @@ def _without_middle(text: str, longest: int) -> str:
         return text
     kept = longest - len(_ELLIPSIS)
     return text[: kept - kept // 2] + _ELLIPSIS + text[len(text) - kept // 2 :]
+
+
+def bar(share: float, width: int, *, ascii_only: bool) -> str:
+    """Return a bar of a share, 0 to 1, up to `width` characters. It is empty only at 0, and full only at 1."""
+    share = min(max(share, 0.0), 1.0)
+    if share == 0.0:
+        return ""
+    if ascii_only:
+        return "#" * min(max(round(share * width), 1), width if share == 1.0 else max(width - 1, 1))
+    eighths = min(max(round(share * width * 8), 1), 8 * width - (share < 1.0))
+    whole, part = divmod(eighths, 8)
+    return "█" * whole + _EIGHTHS[part] * (part > 0)

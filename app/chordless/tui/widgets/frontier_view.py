@@ -13,9 +13,10 @@ from textual.strip import Strip
 
 from chordless.runs.course import PathCourse
 from chordless.runs.state import RunState
-from chordless.tui.widgets.glyphs import bar, is_ascii
+from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.picture import Picture
 from chordless.words.numbers import pass_text, seconds_text, seeking_text, short_number
+from chordless.words.shown import bar
 from kernels_ti.errors import quantity, vertices_text
 
 _AREA, _ASCII_AREA = " ▁▂▃▄▅▆▇█", " ._-=+*%#"

@@ -14,7 +14,6 @@ from textual.widget import Widget
 
 from chordless.words.shown import without_controls
 
-_EIGHTHS = " ▏▎▍▌▋▊▉"
 _STAND_INS = {
     "…": ".",
     "·": "|",
@@ -85,15 +84,3 @@ def _plain_letter(letter: str) -> str:
 def is_ascii(widget: Widget) -> bool:
     """Return whether the user wants ASCII only."""
     return bool(getattr(widget.app, "ascii_only", False))
-
-
-def bar(share: float, width: int, *, ascii_only: bool) -> str:
-    """Return a bar of a share, 0 to 1, up to `width` characters. It is empty only at 0, and full only at 1."""
-    share = min(max(share, 0.0), 1.0)
-    if share == 0.0:
-        return ""
-    if ascii_only:
-        return "#" * min(max(round(share * width), 1), width if share == 1.0 else max(width - 1, 1))
-    eighths = min(max(round(share * width * 8), 1), 8 * width - (share < 1.0))
-    whole, part = divmod(eighths, 8)
-    return "█" * whole + _EIGHTHS[part] * (part > 0)

@@ -18,7 +18,8 @@ from textual.scrollbar import ScrollTo
 from textual.strip import Strip
 
 from chordless.tui.actions import list_bindings
-from chordless.tui.widgets.glyphs import bar, is_ascii
+from chordless.tui.widgets.glyphs import is_ascii
+from chordless.words.shown import bar
 
 _LONGEST_BAR = 60
 

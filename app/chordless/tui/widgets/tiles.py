@@ -18,7 +18,8 @@ from textual.renderables.sparkline import Sparkline as SparklineRenderable
 from textual.widgets import Sparkline, Static
 
 from chordless.tui.tile_words import TileWords
-from chordless.tui.widgets.glyphs import bar, is_ascii
+from chordless.tui.widgets.glyphs import is_ascii
+from chordless.words.shown import bar
 
 _SHORT_BAR = 10
 
