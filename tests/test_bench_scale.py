@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from benches import probed_once, report, run
-from chordless.pictures.scale import parts_of, scale_chart
+from chordless.pictures.charts import parts_of, scale_chart
 from oracles import grid
 
 from kernels_ti import OptionError, count_cycles

@@ -13,9 +13,8 @@ from chordless.runs.history import summarize
 from chordless.tui.actions import ACTIONS, EVERYWHERE, actions_of
 from chordless.tui.app import ChordlessApp
 from chordless.tui.messages import CompareRuns, RunNews
-from chordless.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
 from chordless.tui.screens.leave import LeaveScreen
-from chordless.tui.screens.question import AskDelete
+from chordless.tui.screens.question import AskDelete, FilterQuestion, GoToQuestion
 from chordless.tui.settings import Settings, load_settings
 from chordless.tui.widgets.graph_panel import GraphPanel
 from program import SOURCE_PATH, chordless, fails

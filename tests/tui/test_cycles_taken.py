@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from chordless.tui.screens.cycle_questions import ExportQuestion
+from chordless.tui.screens.question import ExportQuestion
 from test_export import make_run
 from textual.widgets import Input, Static
 

@@ -182,7 +182,7 @@ def test_orders_and_the_end_may_come_at_once_from_several_threads():
 
 @pytest.mark.usefixtures("slow")
 def test_a_run_whose_processes_all_died_is_lost(tmp_path, monkeypatch):
-    monkeypatch.setattr("chordless.tui.feeds.live._SECONDS_BETWEEN_LOOKS", 0.1)
+    monkeypatch.setattr("chordless.tui.feeds.feed._SECONDS_BETWEEN_LOOKS", 0.1)
     run = tmp_path / "run"
     with EngineProcess(command(run)) as engine:
         while not isinstance(engine.poll(60), Progress):

@@ -84,7 +84,7 @@ def _format_of(path: str) -> str:
 
 def _draw(rows: list[dict[str, Any]], path: str) -> None:
     from chordless.files import whole_file
-    from chordless.pictures.scale import scale_chart
+    from chordless.pictures.charts import scale_chart
     from chordless.pictures.style import file_bytes, in_style
 
     with in_style():

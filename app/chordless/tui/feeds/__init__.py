@@ -3,8 +3,7 @@
 Each feed has its own thread and delivers its events in batches, at most ten a second.
 """
 
-from chordless.tui.feeds.feed import Batch, Feed
-from chordless.tui.feeds.live import EngineFeed, FollowFeed
+from chordless.tui.feeds.feed import Batch, EngineFeed, Feed, FollowFeed
 from chordless.tui.feeds.replay import ReplayFeed
 
 __all__ = ["Batch", "EngineFeed", "Feed", "FollowFeed", "ReplayFeed"]

@@ -23,8 +23,8 @@ from chordless.tui import cycle_words
 from chordless.tui.batch_form import free_output
 from chordless.tui.marks import cut
 from chordless.tui.run_list import with_home
-from chordless.tui.screens.cycle_questions import ExportQuestion
 from chordless.tui.screens.page import Page
+from chordless.tui.screens.question import ExportQuestion
 from chordless.tui.session import telling_errors
 from chordless.tui.widgets.cycle_table import CycleTable
 from chordless.tui.widgets.glyphs import is_ascii

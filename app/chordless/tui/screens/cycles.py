@@ -26,7 +26,7 @@ from chordless.tui.marks import sentence
 from chordless.tui.messages import RunChanged
 from chordless.tui.run_form import kept_pick_of, listing_of, sample_of
 from chordless.tui.screens.cycle_actions import CycleActions
-from chordless.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
+from chordless.tui.screens.question import FilterQuestion, GoToQuestion
 from chordless.tui.widgets.cycle_table import CycleTable
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.graph_view import GraphView

@@ -26,9 +26,8 @@ from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.form_row import FormLine, FormRow, GraphSuggester, TextField
 from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.tui.widgets.graph_preview import GraphPreview
-from chordless.tui.widgets.graph_source import EXAMPLE, GraphSource, kind_of
+from chordless.tui.widgets.graph_source import EXAMPLE, GraphSource, WeightsRow, kind_of
 from chordless.tui.widgets.recent_runs import RecentRuns
-from chordless.tui.widgets.weights_row import WeightsRow
 from chordless.values import positive
 from kernels_ti import ChordlessError
 from kernels_ti.choices import PARITIES
