@@ -53,9 +53,9 @@ class Chunk:
         """Whether the niche overlap graph of a food web is an interval graph; None for any other graph."""
         if not self.job.overlap or self.loaded is None:
             return None
-        from chordless.graphs.overlap_report import is_interval
+        from chordless.graphs.interval import interval_order
 
-        return is_interval(self.loaded.graph)
+        return interval_order(self.loaded.graph) is not None
 
     def graph(self, i: int) -> LoadedGraph:
         """Return readable graph `i`."""

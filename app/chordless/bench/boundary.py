@@ -88,9 +88,8 @@ class BoundaryRow(Row):
         answer = f"{sum(told['by_length'].values()):,}"
         if one.name == "longest":
             answer = f"{int(next(iter(told['by_length']))):,} ({answer})"
-        first = self._first.get(one.name)
-        shown = NOTHING if first is None else figures(first)
-        return (answer, str(told["width"]), f"{told['states']:,}", told["arch"], shown)
+        first = figures(self._first.get(one.name))
+        return (answer, str(told["width"]), f"{told['states']:,}", told["arch"], first)
 
     def _facts_of(self, one: Series) -> dict[str, Any]:
         told, first = self._told.get(one.name, {}), self._first.get(one.name)

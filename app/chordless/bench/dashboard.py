@@ -15,12 +15,12 @@ import termios
 import time
 from argparse import Namespace
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from chordless.bench.measure import NOTHING, Column, Outcome, Series, figures, machine, series_columns
+from chordless.bench.measure import Column, Outcome, Series, figures, machine, series_columns
 from chordless.bench.process import program_command
 from chordless.bench.programs import new_folder
 from chordless.bench.report import Prepared, Row
@@ -47,7 +47,7 @@ def prepared(options: Namespace, stack: ExitStack) -> Prepared:
     return Prepared(rows, machine(options.arch))
 
 
-class Terminal:
+class Terminal(AbstractContextManager["Terminal"]):
     """A program on a pseudo-terminal, with more variables in its environment. It ends with the block."""
 
     def __init__(self, command: Sequence[str], environment: dict[str, str]) -> None:
@@ -64,9 +64,6 @@ class Terminal:
         finally:
             os.close(its)
         self._shown = b""
-
-    def __enter__(self) -> Terminal:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._process.send_signal(signal.SIGTERM)
@@ -149,8 +146,7 @@ class DashboardRow(Row):
         return Outcome(self._terminal.press(*next(self._screens)))
 
     def _behind(self, one: Series) -> tuple[str, ...]:
-        late = percentile(one.seconds)
-        return (NOTHING if late is None else figures(late),)
+        return (figures(percentile(one.seconds)),)
 
     def _facts_of(self, one: Series) -> dict[str, Any]:
         late = percentile(one.seconds)

@@ -94,7 +94,7 @@ class ListingRow(Row):
         return (
             f"{one.total / median:,.0f}" if median else NOTHING,
             f"{median / counting:.1f}" if median and counting and one.name in _IN_MEMORY else NOTHING,
-            NOTHING if speed is None else figures(speed / 1e9),
+            figures(None if speed is None else speed / 1e9),
         )
 
     def _facts(self) -> dict[str, Any]:

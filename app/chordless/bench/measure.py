@@ -76,8 +76,10 @@ def _markdown_line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(escaped)} |"
 
 
-def figures(value: float) -> str:
-    """Return a number with at least three figures and no exponent: ``0.0850``, ``1.98``, ``54.8``, ``36,955``."""
+def figures(value: float | None) -> str:
+    """Return a number with three figures or more and no exponent, such as ``0.0850`` and ``36,955``; "-" for None."""
+    if value is None:
+        return NOTHING
     if value <= 0:
         return "0"
     # The exponent after rounding, so that 9.996 gives 10.0, not 10.00.
@@ -131,7 +133,7 @@ class Series:
     @property
     def cells(self) -> tuple[str, ...]:
         """The cells of the columns `series_columns`."""
-        spread = [figures(most(self.seconds)) if self.seconds else NOTHING for most in (min, max)]
+        spread = [figures(most(self.seconds, default=None)) for most in (min, max)]
         return (self.name, str(len(self.seconds) or NOTHING), self.shown(), *spread)
 
     def run_again(self) -> None:

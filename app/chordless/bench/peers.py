@@ -107,8 +107,7 @@ class PeersRow(Row):
         return (f"{self.known.total:,}" if self.known.count else NOTHING,)
 
     def _behind(self, one: Series) -> tuple[str, ...]:
-        ratio = self._ratio(one)
-        return (NOTHING if ratio is None else figures(ratio), yes_or_no(self.agreement(one)))
+        return (figures(self._ratio(one)), yes_or_no(self.agreement(one)))
 
     def _facts(self) -> dict[str, Any]:
         return {

@@ -121,15 +121,12 @@ def last_line(text: str) -> str:
     return f": {lines[-1][:200]}" if lines else ""
 
 
-class WarmProcess:
+class WarmProcess(contextlib.AbstractContextManager["WarmProcess"]):
     """A child process for searches, started by the first one; `chordless.bench.calls` does the work there."""
 
     def __init__(self, arch: str, threads: int | None) -> None:
         self._arguments = (arch, str(threads or ""))
         self._process: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> WarmProcess:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._end()

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from chordless.bench.measure import NOTHING, Column, Outcome, Series, cpu_for_auto, figures, machine, series_columns
+from chordless.bench.measure import Column, Outcome, Series, cpu_for_auto, figures, machine, series_columns
 from chordless.bench.process import checked, in_child, run_chordless, run_process
 from chordless.bench.programs import new_folder
 from chordless.bench.report import Prepared, Row
@@ -51,7 +51,7 @@ class StartRow(Row):
         self._memory = [] if memory is None else memory
 
     def _behind(self, one: Series) -> tuple[str, ...]:
-        return (figures(max(self._memory)) if self._memory else NOTHING,)
+        return (figures(max(self._memory, default=None)),)
 
     def _facts(self) -> dict[str, Any]:
         return {"memory_per_byte": round(max(self._memory), 2) if self._memory else None}

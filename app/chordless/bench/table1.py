@@ -6,7 +6,7 @@ import shlex
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,11 @@ class PaperFigures:
     total: float  # T_par-total
     speedup: float  # T_seq / T_par-total
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the data for the report."""
+        called = {"sequential": "t_seq_ms", "processing": "t_par_proc_ms", "total": "t_par_total_ms"}
+        return {called.get(name, name): value for name, value in asdict(self).items()}
+
 
 @dataclass(frozen=True)
 class PaperRow:
@@ -47,17 +52,12 @@ class PaperRow:
     note: str | None = None
 
 
-def _web(name: str, *cells: float) -> PaperRow:
-    return PaperRow(name, _figures(*cells), file=f"{name}.net")
+def _web(name: str, *cells: Any) -> PaperRow:
+    return PaperRow(name, PaperFigures(*cells), file=f"{name}.net")
 
 
-def _made(name: str, spec: str, *cells: float) -> PaperRow:
-    return PaperRow(name, _figures(*cells), spec=spec)
-
-
-def _figures(*cells: float) -> PaperFigures:
-    n, m, max_degree, triangles, chordless_cycles = (int(cell) for cell in cells[:5])
-    return PaperFigures(n, m, max_degree, triangles, chordless_cycles, *cells[5:])
+def _made(name: str, spec: str, *cells: Any) -> PaperRow:
+    return PaperRow(name, PaperFigures(*cells), spec=spec)
 
 
 ROWS: tuple[PaperRow, ...] = (
@@ -293,7 +293,7 @@ class Table1Row(Row):
             }
         return {
             "name": self.title,
-            "paper": None if self.paper.figures is None else _paper_json(self.paper.figures),
+            "paper": None if self.paper.figures is None else self.paper.figures.to_json(),
             "here": here,
             "agree": self.as_in_paper,
             "note": self.note,
@@ -303,10 +303,5 @@ class Table1Row(Row):
 def _paper_cells(paper: PaperFigures | None) -> tuple[str, ...]:
     if paper is None:
         return (NOTHING,) * 9
-    counts = (str(paper.n), str(paper.m), str(paper.max_degree), str(paper.triangles), f"{paper.chordless_cycles:,}")
-    return (*counts, *(figures(value) for value in (paper.sequential, paper.processing, paper.total, paper.speedup)))
-
-
-def _paper_json(paper: PaperFigures) -> dict[str, Any]:
-    called = {"sequential": "t_seq_ms", "processing": "t_par_proc_ms", "total": "t_par_total_ms"}
-    return {called.get(name, name): value for name, value in asdict(paper).items()}
+    *small, cycles = astuple(paper)[:5]
+    return (*map(str, small), f"{cycles:,}", *map(figures, astuple(paper)[5:]))

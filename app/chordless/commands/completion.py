@@ -33,16 +33,11 @@ def act(options: argparse.Namespace) -> int:
 
     parser = options.whole_parser
     _prepare(parser)
-    _offer_topics(parser)
-    print(shtab.complete(parser, shell=options.shell))
-    return 0
-
-
-def _offer_topics(parser: argparse.ArgumentParser) -> None:
-    """Let ``help`` be completed by its topics and by the commands."""
     commands = next(action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     topic = next(action for action in commands["help"]._actions if action.dest == "topic")
     topic.choices = [*TOPICS, *commands]
+    print(shtab.complete(parser, shell=options.shell))
+    return 0
 
 
 def _files_and_specs() -> dict[str, Any]:

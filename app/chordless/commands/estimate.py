@@ -32,7 +32,6 @@ from kernels_ti.device.machine import cores
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
-    from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.estimate import Estimate
 
 
@@ -108,10 +107,6 @@ def act(options: argparse.Namespace) -> int:
         return _estimated(options, loaded, trial or stack.enter_context(Trial(options, folder, loaded)))
 
 
-def _space(options: argparse.Namespace, loaded: LoadedGraph, *, symmetry: bool) -> SearchSpace:
-    return search_space(_command(options, symmetry=symmetry), loaded.graph)
-
-
 def _command(options: argparse.Namespace, *, symmetry: bool) -> RunCommand:
     return shared.order_of(RunCommand, options, symmetry=symmetry, memory=None)
 
@@ -121,8 +116,8 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
     from kernels_ti.estimate.usual_rate import seconds_to_begin, usual_rate
 
     of_paths = bool(options.between or options.all_pairs)
-    space = _space(options, loaded, symmetry=options.symmetry)
-    boundary_space = _space(options, loaded, symmetry=False) if options.symmetry else space
+    space = search_space(_command(options, symmetry=options.symmetry), loaded.graph)
+    boundary_space = search_space(_command(options, symmetry=False), loaded.graph) if options.symmetry else space
 
     def can_be_probed() -> bool:
         return seconds_to_begin(space) <= float(options.seconds)

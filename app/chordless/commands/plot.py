@@ -195,7 +195,11 @@ def _cycle(options: argparse.Namespace) -> DrawnCycle:
 
     if options.graph is not None:
         return cycle_of_file(options.runs[0], options.graph, options.cycle, **shared.reading_of(options))
-    directory = _directory(options.runs[0])
+    run, directory = options.runs[0], Path(options.runs[0])
+    if directory.is_file():
+        raise OptionError(
+            f"{run}: a recording has no cycles to draw; name the run directory, or say --graph for a file of cycles"
+        )
     return longest_cycle(directory) if options.longest else cycle_number(directory, options.cycle)
 
 
@@ -210,12 +214,3 @@ def _heat(options: argparse.Namespace) -> tuple[LoadedGraph, Heat]:
     reading = shared.reading_of(options)
     loaded = load_graph(options.graph, **reading)
     return loaded, heat_of_file(options.runs[0], loaded.graph, options.graph, **reading)
-
-
-def _directory(run: str) -> Path:
-    path = Path(run)
-    if path.is_file():
-        raise OptionError(
-            f"{run}: a recording has no cycles to draw; name the run directory, or say --graph for a file of cycles"
-        )
-    return path

@@ -102,7 +102,8 @@ class RunCycles:
         was = (len(self.store), self.session, self.at_work)
         if self._has_begun_again():
             self.session += 1
-        self.at_work = self._engine_is_at_work()
+        # Without a checkpoint, an engine may be about to take the lock, and must not find it taken.
+        self.at_work = not self.directory.checkpoint.exists() or is_at_work(self.directory.path)
         try:
             maps = read_rows(self.directory.path, None if self.at_work else self._vouched())
         except ChordlessError:
@@ -152,10 +153,6 @@ class RunCycles:
         if len(rows) != len(positions):
             raise EngineError("some of these cycles are no longer there")
         return rows
-
-    def _engine_is_at_work(self) -> bool:
-        # Without a checkpoint, an engine may be about to take the lock, and must not find it taken.
-        return not self.directory.checkpoint.exists() or is_at_work(self.directory.path)
 
     def _vouched(self) -> dict[str, int]:
         about = self.directory.checkpoint.stat()

@@ -44,8 +44,12 @@ class Faces:
         return all(self._next[v, w] == u for u, v, w in zip([around[-1], *around[:-1]], around, after, strict=True))
 
     def _is_crossed(self, u: int, v: int) -> bool:
+        """Return whether another edge has an inner point in common with an edge."""
         if (u, v) not in self._crossed:
-            self._crossed[u, v] = _is_crossed(self._places, (u, v), self._edges)
+            others = self._edges[~np.isin(self._edges, (u, v)).any(axis=1)]
+            a, b, c, d = (self._places[ends] for ends in (u, v, *others.T))
+            apart = _side(a, b, c) * _side(a, b, d) < 0
+            self._crossed[u, v] = bool((apart & (_side(c, d, a) * _side(c, d, b) < 0)).any())
         return self._crossed[u, v]
 
 
@@ -61,15 +65,6 @@ def _next_around(edges: IntArray, component: IntArray, places: Layout) -> dict[t
         turned = [neighbours[i] for i in np.argsort(np.arctan2(y, x), kind="stable").tolist()]
         following.update({(v, u): w for u, w in zip(turned, [*turned[1:], turned[0]], strict=True)})
     return following
-
-
-def _is_crossed(places: Layout, edge: tuple[int, int], edges: IntArray) -> bool:
-    """Return whether another edge has an inner point in common with an edge."""
-    others = edges[~np.isin(edges, edge).any(axis=1)]
-    a, b = places[list(edge)]
-    c, d = places[others[:, 0]], places[others[:, 1]]
-    apart = _side(a, b, c) * _side(a, b, d) < 0
-    return bool((apart & (_side(c, d, a) * _side(c, d, b) < 0)).any())
 
 
 def _side(p: Layout, q: Layout, r: Layout) -> Layout:

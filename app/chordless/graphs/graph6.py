@@ -87,7 +87,8 @@ def decoded(text: bytes, first_line: int = 1, *, simplify: bool = False, multigr
     starts, ends = _line_ends(data)
     errors: dict[int, str] = {}
     for at in np.flatnonzero(_first_bytes(data, starts, ends) == ord(">")).tolist():
-        starts[at] += _header_length(text[starts[at] : ends[at]])
+        line = text[starts[at] : ends[at]]
+        starts[at] += next((len(header) for header in HEADERS if line.startswith(header)), 0)
     first = _first_bytes(data, starts, ends)
     for kind, message in OTHER_KINDS.items():
         errors |= dict.fromkeys(np.flatnonzero(first == kind).tolist(), message)
@@ -130,10 +131,6 @@ def _first_bytes(data: Bytes, starts: IntArray, ends: IntArray) -> IntArray:
     filled = starts < ends
     first[filled] = data[starts[filled]]
     return first
-
-
-def _header_length(line: bytes) -> int:
-    return next((len(header) for header in HEADERS if line.startswith(header)), 0)
 
 
 Part = tuple[ManyGraphs, IntArray]

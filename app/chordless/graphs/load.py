@@ -175,12 +175,7 @@ def read_weight_file(
     from chordless.graphs.readers.weights import read_weights
 
     source = Source(shown_name(path), read_bytes(path) if data is None else data, checked_encoding(encoding))
-    is_the_graph = (
-        graph_file is not None
-        and os.path.isfile(path)
-        and os.path.isfile(graph_file)
-        and os.path.samefile(path, graph_file)
-    )
+    is_the_graph = all(map(os.path.isfile, (path, graph_file or ""))) and os.path.samefile(path, graph_file or "")
     return read_weights(source, graph, is_the_graph=is_the_graph)
 
 

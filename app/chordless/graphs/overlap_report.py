@@ -14,7 +14,6 @@ from chordless.graphs.overlap import FoodWeb
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
-    from kernels_ti import Graph
 
 MOST_SPECIES = 10
 """Largest number of species in the report for people; the JSON has all."""
@@ -133,11 +132,6 @@ def species_rows(report: OverlapReport) -> Iterator[dict[str, Any]]:
                 "holes": holes,
                 "complete": report.complete,
             }
-
-
-def is_interval(graph: Graph) -> bool:
-    """Return whether a graph is an interval graph."""
-    return interval_order(graph) is not None
 
 
 def report_lines(report: OverlapReport) -> Iterator[str]:

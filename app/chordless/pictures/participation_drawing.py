@@ -59,16 +59,10 @@ def graph_of_edges(run: RecordedRun) -> LoadedGraph | None:
     wanted = {frozenset(map(str, edge)) for edge in edges}
     # Standard input, devices and pipes cannot be read a second time.
     if is_spec(run.state.graph) or os.path.isfile(run.state.graph):
-        simplify, directed, multigraph = (bool(options.get(name)) for name in ("simplify", "directed", "multigraph"))
+        how: dict[str, Any] = {name: bool(options.get(name)) for name in ("simplify", "directed", "multigraph")}
         with contextlib.suppress(ChordlessError):
             # The file may have changed since the run, and may not even hold a graph.
-            loaded = load_graph(
-                run.state.graph,
-                simplify=simplify,
-                directed=directed,
-                multigraph=multigraph,
-                file_format=options.get("file_format"),
-            )
+            loaded = load_graph(run.state.graph, file_format=options.get("file_format"), **how)
             found = [str(name) for name in loaded.graph.names]
             if {frozenset((found[u], found[v])) for u, v in loaded.graph.pairs().tolist()} == wanted:
                 return loaded

@@ -23,6 +23,7 @@ from chordless.words.numbers import bytes_text, does_not_fit_text, duration_text
 from kernels_ti import EngineError, Graph, Options
 from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.choices import LONGEST_COUNT, SHORT_SEARCH, TIMES_FASTER
+from kernels_ti.errors import quantity
 
 if TYPE_CHECKING:
     from chordless.engine.rates import Expected
@@ -64,7 +65,10 @@ class Outlook:
             return ("estimating ...", method)
         if breadth_first:
             return (self._how_many(), "Breadth first, a search takes far longer than with two ends.")
-        return (self._how_many(), self._how_long(), method)
+        how_long = f"About {duration_text(self.seconds)} of search on {quantity(self.threads, 'thread')}."
+        if self.cycles.is_vague:
+            how_long = "How long a search takes cannot be said."
+        return (self._how_many(), how_long, method)
 
     def times_if_long(self, left: float | None) -> str:
         """Return both times where a search at work takes very long, "" otherwise; `left` is None if nobody can say."""
@@ -121,11 +125,6 @@ class Outlook:
         if self.cycles.is_vague and not self.cycles.low:
             return f"More {what} than can be estimated in some seconds."
         return f"{self.cycles.number.capitalize()} {what}{self.cycles.spread and ' '}{self.cycles.spread}."
-
-    def _how_long(self) -> str:
-        if self.cycles.is_vague:
-            return "How long a search takes cannot be said."
-        return f"About {duration_text(self.seconds)} of search on {self.threads} thread{'s' * (self.threads != 1)}."
 
     def _which_method(self) -> str:
         along, is_known = self.along, not self.cycles.is_vague

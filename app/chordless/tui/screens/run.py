@@ -277,8 +277,8 @@ class RunScreen(RunKeys):
         if self._offered != offered:
             self._offered = offered
             self.refresh_bindings()
-        self._reveal("#run-nothing", newest is None)
-        self._reveal("#run-body", newest is not None)
+        self.query_one("#run-nothing").display = newest is None
+        self.query_one("#run-body").display = newest is not None
         if newest is None:
             self._write("#run-nothing-words", Content(self._no_run()), layout=True)
             return
@@ -289,7 +289,7 @@ class RunScreen(RunKeys):
         notes = run_words.note_words(newest)
         for selector, text in (("#run-trouble", trouble or self.way_words(newest)), ("#run-notes", notes)):
             self._write(selector, Content(text), layout=True)
-            self._reveal(selector, bool(text))
+            self.query_one(selector).display = bool(text)
         if not self._frozen or self._shown is None:
             self._shown = newest
         state = self._shown
@@ -313,11 +313,6 @@ class RunScreen(RunKeys):
         widget = self.query_one(selector, Static)
         if widget.content != content:
             widget.update(content, layout=layout)
-
-    def _reveal(self, selector: str, wanted: bool) -> None:
-        widget = self.query_one(selector)
-        if widget.display != wanted:
-            widget.display = wanted
 
     def _phase_line(self, state: RunState) -> Content:
         words = run_words.phase_words(state)
