@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS, grouped, is_plain
+from chordless.commands.terminal import histogram
 from chordless.protocol.events import Finished
 from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import duration_text, round_number, seconds_text, short_number
-from chordless.words.shown import bar, on_terminal
+from chordless.words.shown import on_terminal
 
 if TYPE_CHECKING:
     from kernels_ti.estimate.estimate import Estimate
@@ -87,7 +87,10 @@ def table(
     # The probes behind a lower bound may tell of far more cycles, by length too.
     if estimate.cycles_by_length and not is_lower_bound(estimate):
         yield ""
-        yield from _length_lines(estimate.cycles_by_length, things, exact=estimate.exact)
+        text = (lambda count: f"{round(count):,}") if estimate.exact else round_number
+        yield from histogram(
+            estimate.cycles_by_length, sys.stdout, text, things=things, rows=_ROWS, in_one_column=_ROWS
+        )
     yield ""
     if trial.complete:
         yield f"  counted, not estimated: a whole run takes {seconds_text(trial.enumerate_seconds)}"
@@ -140,19 +143,3 @@ def _range_of(middle: float, low: float, high: float, estimate: Estimate) -> Cyc
     """Return a count and its range; only a lower bound where no probe came to its end."""
     is_told = estimate.exact or estimate.walks > 0
     return CycleRange(middle, low, high if is_told else math.inf, estimate.exact)
-
-
-def _length_lines(by_length: dict[int, float], things: str, *, exact: bool) -> Iterator[str]:
-    """Yield a bar for each length, or for a few lengths together if there are many."""
-    groups = grouped(by_length, _ROWS)
-    width = max(len("length"), *(len(label) for label, _ in groups))
-    counts = [f"{round(count):,}" if exact else round_number(count) for _, count in groups]
-    count_width = max(len(things), *map(len, counts))
-    largest = max(count for _, count in groups)
-    plain = is_plain(sys.stdout)
-    yield f"  {'length':>{width}}  {things:>{count_width}}"
-    for (label, count), text in zip(groups, counts, strict=True):
-        share = count / largest if math.isfinite(largest) and largest else 0.0
-        yield f"  {label:>{width}}  {text:>{count_width}}  {bar(share, 40, ascii_only=plain)}".rstrip()
-    if len(groups) < len(by_length):
-        yield f"  {ONE_ROW_FOR_SEVERAL_LENGTHS}"

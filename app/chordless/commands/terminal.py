@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO, TypeVar
 
 from chordless.commands.writing import silence
@@ -23,15 +24,10 @@ _QUIET_SECONDS = 1.0
 _REDRAW_SECONDS = 0.1
 _PLAIN_SECONDS = 2.0
 _UNATTENDED_SECONDS = 10.0
-_LENGTHS_IN_ONE_COLUMN = 16
-_ROWS_IN_TWO_COLUMNS = 30
+_BARS_IN_ONE_COLUMN, _MOST_BARS = 16, 60
 _SHORTEST_HOLE = 4
 _BAR_OF_BATCH = 16
 _Count = TypeVar("_Count", int, float)
-
-ONE_ROW_FOR_SEVERAL_LENGTHS = "a row adds up several lengths; --json has each length"
-"""Stands below a table whose rows are ranges of lengths."""
-
 
 MOST_ROWS = 20
 """Vertices, or edges, that the table has."""
@@ -77,7 +73,7 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
         yield _styled("  rounded down at each length; `chordless merge` adds up the parts exactly", _YELLOW, colour)
     if by_length and sum(by_length.values()) == finished.cycles:
         yield ""
-        yield from _histogram(by_length, stream, colour)
+        yield from histogram(by_length, stream, colour=colour)
         yield ""
     how = "search"
     if finished.boundary is not None:
@@ -99,31 +95,41 @@ def _styled(text: str, style: str, colour: bool) -> str:
     return f"{style}{text}{_RESET}" if colour and text else text
 
 
-def _histogram(by_length: dict[int, int], stream: TextIO, colour: bool) -> Iterator[str]:
-    groups = grouped(by_length, 2 * _ROWS_IN_TWO_COLUMNS)
-    columns = 1 if len(groups) <= _LENGTHS_IN_ONE_COLUMN else 2
+def histogram(
+    by_length: Mapping[int, _Count],
+    stream: TextIO,
+    text: Callable[[_Count], str] = "{:,}".format,
+    *,
+    things: str = "cycles",
+    rows: int = _MOST_BARS,
+    in_one_column: int = _BARS_IN_ONE_COLUMN,
+    colour: bool = False,
+) -> Iterator[str]:
+    """Yield a bar for each length, or for a few lengths together if `rows` of them cannot hold all."""
+    groups = _grouped(by_length, rows)
+    columns = 1 if len(groups) <= in_one_column else 2
+    counts = [text(count) for _, count in groups]
     label_width = max(len("length"), *(len(label) for label, _ in groups))
-    count_width = max(len("cycles"), *(len(f"{count:,}") for _, count in groups))
+    count_width = max(len(things), *map(len, counts))
     # Two spaces before and between the three parts; at most 100 columns in all.
     room = (min(shutil.get_terminal_size().columns, 100) if stream.isatty() else 80) // columns
-    bar_width = max(min(room - label_width - count_width - 7, 40), 0)
+    width = max(min(room - label_width - count_width - 7, 40), 0)
     largest = max(count for _, count in groups)
-    plain = is_plain(stream)
-    heading = f"  {'length':>{label_width}}  {'cycles':>{count_width}}"
-    yield _styled((heading + " " * (bar_width + 2)) * (columns - 1) + heading, _DIM, colour)
+    shares = [count / largest if 0 < largest < math.inf else 0.0 for _, count in groups]
+    heading = f"  {'length':>{label_width}}  {things:>{count_width}}"
+    yield _styled((heading + " " * (width + 2)) * (columns - 1) + heading, _DIM, colour)
     cells = [
-        f"  {label:>{label_width}}  {count:>{count_width},}  "
-        f"{bar(count / largest, bar_width, ascii_only=plain):<{bar_width}}"
-        for label, count in groups
+        f"  {label:>{label_width}}  {shown:>{count_width}}  {bar(share, width, ascii_only=_is_plain(stream)):<{width}}"
+        for (label, _), shown, share in zip(groups, counts, shares, strict=True)
     ]
     height = -(-len(cells) // columns)
     for row in range(height):
         yield "".join(cells[row::height]).rstrip()
     if len(groups) < len(by_length):
-        yield _styled(f"  {ONE_ROW_FOR_SEVERAL_LENGTHS}", _DIM, colour)
+        yield _styled("  a row adds up several lengths; --json has each length", _DIM, colour)
 
 
-def grouped(by_length: Mapping[int, _Count], rows: int) -> list[tuple[str, _Count]]:
+def _grouped(by_length: Mapping[int, _Count], rows: int) -> list[tuple[str, _Count]]:
     """Return labelled counts, adding up several lengths to a row if so many rows cannot hold all."""
     lengths = sorted(by_length)
     if len(lengths) <= rows:
@@ -138,12 +144,11 @@ def grouped(by_length: Mapping[int, _Count], rows: int) -> list[tuple[str, _Coun
 
 def bar_text(share: float, width: int, stream: TextIO) -> str:
     """Return a bar of `width` columns, filled to `share` (0 to 1), in characters that `stream` can encode."""
-    left, right = ("[", "]") if is_plain(stream) else ("▕", "▏")
-    return f"{left}{bar(share, width, ascii_only=is_plain(stream)):<{width}}{right}"
+    left, right = ("[", "]") if _is_plain(stream) else ("▕", "▏")
+    return f"{left}{bar(share, width, ascii_only=_is_plain(stream)):<{width}}{right}"
 
 
-def is_plain(stream: TextIO) -> bool:
-    """Return whether a stream cannot encode the blocks of which bars are made."""
+def _is_plain(stream: TextIO) -> bool:
     try:
         "█▏▕".encode(stream.encoding or "ascii")
     except UnicodeEncodeError:
