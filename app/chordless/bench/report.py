@@ -93,7 +93,6 @@ class Row:
         return ()
 
     def _facts(self) -> dict[str, Any]:
-        """Return the facts of the row for the report."""
         return {}
 
     def _facts_of(self, one: Series) -> dict[str, Any]:

@@ -327,7 +327,6 @@ class ActionProvider(Provider):
                 yield Hit(score, matcher.highlight(title), do, help=help_text)
 
     def _commands(self) -> Iterator[tuple[str, str, Callable[[], Any]]]:
-        """Yield the title, the help and the effect of each command."""
         app, screen = self.app, self.screen
         # False: the action is not available now. None: it is shown greyed.
         actions = [action for action in actions_of(app.current_mode) if screen.check_action(action.name, ())]

@@ -143,7 +143,6 @@ class RunSession:
 
 
 def _estimated(state: RunState, expected: CycleRange | None) -> RunState:
-    """Return a state with an estimate of the number of cycles."""
     if expected is None:
         return state
     return replace(
@@ -291,7 +290,6 @@ class RunKeeper(App[str]):
         session.begin(lambda: self.post_message(RunNews(session)))
 
     def _bring_back(self) -> None:
-        """Show the run of this process's own engine."""
         own = self.engine_session()
         if own is not None and own is not self.session:
             if self.session is not None:

@@ -237,7 +237,6 @@ def _failed(error: Exception) -> web.Response:
 
 
 async def _accepts(host: str, port: int) -> bool:
-    """Whether somebody listens at an address."""
     try:
         _, writer = await asyncio.open_connection(host, port)
     except OSError:

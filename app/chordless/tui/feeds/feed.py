@@ -251,7 +251,6 @@ class FollowFeed(Feed):
                 return
 
     def _look(self) -> None:
-        """Find out whether an engine is running."""
         assert self.directory is not None
         before = self.at_work, self._is_lost
         self.at_work = mailbox.is_at_work(self.directory)

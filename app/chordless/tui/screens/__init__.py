@@ -11,7 +11,6 @@ from textual.screen import Screen
 
 
 def _make(name: str) -> Screen[Any]:
-    """Import a screen and make it."""
     module = import_module(f"chordless.tui.screens.{name}")
     screen: Screen[Any] = getattr(module, f"{name.title()}Screen")()
     return screen

@@ -277,7 +277,6 @@ def _graph(state: RunState) -> tuple[str, ...]:
 
 
 def _both(first: RunState, second: RunState) -> str:
-    """Return the word for what both runs find."""
     return f"{first.thing}s" if first.thing == second.thing else "found"
 
 

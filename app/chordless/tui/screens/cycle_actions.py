@@ -59,7 +59,6 @@ class CycleActions(Page):
 
     @on(CycleTable.Chosen)
     def _light(self) -> None:
-        """Highlight the chosen cycle."""
         cycle = self._table.chosen
         if self._run is not None:
             self._graph_view.light(np.empty(0, np.int64) if cycle is None else cycle.vertices)

@@ -137,7 +137,6 @@ class RunKeys(Page):
 
     @work(exclusive=True, group="along")
     async def _plan(self) -> None:
-        """Plan a count along a boundary of the shown run, in a thread."""
         worker, session, command = get_current_worker(), self.dashboard.session, self._command_of_search()
         if session is None or session.directory is None or command is None or command.expansion == "paper":
             return

@@ -78,7 +78,6 @@ class BatchTable(LineTable[BatchLine]):
         return parts
 
     def _columns(self, width: int) -> tuple[Column, ...]:
-        """Return the columns of numbers that fit beside the graph."""
         return columns_within(width - self._number_width - 1 - _STATUS_WIDTH - _LEAST_GRAPH_WIDTH, self._known)
 
     def _widths(self, width: int) -> tuple[int, int]:

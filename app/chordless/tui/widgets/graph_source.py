@@ -193,7 +193,6 @@ class GraphSource(Vertical):
 
 
 def _read(question: GraphQuestion) -> tuple[GraphFacts | None, str | None]:
-    """Return facts about the graph, or why it cannot be read."""
     try:
         if question.reading == OVERLAP:
             return check_overlap(expanded(question.text), expanded(question.types) or None), None

@@ -230,7 +230,6 @@ class GraphView(Picture):
         return strips
 
     def _rows(self) -> int:
-        """Return the rows of the drawing."""
         return max(self.size.height - bool(self._caption), 0)
 
     def _note_on_names(self) -> str:
@@ -240,7 +239,6 @@ class GraphView(Picture):
         return note if self._unnamed and has_room else ""
 
     def _heat_legend(self) -> Strip:
-        """Return the meaning of the kinds of lines."""
         assert self._heat is not None
         most = self._heat.max(initial=0.0)
         ascii_only = is_ascii(self)

@@ -103,7 +103,6 @@ class Histogram(ScrollView, can_focus=True):
         self._is_moved = True
 
     def _most(self) -> int:
-        """Return the index of the length with the most cycles."""
         return next((i for i, (_, count) in enumerate(self._counts) if count == self._largest), 0)
 
     @on(Resize)
