@@ -74,7 +74,7 @@ def count_cycles(
         ``search`` visits every cycle. ``boundary`` counts without visiting them, see `kernels_ti.boundary.count`: the
         result has no frontier, `arch` is "auto", "cpu" or, for a simple undirected graph, "cuda", and `expansion`,
         `threads` and `limit` must keep their defaults. ``auto`` searches, unless that is expected to take more than
-        10 s and the boundary method a tenth of it at most, and always where an option is for a search only; every
+        a second and the boundary method a tenth of it at most, and always where an option is for a search only; every
         count is exact.
     order : iterable of vertex names, optional
         The order in which the method boundary takes the vertices, all of them; by default it looks for one.

@@ -20,7 +20,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 PARITIES: tuple[Parity, ...] = get_args(Parity)
 PARTICIPATIONS = ("none", "vertices", "edges")
 
-SHORT_SEARCH = 10.0  # Seconds of a search that is made without asking for the other method
+SHORT_SEARCH = 1.0  # Seconds of a search that is made without asking for the other method
 TIMES_FASTER = 10.0  # How much faster than a search the boundary method must be, to be chosen
 LONGEST_COUNT = 86400.0  # Seconds of the longest count along a boundary that is chosen
 

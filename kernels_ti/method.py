@@ -34,10 +34,6 @@ _MOMENT = 1.0
 _SECONDS_UNPROBED = 0.2
 # A pick takes the way along the boundary and the way back.
 _WAYS = 2
-# A search whose time is this at most, with the certainty of an estimate, is not probed further.
-_SURELY_SHORT = SHORT_SEARCH / 4
-# One whose time is this at least, with that certainty, is known to be long.
-_SURELY_LONG = 4 * SHORT_SEARCH
 
 
 @dataclass(frozen=True)
@@ -67,22 +63,27 @@ def choose_method(
     A search is chosen where it is estimated to end within `SHORT_SEARCH`, and the boundary method where that is at
     least `TIMES_FASTER` times faster and its states fit into the memory. The search is probed only as long as the
     answer is open. So the choice takes a moment for a graph that is searched quickly; another graph also needs an order
-    of its vertices, which takes up to about two seconds, unless `enough` ends it. `along` returns the seconds of a
-    count by length along a boundary on this machine, and whether its states are expected to fit into the memory; by
-    default those of an average machine that counts in Python.
+    of its vertices, which takes a tenth of a search, or about two seconds, at most, unless `enough` ends it. `along`
+    returns the seconds of a count by length along a boundary on this machine, and whether its states are expected to
+    fit into the memory; by default those of an average machine that counts in Python.
     """
     graph = space.graph
     if graph.n <= SMALL_GRAPH or graph.n > _LARGEST_GRAPH:
         return MethodChoice("search")
     search = SearchTime(space, threads)
-    search.probe(lambda low, high: high > _SURELY_SHORT and low < _SURELY_LONG)
+    search.probe(lambda low, high: low < SHORT_SEARCH < high)
     if search.seconds <= SHORT_SEARCH:
         return MethodChoice("search", probed_seconds=search.seconds)
     from kernels_ti.boundary.needs import needs_of, states_of_lengths
     from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES
     from kernels_ti.boundary.orders.plan import plan_of
 
-    plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=enough)
+    began = time.perf_counter()
+
+    def is_sought_enough() -> bool:
+        return enough() or time.perf_counter() - began > search.seconds / TIMES_FASTER
+
+    plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=is_sought_enough)
     boundary, fits = math.inf, False
     if plan.is_possible and along is not None:
         boundary, fits = along(plan)

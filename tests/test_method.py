@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import pytest
 from chordless import generate
@@ -11,6 +12,7 @@ from chordless.protocol.orders import RunCommand
 
 from kernels_ti import Graph, Options, count_cycles
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.orders.plan import plan_of as boundary_plan
 from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.method import MethodChoice, SearchTime, choose_method, seconds_of_faster_search
 from kernels_ti.watch import Watch
@@ -33,6 +35,33 @@ def test_a_long_search_gives_way_to_a_small_boundary():
     assert choice.plan is not None
     assert choice.boundary_seconds < choice.search_seconds / 10
     assert chosen("grid:10x10", max_length=6).method == "search"
+
+
+def test_a_search_of_seconds_gives_way_to_a_boundary_that_takes_a_moment():
+    assert chosen("grid:8x10").method == "boundary"
+
+
+def test_an_order_is_sought_a_tenth_of_a_search_at_most(monkeypatch):
+    seen = []
+
+    def plan_of(space, *, enough, **_):
+        began = time.monotonic()
+        while not enough() and time.monotonic() < began + 60:
+            time.sleep(0.01)
+        seen.append(time.monotonic() - began)
+        return boundary_plan(space, seconds=0.0)
+
+    monkeypatch.setattr("kernels_ti.boundary.orders.plan.plan_of", plan_of)
+    choice = chosen("gnp:75,0.1,1")
+    assert choice.method == "search"
+    assert seen[0] >= choice.search_seconds / 10
+    assert seen[0] < 60
+
+
+def test_a_line_is_worth_a_long_search_only():
+    assert reason(MethodChoice("search", 3.0, None, math.inf)) is None
+    assert reason(MethodChoice("search", 30.0, None, math.inf)) is not None
+    assert reason(MethodChoice("boundary", 3.0, None, 0.1)) is not None
 
 
 def test_states_that_do_not_fit_into_the_memory_give_way_to_a_search(monkeypatch):

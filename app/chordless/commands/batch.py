@@ -164,7 +164,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         group,
         "--method",
         "search; boundary: count without finding each cycle; auto (default): search, unless that is expected to "
-        "take more than 10 s for a graph and the boundary a tenth of it",
+        "take more than 1 s for a graph and the boundary a tenth of it",
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kernels_ti.boundary.orders.plan import BoundaryPlan
 
 _OUT_OF_REACH = 1000 * 365.25 * 86400.0
+_WORTH_A_LINE = 10.0  # Seconds of a search of which it is told why it is one
 
 
 def settled(
@@ -60,7 +61,8 @@ def _along(command: RunCommand, plan: BoundaryPlan, longest: int) -> tuple[float
 
 def reason(choice: MethodChoice) -> str | None:
     """Return the line that says which method was chosen and why; None for a search that is short."""
-    if choice.search_seconds is None:
+    is_search = choice.method == "search"
+    if choice.search_seconds is None or (is_search and choice.search_seconds < _WORTH_A_LINE):
         return None
     search = f"a search takes {_about(choice.search_seconds)}"
     if choice.method == "boundary":

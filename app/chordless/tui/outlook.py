@@ -22,7 +22,7 @@ from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import bytes_text, does_not_fit_text, duration_text
 from kernels_ti import EngineError, Graph, Options
 from kernels_ti.blocks.restriction import vertices_called
-from kernels_ti.choices import LONGEST_COUNT, SHORT_SEARCH, TIMES_FASTER
+from kernels_ti.choices import LONGEST_COUNT, TIMES_FASTER
 from kernels_ti.errors import quantity
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ _SECONDS_TO_JUDGE = 0.5
 _PROBE_SECONDS, _LONGEST_PROBE, _SECONDS_FOR_ORDERS = 0.05, 2.0, 0.3
 # Larger graphs take longer to prepare than there is time.
 _MOST_VERTICES, _MOST_SEED_WORDS = 20_000, 1_000_000
+_BRIEF_SEARCH = 10.0  # Seconds of a search that is watched without a word about another method
 # A search that is expected to take longer gives way to a count along a boundary that is much sooner.
 _LONG_SEARCH = 300.0
 _LONG_COUNT = 10.0
@@ -92,7 +93,7 @@ class Outlook:
             return f"A search: {search}. Along a boundary: {boundary}."
         if find == "boundary" and along is not None and not along.fits:
             return f"Along a boundary: at least {bytes_text(int(along.bytes))}, more than there is. A search: {search}."
-        if find == "boundary" and is_known and self.seconds < SHORT_SEARCH:
+        if find == "boundary" and is_known and self.seconds < _BRIEF_SEARCH:
             return f"A search of all {self.thing}s takes {search}."
         return ""
 
@@ -115,7 +116,7 @@ class Outlook:
         if self.cycles.is_vague:
             # In some seconds more may be known.
             return self.is_last and along.seconds <= LONGEST_COUNT
-        return self.seconds >= max(SHORT_SEARCH, TIMES_FASTER * along.seconds)
+        return self.seconds >= max(_BRIEF_SEARCH, TIMES_FASTER * along.seconds)
 
     def _how_many(self) -> str:
         number = self.cycles.text
@@ -128,7 +129,7 @@ class Outlook:
 
     def _which_method(self) -> str:
         along, is_known = self.along, not self.cycles.is_vague
-        if is_known and self.seconds < SHORT_SEARCH:
+        if is_known and self.seconds < _BRIEF_SEARCH:
             return "Method: search."
         if along is None or (is_known and along.seconds > self.seconds):
             return "Method: search." + ("" if is_known and self.seconds <= LONGEST_COUNT else _OTHERWISE)
@@ -191,7 +192,7 @@ def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) ->
             return
         estimate = estimator.estimate()
         search = (estimate.paths + estimate.cycles) / usual_rate(estimator.words, threads)
-        is_long = search >= SHORT_SEARCH or _range_of(estimate).is_vague
+        is_long = search >= _BRIEF_SEARCH or _range_of(estimate).is_vague
         if is_long and not is_planned and options.max_length is None:
             along, is_settled = _boundary_plan(space, given_up)
             is_planned = True
