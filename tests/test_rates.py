@@ -145,14 +145,15 @@ def test_a_count_in_kernels_is_told_with_their_rate_and_the_memory_of_the_device
     assert list(boundary_lines(plan, cheap, 1.0)) == []
     assert "out of reach" in next(boundary_lines(plan, [replace(kernels, seconds=1e9)], None))
     assert max(map(len, lines)) <= 80
-    # What `count` chooses by itself: a search takes 10 s or more, and the boundary a tenth of that.
+    # What `count` chooses by itself: a search takes a second or more, and the boundary a tenth of that.
     taken = "  chordless count takes this method by itself; --method search meets every cycle"
     # The time of a search that could not be estimated is not known to be long.
     unless = "  chordless count takes this method, unless a search turns out to be short"
     assert [lines[-1], list(boundary_lines(plan, cheap, 40.0))[-1]] == [unless, taken]
     assert taken not in list(boundary_lines(plan, cheap, 39.0))
-    short = [replace(each, seconds=0.1, seconds_by_length=0.2) for each in cheap]
-    assert taken not in list(boundary_lines(plan, short, 9.0))
+    short = [replace(each, seconds=0.05, seconds_by_length=0.09) for each in cheap]
+    assert taken in list(boundary_lines(plan, short, 1.1))
+    assert taken not in list(boundary_lines(plan, short, 0.99))
     assert unless not in list(boundary_lines(plan, [replace(each, fits_by_length=False) for each in cheap], None))
 
 
