@@ -32,7 +32,7 @@ Order = Callable[[Rows, IntArray, npt.NDArray[np.int32]], None]
 _ROWS_AT_ONCE = 1 << 17
 """Cycles that are put in order at a time where not all of them are wanted in one array."""
 
-_ADDED_AT_ONCE = 1 << 18
+_ADDED_AT_ONCE = 1 << 20
 """Cycles whose lengths one core adds up at a time: fewer take longer to hand out than to add."""
 
 

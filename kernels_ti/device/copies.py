@@ -25,7 +25,9 @@ def upload(arch: str, values: np.ndarray, buffer: Any) -> None:
     if arch == "cpu":
         buffer[: len(values)] = values
     elif arch == "cuda":
-        cuda.upload(values, taichi_door.address(buffer))
+        # Through pinned memory where some is there already, and where several threads have something to do.
+        send = cuda.upload if _pinned is None or values.nbytes <= SLOT_BYTES else _pinned.send
+        send(values, taichi_door.address(buffer))
     else:
         whole = np.zeros(buffer.shape, values.dtype)
         whole[: len(values)] = values

@@ -105,7 +105,7 @@ def download(source: int, target: np.ndarray) -> None:
 
 
 class PinnedSlot:
-    """A piece of pinned memory of the host, `size` bytes, which the device writes without the help of a core.
+    """A piece of pinned memory of the host, `size` bytes, which the device reads and writes without a core's help.
 
     A MemoryError is raised if the system gives no pinned memory. `values` are the bytes.
     """
@@ -130,14 +130,23 @@ class PinnedSlot:
         failed = library.cuMemcpyDtoHAsync_v2(self._place, ctypes.c_uint64(source), ctypes.c_size_t(size), stream)
         _require(failed or library.cuEventRecord(self._event, stream), f"copying {size:,} bytes to the host")
 
+    def send(self, target: int, size: int) -> None:
+        """Queue a copy of `size` bytes to an address of the device; `wait` says when it is done.
+
+        Any thread may call it, after `wait`. Raise EngineError if the device has failed.
+        """
+        library, stream = _library(), ctypes.c_void_p(0)
+        failed = library.cuMemcpyHtoDAsync_v2(ctypes.c_uint64(target), self._place, ctypes.c_size_t(size), stream)
+        _require(failed or library.cuEventRecord(self._event, stream), f"copying {size:,} bytes to the device")
+
     def wait(self) -> None:
-        """Wait for the last `fill`. Any thread may call it.
+        """Wait for the last `fill` or `send`. Any thread may call it.
 
         Raise EngineError if the device has failed.
         """
         library = _library()
         failed = library.cuCtxSetCurrent(self._context) or library.cuEventSynchronize(self._event)
-        _require(failed, "waiting for a copy to the host")
+        _require(failed, "waiting for a copy")
 
     def free(self) -> None:
         """Give the memory back. Nothing may be under way."""

@@ -1,12 +1,13 @@
-"""Copies from a GPU into arrays of the host at the speed of its memory.
+"""Copies between a GPU and arrays of the host at the speed of the host's memory.
 
 The device writes into small slots of pinned memory. Threads copy from there into the arrays: a new array costs a core
-more time than the device needs to send it, because the system clears every page that is touched for the first time.
+more time than the device needs to send it, because the system clears every page that is touched for the first time. On
+the way to the device threads fill the slots: the driver itself would do that with one core.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 
@@ -32,7 +33,7 @@ class PinnedCopies:
     """Copies to the host that are under way, through at most `memory` bytes of pinned memory.
 
     Slots are taken from the system when they are first needed: `make_slot` makes one of some bytes, or raises
-    MemoryError. Where the system gives none, `copy_at_once` copies without pinned memory.
+    MemoryError. Where the system gives none, `copy_at_once` and `send_at_once` copy without pinned memory.
     """
 
     def __init__(
@@ -40,10 +41,11 @@ class PinnedCopies:
         memory: int,
         make_slot: Callable[[int], cuda.PinnedSlot] = cuda.PinnedSlot,
         copy_at_once: Callable[[int, np.ndarray], None] = cuda.download,
+        send_at_once: Callable[[np.ndarray, int], None] = cuda.upload,
     ) -> None:
         self.memory = memory
         threads = min(cores(), MOST_THREADS)
-        self._make_slot, self._copy_at_once = make_slot, copy_at_once
+        self._make_slot, self._copy_at_once, self._send_at_once = make_slot, copy_at_once, send_at_once
         self._slot_bytes = min(SLOT_BYTES, memory // 2)
         self._most = min(threads + SLOTS_UNDER_WAY, memory // max(self._slot_bytes, 1))
         self._slots: list[cuda.PinnedSlot] = []
@@ -76,16 +78,28 @@ class PinnedCopies:
             source += len(part)
             self._under_way.append(self._threads.submit(self._empty, slot, part))
 
+    def send(self, source: np.ndarray, target: int) -> None:
+        """Queue a copy of a contiguous array to an address of the device; the array may be written to again at once.
+
+        Later orders to the device are carried out after it. An EngineError is raised if the device has failed.
+        """
+        left = source.reshape(-1).view(np.uint8)
+        sent: list[Future[None]] = []
+        while len(left) and (slot := self._next_slot()) is not None:
+            part, left = left[: self._slot_bytes], left[self._slot_bytes :]
+            sent.append(self._threads.submit(self._load, slot, part, target))
+            target += len(part)
+        _wait_for(sent)
+        if len(left):
+            self._send_at_once(left, target)
+
     def finish(self) -> None:
         """Wait until all arrays are full.
 
         Raise EngineError if the device has failed.
         """
         under_way, self._under_way = self._under_way, []
-        errors = [each.exception() for each in under_way]  # all are waited for, also after an error
-        for error in errors:
-            if error is not None:
-                raise error
+        _wait_for(under_way)
 
     def close(self) -> None:
         """Give the memory back, after the last copy."""
@@ -111,3 +125,20 @@ class PinnedCopies:
             part[:] = slot.values[: len(part)]
         finally:
             self._free.put(slot)
+
+    def _load(self, slot: cuda.PinnedSlot, part: np.ndarray, target: int) -> None:
+        """Send a part of an array to the device through a slot."""
+        try:
+            slot.wait()
+            slot.values[: len(part)] = part
+            slot.send(target, len(part))
+        finally:
+            self._free.put(slot)
+
+
+def _wait_for(copies: Sequence[Future[None]]) -> None:
+    """Wait for all copies, also after an error, and raise the first error."""
+    errors = [each.exception() for each in copies]
+    for error in errors:
+        if error is not None:
+            raise error
