@@ -440,6 +440,30 @@ def test_an_answer_is_shown_no_longer_than_its_question(monkeypatch):
     fill(SMALL, steps)
 
 
+@pytest.mark.parametrize("field", ["#row-graph", "#answer", "GraphPanel"])
+def test_a_graph_that_is_read_while_the_dashboard_closes_asks_no_field_that_is_gone(monkeypatch, field):
+    asked, may_answer = threading.Event(), threading.Event()
+
+    def slow_check(source):
+        if source == "petersen":
+            asked.set()
+            may_answer.wait(PATIENCE)
+        return check_graph(source)
+
+    async def steps(pilot):
+        screen = pilot.app.screen
+        await put(pilot, "#graph", "cycle:5")
+        screen.query_one("#graph", Input).value = "petersen"
+        await until(pilot, asked.is_set)
+        await screen.query_one(field).remove()
+        [reading] = [worker for worker in pilot.app.workers if worker.name == "_check"]
+        may_answer.set()
+        await reading.wait()
+
+    monkeypatch.setattr("chordless.tui.widgets.graph_source.check_graph", slow_check)
+    fill(SMALL, steps)
+
+
 @pytest.mark.slow
 def test_what_this_machine_has_is_shown_and_what_it_has_not_cannot_be_chosen(probed):
     async def steps(pilot):

@@ -27,6 +27,7 @@ from kernels_ti import ChordlessError
 
 EXAMPLE = "grid:7x10"
 _SECONDS_UNTIL_CHECK = 0.2
+_FIELDS = ("#graph", "#row-graph", "#answer", "#reading", "#types", "GraphPanel")
 _OFFER = "A food web: choose `food web` under Read it."
 
 
@@ -167,7 +168,7 @@ class GraphSource(Vertical):
         facts, fault = await asyncio.to_thread(_read, question)
         better = await asyncio.to_thread(_better_reading, question, is_wrong=fault is not None)
         # A dashboard that closes takes the fields away one by one.
-        if all(map(self.query, ("#graph", "#reading", "#types", "GraphPanel"))):
+        if all(map(self.query, _FIELDS)):
             self._take(question, facts, fault, better)
 
     def _take(
