@@ -24,12 +24,12 @@ from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.found.participation import Counter as CycleCounter
 from kernels_ti.found.participation import Participation
 from kernels_ti.found.row_store import Kept
-from kernels_ti.found.to_host import rows_into
+from kernels_ti.found.to_host import cycles_of, rows_into, rows_of
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.resident_batch import BatchCache, ResidentBatch
 from kernels_ti.search import NEARLY_DONE, LaterWork, Weights
 from kernels_ti.short_cycles import short_cycles
-from kernels_ti.state import FramesOfSearch, GroupState, Rows, RunState, Totals
+from kernels_ti.state import FramesOfSearch, GroupState, Rows, RunState, Totals, words_for
 from kernels_ti.symmetry.space import space_of
 
 if TYPE_CHECKING:
@@ -275,14 +275,15 @@ class Run:
 
     def _take(self, search: Search) -> None:
         if self.device.arch == "reference":
-            self._take_found(search.take_cycles())
+            self._take_found(cast("ReferenceSearch", search).take_cycles())
             return
         search = cast("DeviceSearch", search)
         if self.options.collect:
             if self._kept.store is not None:
                 rows_into(search.take_found(), self._kept.store)
             else:
-                self._kept.add(search.take_rows() if self.options.rows else search.take_cycles())
+                found = search.take_found()
+                self._kept.add(rows_of(found, words_for(self.graph.n)) if self.options.rows else cycles_of(found))
         elif self.options.members:
             for blocks, stored in search.take_found():  # each is valid until the next one is asked for
                 if self._counter is not None:

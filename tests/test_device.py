@@ -204,6 +204,7 @@ from laid_out import block_batches
 from kernels_ti.device.device import open_device
 from kernels_ti.reference.algorithm import chordless_cycles
 from kernels_ti.found.stored import ResidentBlocks
+from kernels_ti.found.to_host import cycles_of
 from kernels_ti.wave.search import WaveSearch
 from kernels_ti.state import GroupState, Layout
 small = Graph.from_networkx(nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 5)))
@@ -223,7 +224,7 @@ for expansion in ("paper", "two-ended"):
             search = WaveSearch(blocks, graph.n, True, expansion == "two-ended", GroupState(), weights, 1 << 28)
             while not search.finished:
                 search.advance(0.1)
-                found += len(search.take_cycles())
+                found += len(cycles_of(search.take_found()))
         assert found == expected, (expansion, found)
 print("checked")
 """

@@ -14,6 +14,7 @@ from oracles import grid, waiting_in
 from kernels_ti import Graph, SizeError, open_device
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.found.stored import ResidentBlocks
+from kernels_ti.found.to_host import rows_of
 from kernels_ti.state import Frames, GroupState, Layout, Totals
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1
@@ -75,13 +76,13 @@ def sweep_of(
 def step(search: SweepSearch, budget: int, found: list[np.ndarray]) -> None:
     """Let every worker make up to `budget` steps, and take the cycles."""
     search.advance_by(budget)
-    found.append(search.take_rows())
+    found.append(rows_of(search.take_found(), search.blocks.row_words))
 
 
 def finish(search: SweepSearch, found: list[np.ndarray]) -> None:
     while not search.finished:
         search.advance(0.05)
-        found.append(search.take_rows())
+        found.append(rows_of(search.take_found(), search.blocks.row_words))
 
 
 def merged(*parts: Totals) -> Totals:
@@ -279,7 +280,7 @@ def test_stage_1_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr(search_stage_1, "HOST_WORDS", 0 if len(found) % 2 else 1 << 16)
         search.advance(0.0)
         assert search.remaining == 0.0
-        found.append(search.take_rows())
+        found.append(rows_of(search.take_found(), blocks[0].row_words))
         parts.append(search.totals)
         search = SurveySearch(blocks, search.surveyed, graph.n, True)
     assert search.surveyed == [group.seeds for group in blocks]
@@ -289,7 +290,7 @@ def test_stage_1_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> No
     assert merged(*parts).cycles == whole.totals.cycles
     assert merged(*parts).paths == whole.totals.paths
     assert whole.totals.cycles[3] > 56
-    assert listed(found) == listed([whole.take_rows()])
+    assert listed(found) == listed([rows_of(whole.take_found(), blocks[0].row_words)])
     assert len(set(listed(found))) == whole.totals.cycles[3]
 
 
@@ -304,7 +305,7 @@ def test_stage_1_in_numpy_and_in_kernels_is_the_same(directed, monkeypatch):
         search = SurveySearch(blocks, [0] * len(blocks), graph.n, True)
         while not search.finished:
             search.advance(1.0)
-        results.append((search.totals, listed([search.take_rows()])))
+        results.append((search.totals, listed([rows_of(search.take_found(), blocks[0].row_words)])))
     assert results[0] == results[1]
     assert results[0][0].cycles[3] == len(results[0][1]) > 100
 

@@ -25,7 +25,11 @@ def rows_of(found: Found, row_words: int) -> Rows:
     places = list(found)
     if not places:
         return np.empty((0, row_words), np.uint64)
-    rows: Rows = places[0][0].spare.array((sum(stored.count for _, stored in places), row_words), np.uint64)
+    blocks, stored = places[0]
+    if len(places) == 1 and stored.over_graph and 2 * stored.words.size >= stored.buffer.size:
+        # The buffer itself goes to the caller, unless most of it is empty. Copies of a few rows take no time.
+        return np.asarray(stored.words.reshape(stored.count, row_words))
+    rows: Rows = blocks.spare.array((sum(stored.count for _, stored in places), row_words), np.uint64)
     at = 0
     for blocks, stored in places:
         blocks.write_rows(stored, rows[at : at + stored.count])

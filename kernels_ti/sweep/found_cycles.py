@@ -59,13 +59,6 @@ class FoundCycles:
             yield self._blocks, StoredCycles(self.buffer, self._width, 1, 0, count, self.over_graph)
         self.counts[:] = 0
 
-    def take_rows(self) -> Rows:
-        """Take cycles with `over_graph`, shape (count, W). The array belongs to the caller."""
-        rows = self._together()
-        self.counts[:] = 0
-        # The buffer itself goes to the caller, unless most of it is empty. Copies of a few rows take no time.
-        return rows if 2 * rows.size >= self.buffer.size else rows.copy()
-
     def make_room(self) -> None:
         """Take another buffer if a caller holds cycles that lie in this one: the one before, or a new one."""
         if sys.getrefcount(self.buffer) == HELD_BY_US:

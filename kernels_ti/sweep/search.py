@@ -10,13 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.bits import LARGEST_UNROLLED, vector_of
-from kernels_ti.cycles import Cycles
 from kernels_ti.device import kernel_cache
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.compilation import Tiered
 from kernels_ti.errors import SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
-from kernels_ti.found.to_host import cycles_of, rows_of
 from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length_of
 from kernels_ti.sweep.compact import compact_words
 from kernels_ti.sweep.found_cycles import FoundCycles
@@ -59,7 +57,7 @@ class SweepSearch:
     """Stage 2 depth first on the CPU, every worker with a private stack; a SizeError if not even one has room.
 
     It begins with the frames of `start`, which have members with `collect`, then with its next seed. `collect` keeps
-    the cycles for `take_cycles` or `take_rows`; the longest that is wanted has `max_length` vertices, at least 4.
+    the cycles for `take_found`; the longest that is wanted has `max_length` vertices, at least 4.
     `seed_weight` is the share of the whole search behind each seed. Stacks, found cycles and the pool of frames may
     take `memory` bytes; fewer workers take less. `pruned` drops paths that cannot become cycles of `least_length`
     vertices, which may be set between two slices; none is dropped where bit rows are wide.
@@ -277,19 +275,9 @@ class SweepSearch:
             self._budget //= 2
         self._budget = min(max(self._budget, 100), 1 << 30)
 
-    def take_cycles(self) -> Cycles:
-        """Return the cycles found since the last call."""
-        return cycles_of(self.take_found())
-
-    def take_rows(self) -> Rows:
-        """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
-        if self._found.over_graph:
-            return self._found.take_rows()
-        return rows_of(self.take_found(), self.blocks.row_words)
-
     def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
-        """Yield where the cycles found since the last call lie."""
-        yield from self._found.take()
+        """Tell where the cycles found since the last call lie, see `kernels_ti.found.to_host`."""
+        return self._found.take()
 
     def advance_by(self, steps: int) -> None:
         """Let every worker make up to `steps` steps, then share what is left; the cycles found must be taken next."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from kernels_ti.cycles import Cycles
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES
 from kernels_ti.estimate.host_step import HostBlocks, labels_of
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
-from kernels_ti.found.to_host import cycles_of, rows_of
-from kernels_ti.state import Rows, Totals, populations, singles
+from kernels_ti.state import Totals, populations, singles
 from kernels_ti.step.stage_1 import triplets_kernel
 
 SEEDS_AT_ONCE = 1 << 18  # Seeds of one launch
@@ -32,8 +29,8 @@ _compiled: set[Any] = set()
 class SurveySearch:
     """Stage 1 on the CPU, over all groups of blocks, of which earlier searches have counted the first `surveyed` seeds.
 
-    With a `max_length` of up to 3 there are no triplets to count. `collect` keeps the triangles for `take_cycles` or
-    `take_rows`. `compiling` says that the next slice compiles kernels and does nothing else.
+    With a `max_length` of up to 3 there are no triplets to count. `collect` keeps the triangles for `take_found`.
+    `compiling` says that the next slice compiles kernels and does nothing else.
     """
 
     def __init__(self, blocks: list[ResidentBlocks], surveyed: list[int], max_length: int, collect: bool) -> None:
@@ -100,18 +97,10 @@ class SurveySearch:
         while not self.finished and self._surveyed[self._group] >= self._blocks[self._group].seeds:
             self._group += 1
 
-    def take_cycles(self) -> Cycles:
-        """Return the triangles found since the last call."""
-        return cycles_of(self.take_found())
-
-    def take_rows(self) -> Rows:
-        """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
-        return rows_of(self.take_found(), self._blocks[0].row_words)
-
-    def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
-        """Say where the triangles found since the last call are."""
+    def take_found(self) -> list[tuple[ResidentBlocks, StoredCycles]]:
+        """Tell where the triangles found since the last call are."""
         found, self._found, self._stored = self._found, [], 0
-        yield from found
+        return found
 
     def _survey(self, blocks: ResidentBlocks, first: int, seeds: int) -> int:
         """Look at some seeds, fewer if their triangles might not fit; return how many."""

@@ -17,13 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.bits import LARGEST_UNROLLED, vector_of
-from kernels_ti.cycles import Cycles
 from kernels_ti.device import resident
 from kernels_ti.device.placing import CELLS, CELLS_PER_LEVEL, CHILDREN, CYCLES
 from kernels_ti.errors import EngineError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
-from kernels_ti.found.to_host import cycles_of, rows_of
-from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length
+from kernels_ti.state import Frames, GroupState, Totals, by_length
 from kernels_ti.step.stage_1 import triplets_kernel
 from kernels_ti.wave.arena import Arena, Segment
 from kernels_ti.wave.found_cycles import FoundCycles
@@ -59,7 +57,7 @@ def _from_each_on(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 class WaveSearch:
     """A search breadth first, as far as memory allows; see the module. An EngineError says that there is too little.
 
-    `max_length` is the length of the longest cycle that is wanted; `collect` keeps the cycles for `take_cycles`.
+    `max_length` is the length of the longest cycle that is wanted; `collect` keeps the cycles for `take_found`.
     Without `two_ended` it is the paper's own expansion: one end, no certificate. `start` is left to do. `seed_weight`
     is the share of the whole search behind each seed; `weigh` returns better weights of all seeds, and is called once
     if these are not all taken at once. The arena, the cycles and scratch memory may take `memory` bytes. `pruned` drops
@@ -163,17 +161,9 @@ class WaveSearch:
         yield from self._arena.frames()
         yield from self._pool
 
-    def take_cycles(self) -> Cycles:
-        """Return the cycles found since the last call."""
-        return cycles_of(self.take_found())
-
-    def take_rows(self) -> Rows:
-        """Return them as bit rows instead."""
-        return rows_of(self.take_found(), self.blocks.row_words)
-
     def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
-        """Yield where the cycles found since the last call lie."""
-        yield from self._cycles.take()
+        """Tell where the cycles found since the last call lie, see `kernels_ti.found.to_host`."""
+        return self._cycles.take()
 
     def advance(self, seconds: float) -> None:
         """Search for about `seconds`, less if the cycles found should be taken; compile alone where that is due."""
