@@ -1,10 +1,13 @@
-"""A search as the caller of a function asked for it: its graph and options, its limit and its time-out."""
+"""A search as the caller of a function asked for it: its graph and options, its limit and its time-out.
+
+And how a search whose time and progress are watched begins, and goes on from slice to slice.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,6 +18,7 @@ from kernels_ti.choices import EXPANSIONS, Arch
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
+from kernels_ti.device.device import held_device, is_open
 from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
 from kernels_ti.options import Options, require_arch, require_limit, require_threads
@@ -22,10 +26,10 @@ from kernels_ti.reference.at_once import FoundAtOnce, found_at_once
 from kernels_ti.run import Run
 from kernels_ti.symmetry.space import space_of
 from kernels_ti.watch import ProgressOption, Watch
-from kernels_ti.watched import begun, watched_slices
 
 if TYPE_CHECKING:
     from kernels_ti.cluster.driver import ClusterRun
+    from kernels_ti.options import Snapshot
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +121,6 @@ def asked_for(
     require_arch(arch)
     require_threads(threads)
     watch = Watch(timeout, progress)
-    watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
     options = replace(
         options,
@@ -127,3 +130,28 @@ def asked_for(
         avoid_edges=edges_called(graph, avoid_edges),
     )
     return AskedSearch(space_of(graph, options), arch, threads, limit, watch)
+
+
+@contextmanager
+def begun(space: SearchSpace, arch: str, threads: int | None, watch: Watch) -> Iterator[Run]:
+    """Begin a run on the arch that `arch_for` chooses; until the block is left, no other thread can open another."""
+    arch = arch_for(space, arch, threads=threads)
+    if not is_open(arch):
+        watch.tell("compiling")
+    with held_device(arch, threads=threads) as device:
+        yield Run(space, device)
+
+
+def watched_slices(run: Run | ClusterRun, watch: Watch) -> Iterator[Snapshot]:
+    """Search until the end or the time-out; yield what was found before the first slice, and after each.
+
+    The start and compilations do not count as time.
+    """
+    # A search through several required vertices finds some cycles before its first slice.
+    last = run.snapshot()
+    yield last
+    while not run.finished and not watch.too_late():
+        watch.tell("compiling" if last.compiling else "searching", last.share, last.cycles)
+        with nullcontext() if last.compiling else watch.searching():
+            last = run.advance()
+        yield last

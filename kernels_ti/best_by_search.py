@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.asked_search import begun, watched_slices
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.longest import BestCycle
 from kernels_ti.boundary.values.weights import Gains, Weights
@@ -22,7 +23,6 @@ from kernels_ti.run import Run
 from kernels_ti.state import Rows, populations
 from kernels_ti.symmetry.space import worthwhile
 from kernels_ti.watch import Watch
-from kernels_ti.watched import begun, watched_slices
 
 Values = npt.NDArray[np.int64]
 

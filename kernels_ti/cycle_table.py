@@ -103,19 +103,9 @@ class CycleTable:
 
     @classmethod
     def of_pieces(cls, graph: Graph, pieces: Iterable[Cycles], *, complete: bool = True) -> CycleTable:
-        """Concatenate the cycles of some pieces; `pieces` may be a generator, it is consumed piece by piece."""
-        lengths: list[npt.NDArray[np.int32]] = []
-        parts: list[npt.NDArray[np.int32]] = []
-        for piece in pieces:
-            lengths.append(piece.lengths.astype(np.int32))
-            parts.append(piece.vertices)
-        vertices = np.empty(sum(map(len, parts)), np.int32)
-        filled = len(vertices)
-        while parts:  # from the end, so that each part is freed as soon as it is copied
-            part = parts.pop()
-            vertices[filled - len(part) : filled] = part
-            filled -= len(part)
-        return cls(graph, running(np.concatenate([np.empty(0, np.int32), *lengths])), vertices, complete)
+        """Concatenate the cycles of some pieces, see `Cycles.joined`."""
+        found = Cycles.joined(pieces)
+        return cls(graph, found.offsets, found.vertices, complete)
 
     @property
     def offsets(self) -> IntArray:
@@ -287,8 +277,7 @@ class CycleTable:
             rows = self._rows[start:stop]
             offsets = _ends_of_rows(rows)
             return Cycles(offsets, self._in_order(rows, offsets))
-        offsets = self.offsets[start : stop + 1]
-        return Cycles(offsets - offsets[0], self._vertices[offsets[0] : offsets[-1]])
+        return Cycles(self.offsets, self._vertices).part(start, stop)
 
     def _all(self) -> npt.NDArray[Any]:
         """Return all vertices in cycle order; they are not kept."""

@@ -79,13 +79,22 @@ class Cycles:
         return rows
 
     @staticmethod
-    def joined(pieces: list[Cycles]) -> Cycles:
-        """All cycles of some pieces, in order."""
-        if len(pieces) == 1:
-            return pieces[0]
-        lengths = np.concatenate([np.empty(0, np.int64), *(piece.lengths for piece in pieces)])
-        vertices = np.concatenate([np.empty(0, np.int32), *(piece.vertices for piece in pieces)])
-        return Cycles(running(lengths), vertices)
+    def joined(pieces: Iterable[Cycles]) -> Cycles:
+        """All cycles of some pieces, in order; `pieces` may be a generator, it is consumed piece by piece."""
+        lengths: list[npt.NDArray[np.int32]] = []
+        parts: list[npt.NDArray[np.int32]] = []
+        for piece in pieces:
+            lengths.append(piece.lengths.astype(np.int32))
+            parts.append(piece.vertices)
+        if len(parts) == 1 and piece.vertices.dtype == np.int32:
+            return piece
+        vertices = np.empty(sum(map(len, parts)), np.int32)
+        filled = len(vertices)
+        while parts:  # from the end, so that each part is freed as soon as it is copied
+            part = parts.pop()
+            vertices[filled - len(part) : filled] = part
+            filled -= len(part)
+        return Cycles(running(np.concatenate([np.empty(0, np.int32), *lengths])), vertices)
 
     def named(self, names: Sequence[Hashable] | ObjectArray) -> Iterator[list[Hashable]]:
         """Yield each cycle as the list of its vertices' names, given those of the graph or their `name_array`."""

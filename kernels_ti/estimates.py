@@ -95,7 +95,6 @@ def estimate_cycles(
     require_seed(seed)
     require_flags(symmetry=symmetry)
     watch = Watch(progress=progress)
-    watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
     space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory, parity)
     if symmetry:

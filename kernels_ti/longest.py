@@ -127,7 +127,6 @@ def longest_cycle(
     require_flags(shortest=shortest)
     require_arch(arch)
     watch = Watch(timeout, progress)
-    watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
     shortest_wanted = min_length if min_length is not None else SHORTEST_HOLE if shortest else 3
     space = space_for(graph, shortest_wanted, max_length, through, avoid, avoid_edges, memory, parity)

@@ -134,7 +134,6 @@ def cycle_orbits(
     (120, {5: 1, 6: 1}, [12, 10])
     """
     watch = Watch(timeout, progress)
-    watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
     if not graph.is_simple:
         raise OptionError("cycles up to symmetry are for simple undirected graphs")

@@ -26,8 +26,7 @@ from kernels_ti.found.participation import Participation
 from kernels_ti.found.row_store import Kept
 from kernels_ti.found.to_host import cycles_of, rows_into, rows_of
 from kernels_ti.options import Options, Snapshot
-from kernels_ti.resident_batch import BatchCache, ResidentBatch
-from kernels_ti.search import NEARLY_DONE, LaterWork, Weights
+from kernels_ti.resident_batch import NEARLY_DONE, BatchCache, LaterWork, ResidentBatch, Weights
 from kernels_ti.short_cycles import short_cycles
 from kernels_ti.state import FramesOfSearch, GroupState, Rows, RunState, Totals, words_for
 from kernels_ti.symmetry.space import space_of

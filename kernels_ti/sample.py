@@ -101,7 +101,6 @@ def sample_cycles(
     """
     require_arch(arch)
     watch = Watch(timeout, progress)
-    watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
     space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory, parity)
     with watch:

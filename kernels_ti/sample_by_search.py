@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.asked_search import begun, watched_slices
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.participation import CycleShares
 from kernels_ti.boundary.sample import ANSWER
@@ -25,7 +26,6 @@ from kernels_ti.errors import SizeError, time_is_up, worded
 from kernels_ti.found.cycle_order import fits_in_rows
 from kernels_ti.state import Rows, scattered, words_for
 from kernels_ti.watch import Watch
-from kernels_ti.watched import begun, watched_slices
 
 Keys = npt.NDArray[np.uint64]
 

@@ -54,7 +54,7 @@ ProgressOption = bool | Callable[[Progress], object]
 
 
 class Watch:
-    """Watches over one call: tells its progress, and says when its time is up.
+    """Watches over one call from its beginning: tells its progress, and says when its time is up.
 
     `timeout` is in seconds of searching, infinite without one. An OptionError is raised if it is no positive number, or
     if `progress` is neither a bool nor a callable.
@@ -75,6 +75,7 @@ class Watch:
         self._searching_since: float | None = None
         self._last = Progress("reading")
         self._told = -math.inf
+        self.tell("reading")
 
     @property
     def seconds(self) -> float:

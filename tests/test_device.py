@@ -19,7 +19,7 @@ from kernels_ti.device.device import ARCHES
 from kernels_ti.device.machine import cores
 from kernels_ti.device.memory import host_budget
 from kernels_ti.device.selftest import LEAST_LOOP, failures
-from kernels_ti.search import require_loops
+from kernels_ti.resident_batch import require_loops
 from kernels_ti.state import Layout
 from kernels_ti.taichi_door import library, ti
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from kernels_ti.blocks.balls import LARGEST_WHOLE, Sample, balls, batch_ends, later_degrees, sample_balls, worthwhile
 from kernels_ti.blocks.block_group import BlockGroup as BlockGroup
 from kernels_ti.blocks.block_group import Index
-from kernels_ti.blocks.labelled import Blocks, Layer
+from kernels_ti.blocks.labelled import Blocks, Layer, split
 from kernels_ti.blocks.passable import entries_by_role, ways_of, with_edges_of
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.state import Layout
@@ -67,7 +67,7 @@ class LabelledBlocks:
 
     @cached_property
     def _blocks(self) -> Blocks:
-        return Blocks.of(self._graph, self._root)
+        return Blocks.labelled(*split(self._graph), self._root)
 
     @property
     def longest(self) -> int:

@@ -26,11 +26,6 @@ class Blocks:
     sizes: IntArray
 
     @classmethod
-    def of(cls, graph: Graph, root: int | None = None) -> Blocks:
-        """Find and label the blocks of a graph."""
-        return cls.labelled(*split(graph), root)
-
-    @classmethod
     def labelled(cls, union: Graph, vertex_of: IntArray, sizes: IntArray, root: int | None = None) -> Blocks:
         """Label the blocks of a disjoint union; `sizes` counts their vertices. The root gets the first label."""
         labels = degree_labelling(union)

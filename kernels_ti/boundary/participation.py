@@ -139,7 +139,6 @@ def participation(
     [(('a', 'b'), 2)]
     """
     watch = Watch(timeout, progress)
-    watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
     space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory, parity)
     vertices, began, answer = order_called(graph, order), time.perf_counter(), "the cycles were counted"

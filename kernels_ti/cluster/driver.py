@@ -30,7 +30,7 @@ from kernels_ti.errors import ChordlessError, EngineError
 from kernels_ti.found.row_store import Kept
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options, Snapshot, require_arch, require_threads
-from kernels_ti.search import NEARLY_DONE
+from kernels_ti.resident_batch import NEARLY_DONE
 from kernels_ti.short_cycles import short_cycles
 from kernels_ti.state import STATE_WORD_BITS, Rows, RunState, Totals
 from kernels_ti.symmetry.space import space_of
