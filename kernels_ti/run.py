@@ -193,7 +193,7 @@ class Run:
         begun = begun_on_host(self._space, self._batch, groups, weights, options.part, options.members)
         self._states = [GroupState() for _ in groups] if begun is None else list(begun.groups)
         if begun is not None:
-            self._totals.add(begun.paths_by_length, begun.cycles_by_length)
+            self._totals.add(begun.totals.paths, begun.totals.cycles)
             self._take_found(Cycles.of_lists(begun.found))
 
     def _searches_in(self, batch: ResidentBatch) -> Iterator[Search]:
@@ -320,7 +320,7 @@ class Run:
         )
 
     def _all_totals(self) -> Totals:
-        totals = Totals(dict(self._totals.paths), dict(self._totals.cycles))
+        totals = self._totals.copy()
         if self._current is not None:
             self._add_totals(totals, self._current)
         return totals

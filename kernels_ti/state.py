@@ -232,6 +232,10 @@ class Totals:
     paths: dict[int, int] = field(default_factory=dict)
     cycles: dict[int, int] = field(default_factory=dict)  # |C_t|: chordless cycles with t vertices
 
+    def copy(self) -> Totals:
+        """Return counts that do not change with these."""
+        return Totals(dict(self.paths), dict(self.cycles))
+
     def add(self, paths: dict[int, int], cycles: dict[int, int]) -> None:
         """Add counts by length."""
         for mine, more in ((self.paths, paths), (self.cycles, cycles)):

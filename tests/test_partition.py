@@ -86,7 +86,7 @@ def check_parts(graph: Graph, parts: int, max_length: int, **layout: object) -> 
     made = parts_of(groups, parts, max_length)
     assert all(state.surveyed == 0 for state in made[0].groups)
     found = list(made[0].found)
-    assert Counter(map(len, found)) == made[0].cycles_by_length
+    assert Counter(map(len, found)) == made[0].totals.cycles
     for number, part in enumerate(made):
         assert len(part.groups) == len(groups)
         frames_of = [list(state.frames) for state in part.groups]
@@ -101,7 +101,7 @@ def check_parts(graph: Graph, parts: int, max_length: int, **layout: object) -> 
                 assert (populations(piece.members) == piece.length).all()
                 found += drained(group, piece, max_length)
         if number:
-            assert (part.found, part.cycles_by_length, part.paths_by_length) == ([], {}, {})
+            assert (part.found, part.totals.cycles, part.totals.paths) == ([], {}, {})
     check_cycles(graph, found)
     assert sorted(found) == sorted(c for c in chordless_cycles(graph, max_length=max_length) if len(c) > 3)
 
@@ -161,7 +161,7 @@ def test_the_deal_does_not_depend_on_the_weights():
 def test_parts_without_members_have_the_same_frames():
     groups = groups_of(grid(5, 6))
     for with_members, without in zip(parts_of(groups, 2, 30), parts_of(groups, 2, 30, collect=False), strict=True):
-        assert without.cycles_by_length == with_members.cycles_by_length
+        assert without.totals.cycles == with_members.totals.cycles
         assert without.found == []
         (one,), (other,) = with_members.groups[0].frames, without.groups[0].frames
         assert other.members is None

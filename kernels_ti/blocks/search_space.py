@@ -24,9 +24,7 @@ class Begun:
     """The first states of the groups of a batch, or of one part of it, where the host has begun the search."""
 
     groups: tuple[GroupState, ...]
-    # `paths_by_length`, `cycles_by_length`: the counts of the host
-    paths_by_length: dict[int, int] = field(default_factory=dict)
-    cycles_by_length: dict[int, int] = field(default_factory=dict)
+    totals: Totals = field(default_factory=Totals)  # The counts of the host
     # The cycles that were found on the way, as vertices of the input graph in canonical cycle order, if they are kept
     found: list[list[int]] = field(default_factory=list)
 

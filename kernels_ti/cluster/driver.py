@@ -94,7 +94,7 @@ class ClusterRun:
         self._finished = self._batch.ended
         if state is None and (self.options.part or (1, 1))[0] == 1:
             found = short_cycles(self.graph, self.options)
-            self._take({}, Counter(map(len, found)), found)
+            self._take(Totals(cycles=Counter(map(len, found))), found)
         if not self._finished:
             self._begin_batch(state)
 
@@ -196,9 +196,9 @@ class ClusterRun:
         """Take the cycles of the answers since the last call as bit rows; see `kernels_ti.run.Run.take_rows`."""
         return self._kept.take_rows()
 
-    def _take(self, paths: dict[int, int], cycles: dict[int, int], found: list[list[int]]) -> None:
+    def _take(self, totals: Totals, found: list[list[int]]) -> None:
         """Take what the host has found: counts by length, and the cycles."""
-        self._totals.add(paths, cycles)
+        self._totals.add(totals.paths, totals.cycles)
         if self.options.collect:
             self._kept.add(Cycles.of_lists(found))
 
@@ -207,7 +207,7 @@ class ClusterRun:
         chunks, begun = self._batch.begin(resumed)
         self._pool.add(chunks)
         if begun is not None:
-            self._take(begun.paths_by_length, begun.cycles_by_length, begun.found)
+            self._take(begun.totals, begun.found)
         if not self._batch.is_surveyed:
             self._pool.add_stage_1()
 

@@ -338,7 +338,7 @@ class Estimator:
                 blocks = HostBlocks(group)
                 yield _Tree(blocks, None, batch, *blocks.survey(self._longest))
             return
-        self._closed.update(begun.cycles_by_length)
+        self._closed.update(begun.totals.cycles)
         for group, state in zip(groups, begun.groups, strict=True):
             blocks = HostBlocks(group)
             for frames in by_length(state.frames):

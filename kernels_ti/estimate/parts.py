@@ -8,7 +8,7 @@ floating-point number, so different machines deal out the same frames.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -44,7 +44,7 @@ def split(
         largest = _grown(_first_level(groups, weights, max_length, collect), wanted, max_length)
         made = Begun(_states(groups, _dealt(largest.paths, 0, part, parts)[0], part))
         if part == 1:
-            made = Begun(made.groups, largest.paths_by_length, largest.cycles_by_length, largest.cycles())
+            made = Begun(made.groups, largest.totals, largest.cycles())
     if all(group.required is None for group in groups):
         return made
     return _after_stage_one(made, groups, part, max_length)
@@ -76,7 +76,7 @@ def begun_on_host(
         made = _after_stage_one(made, groups, 1, space.longest)
     else:
         return None
-    return replace(made, cycles_by_length=space.scaled(batch, made.cycles_by_length))
+    return replace(made, totals=Totals(made.totals.paths, space.scaled(batch, made.totals.cycles)))
 
 
 def _part_of_begun(
@@ -85,20 +85,20 @@ def _part_of_begun(
     """Deal out the frames with which a space begins a batch, those of each length by themselves."""
     totals, states, found, before = Totals(), [], [*whole.found], 0
     wanted = max(FRAMES_PER_PART * parts, FEWEST_FRAMES)
-    totals.add(whole.paths_by_length, whole.cycles_by_length)
+    totals.add(whole.totals.paths, whole.totals.cycles)
     for group, state in zip(groups, whole.groups, strict=True):
         blocks, frames = HostBlocks(group), []
         for piece in by_length(state.frames):
             alive = _shared_out(piece[blocks.alive(piece)])
-            level = _grown(_Level([blocks], [alive], {}, {}, ()), wanted, space.longest)
+            level = _grown(_Level([blocks], [alive]), wanted, space.longest)
             dealt, before = _dealt(level.paths, before, part, parts)
             frames += dealt
-            totals.add(level.paths_by_length, space.scaled(batch, level.cycles_by_length))
+            totals.add(level.totals.paths, space.scaled(batch, level.totals.cycles))
             found += level.cycles()
         share = sum(each.share for each in frames)
         given = tuple(replace(each, weight=each.weight / share) for each in frames if len(each))
         states.append(replace(state, frames=given))
-    return Begun(tuple(states)) if part > 1 else Begun(tuple(states), totals.paths, totals.cycles, found)
+    return Begun(tuple(states)) if part > 1 else Begun(tuple(states), totals, found)
 
 
 def _after_stage_one(made: Begun, groups: list[BlockGroup], part: int, max_length: int) -> Begun:
@@ -108,20 +108,18 @@ def _after_stage_one(made: Begun, groups: list[BlockGroup], part: int, max_lengt
     )
     if part > 1:
         return replace(made, groups=states)
-    paths, cycles, found = dict(made.paths_by_length), dict(made.cycles_by_length), list(made.found)
+    totals, found = made.totals.copy(), list(made.found)
     for group in groups:
         blocks = HostBlocks(group)
         triangles, triplets = blocks.survey(max_length)
-        for counts, count in ((cycles, triangles), (paths, triplets)):
-            if count:
-                counts[3] = counts.get(3, 0) + count
+        totals.add({3: triplets}, {3: triangles})
         seeds, last = labels_of(blocks.triangles(np.arange(len(group.seed_entries))))
         u = group.seed_roots[seeds]
         x = group.neighbour[group.seed_entries[seeds]]
         rows = np.column_stack((x % group.rows, u, group.first_row[u] + last))
         directed = group.roles == 2
         found += [canonical(cycle, directed=directed) for cycle in group.vertex_of_row[rows].tolist()]
-    return Begun(states, paths, cycles, found)
+    return Begun(states, totals, found)
 
 
 def _dealt(paths: list[Frames], before: int, part: int, parts: int) -> tuple[list[Frames], int]:
@@ -188,9 +186,8 @@ class _Level:
 
     blocks: list[HostBlocks]
     paths: list[Frames]
-    paths_by_length: dict[int, int]
-    cycles_by_length: dict[int, int]
-    closed: tuple[Callable[[], list[list[int]]], ...]  # What makes the cycles that were met
+    totals: Totals = field(default_factory=Totals)
+    closed: tuple[Callable[[], list[list[int]]], ...] = ()  # What makes the cycles that were met
 
     @property
     def size(self) -> int:
@@ -200,26 +197,23 @@ class _Level:
         return [cycle for cycles in self.closed for cycle in cycles()]
 
     def next(self, max_length: int) -> _Level:
-        paths_by_length, cycles_by_length = dict(self.paths_by_length), dict(self.cycles_by_length)
-        closed, longer = list(self.closed), []
+        totals, closed, longer = self.totals.copy(), list(self.closed), []
         for blocks, paths in zip(self.blocks, self.paths, strict=True):
             if not len(paths):
                 longer.append(paths)
                 continue
-            length = int(paths.length[0])
+            length = int(paths.length[0]) + 2
             step = blocks.expand(paths, max_length)
             cycles = int(populations(step.closers).sum())
             _, children = blocks.singled(_shared_out(step.children))
-            for counts, more in ((cycles_by_length, cycles), (paths_by_length, len(children))):
-                if more:
-                    counts[length + 2] = counts.get(length + 2, 0) + more
+            totals.add({length: len(children)}, {length: cycles})
             if cycles and paths.members is not None:
                 closes = step.closers.any(axis=1)
                 members = (paths.members | paths.extensions)[closes]
                 ends = paths.end[closes].astype(np.int64)
                 closed.append(partial(_cycles_of, blocks.group, members, step.closers[closes], ends))
             longer.append(children)
-        return _Level(self.blocks, longer, paths_by_length, cycles_by_length, tuple(closed))
+        return _Level(self.blocks, longer, totals, tuple(closed))
 
 
 def _grown(level: _Level, wanted: int, max_length: int) -> _Level:
@@ -241,7 +235,7 @@ def _first_level(groups: list[BlockGroup], weights: list[Floats], max_length: in
         seeds = np.arange(len(weight) if max_length > 3 else 0)
         _, triplets = each.singled(seed_frames(each, seeds, collect, weight[: len(seeds)]))
         paths.append(triplets)
-    return _Level(blocks, paths, {}, {}, ())
+    return _Level(blocks, paths)
 
 
 def _shared_out(frames: Frames) -> Frames:

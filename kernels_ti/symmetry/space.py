@@ -144,7 +144,7 @@ class SymmetricSpace(SearchSpace):
         seeds = len(group.seed_entries)
         frames = frames_of(group, part.paths, members=self.options.members)
         state = GroupState(seeds, seeds, (frames,) if len(frames) else ())
-        return Begun((state,), dict(Counter(map(len, part.paths))), part.closed, part.found)
+        return Begun((state,), Totals(Counter(map(len, part.paths)), part.closed), part.found)
 
     def scaled(self, batch: int, cycles: dict[int, Number]) -> dict[int, Number]:
         """Return how many directed cycles with a first vertex the cycles that a batch has found stand for."""
