@@ -113,7 +113,7 @@ def estimate_cycles(
         left = float(seconds) - (time.perf_counter() - began)
         estimator.probe(max(left, min(_SHORTEST_PROBE, seconds / 2)), look=look)
         watch.tell("searching", 1.0, is_last=True)
-    return CountEstimate.of(estimator.estimate())
+    return estimator.estimate()
 
 
 def estimate_paths(graph: Any, s: Hashable = End.ANY, t: Hashable = End.ANY, **options: Any) -> CountEstimate:

@@ -16,7 +16,7 @@ from kernels_ti.device.machine import cores
 from kernels_ti.device.memory import host_budget
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.estimate.device_choice import SMALL_GRAPH
-from kernels_ti.estimate.estimate import FIRST_SIZE, Estimate, Estimator
+from kernels_ti.estimate.estimate import FIRST_SIZE, Estimator
 from kernels_ti.estimate.usual_rate import usual_rate
 
 if TYPE_CHECKING:
@@ -172,17 +172,17 @@ class SearchTime:
                     self._estimator.add_walk(FIRST_SIZE, deadline=began + self._left)
                 else:
                     self._estimator.probe(self._left)
-                self._take(self._estimator.estimate(), self._estimator.words)
+                self._take(self._estimator)
             except EngineError:  # a block that is too large to be estimated
                 self.seconds, self._estimator = math.inf, None
             self._walks += 1
             self._left = 0.0 if self._walks > _SMALL_WALKS else self._left - (time.perf_counter() - began)
 
-    def _take(self, estimate: Estimate, words: int) -> None:
+    def _take(self, estimator: Estimator) -> None:
         """Take what the walks tell; those that were broken off tell nothing."""
+        estimate = estimator.estimate()
         if estimate.exact or estimate.walks:
-            rate = usual_rate(words, self._threads)
-            self.seconds = estimate.paths / rate
-            self._low, self.most = estimate.paths_low / rate, estimate.paths_high / rate
+            rate, paths = usual_rate(estimator.words, self._threads), estimate.paths
+            self.seconds, self._low, self.most = paths.estimate / rate, paths.low / rate, paths.high / rate
         if estimate.exact:
             self._left = 0.0

@@ -42,9 +42,9 @@ class Case:
             estimator = Estimator(space, seed=seed)
             estimator.probe(seconds)
             known = estimator.estimate()
-            self.held.append(known.cycles_low <= self.cycles <= known.cycles_high)
-            self.errors.append(abs(known.cycles - self.cycles) / max(self.cycles, 1))
-            self.high_over_low.append(known.cycles_high / max(known.cycles_low, 1.0))
+            self.held.append(known.total.low <= self.cycles <= known.total.high)
+            self.errors.append(abs(known.total.estimate - self.cycles) / max(self.cycles, 1))
+            self.high_over_low.append(known.total.high / max(known.total.low, 1.0))
 
 
 CASES = (

@@ -18,7 +18,8 @@ from chordless.protocol.events import Progress, Started
 from chordless.words.numbers import duration_text, round_number
 from program import REFERENCE, chordless, fails
 
-from kernels_ti.estimate.estimate import Estimate, Estimator
+from kernels_ti.estimate.count_estimate import CountEstimate, EstimatedRange
+from kernels_ti.estimate.estimate import Estimator
 
 KEYS = [
     "graph", "n", "m", "max_degree", "triangles", "total", "by_length", "paths", "exact", "probes", "walks",
@@ -119,7 +120,7 @@ def test_a_graph_that_takes_too_long_to_probe_is_answered_by_the_trial_alone(mon
 
 def test_probes_that_found_nothing_tell_no_time(monkeypatch, capsys):
     monkeypatch.setattr("chordless.commands.trial.Trial.goes_on", False)
-    nothing = Estimate(1, 1, False, 0, 0.0, 0.0, math.inf, 0.0, 0.0, math.inf, {})
+    nothing = CountEstimate(0, EstimatedRange(0.0, 0.0, math.inf), {}, EstimatedRange(0.0, 0.0, math.inf), False, 1, 1)
     monkeypatch.setattr(Estimator, "estimate", lambda _: nothing)
     assert main(["estimate", "grid:9x10", "--seconds", "0.4", *REFERENCE]) == 0
     printed = capsys.readouterr().out
@@ -138,7 +139,9 @@ def test_probes_that_found_nothing_tell_no_time(monkeypatch, capsys):
 )
 def test_ranges_are_spoken_of_only_where_there_are_some(cycles_high, paths_high, words, monkeypatch, capsys):
     monkeypatch.setattr("chordless.commands.trial.Trial.goes_on", False)
-    told = Estimate(9, 2, False, 0, 1e6, 5e5, paths_high, 1e6, 5e5, cycles_high, {})
+    told = CountEstimate(
+        0, EstimatedRange(1e6, 5e5, cycles_high), {}, EstimatedRange(1e6, 5e5, paths_high), False, 9, 2
+    )
     monkeypatch.setattr(Estimator, "estimate", lambda _: told)
     assert main(["estimate", "grid:9x10", "--seconds", "0.4", *REFERENCE]) == 0
     printed = capsys.readouterr().out
@@ -149,7 +152,7 @@ def test_ranges_are_spoken_of_only_where_there_are_some(cycles_high, paths_high,
 def test_the_usual_rate_falls_with_the_width_of_the_bit_rows(monkeypatch, capsys):
     """A search of Chicago's roads takes a thread ten times as long for each cycle as one of a grid."""
     monkeypatch.setattr("chordless.commands.trial.Trial.goes_on", False)
-    told = Estimate(9, 2, False, 0, 5e7, 4e7, 6e7, 2e7, 1e7, 3e7, {4: 2e7})
+    told = CountEstimate(0, EstimatedRange(2e7, 1e7, 3e7), {4: 2e7}, EstimatedRange(5e7, 4e7, 6e7), False, 9, 2)
     monkeypatch.setattr(Estimator, "estimate", lambda _: told)
     arguments = ["estimate", "grid:9x10", "--seconds", "0.4", "--threads", "1", *REFERENCE, "--json"]
     seconds = []
@@ -165,7 +168,7 @@ def test_the_usual_rate_falls_with_the_width_of_the_bit_rows(monkeypatch, capsys
 def test_a_trial_that_tells_paths_allows_for_those_without_a_cycle(monkeypatch, capsys):
     monkeypatch.setattr("chordless.commands.trial.Trial.goes_on", False)
     monkeypatch.setattr("chordless.commands.trial.Trial._measured", (0.1, 10, 1000))
-    told = Estimate(9, 2, False, 0, 5e4, 4e4, 6e4, 2e4, 1e4, 3e4, {4: 2e4})
+    told = CountEstimate(0, EstimatedRange(2e4, 1e4, 3e4), {4: 2e4}, EstimatedRange(5e4, 4e4, 6e4), False, 9, 2)
     monkeypatch.setattr(Estimator, "estimate", lambda _: told)
     assert main(["estimate", "grid:9x10", "--seconds", "0.4", *REFERENCE, "--json"]) == 0
     seconds = json.loads(capsys.readouterr().out)["run_seconds"]
@@ -176,7 +179,7 @@ def test_a_trial_that_tells_paths_allows_for_those_without_a_cycle(monkeypatch, 
 def test_no_table_by_length_contradicts_a_lower_bound(high, has_table, monkeypatch, capsys):
     """Few probes of Anaheim found 390 cycles, and told of 10^20: too few for a number of either."""
     monkeypatch.setattr("chordless.commands.trial.Trial.goes_on", False)
-    told = Estimate(9, 2, False, 0, 1e5, 390.0, high, 1e5, 390.0, high, {40: 1e5})
+    told = CountEstimate(0, EstimatedRange(1e5, 390.0, high), {40: 1e5}, EstimatedRange(1e5, 390.0, high), False, 9, 2)
     monkeypatch.setattr(Estimator, "estimate", lambda _: told)
     assert main(["estimate", "grid:9x10", "--seconds", "0.4", *REFERENCE]) == 0
     printed = capsys.readouterr().out

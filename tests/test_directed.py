@@ -135,7 +135,7 @@ def test_an_estimate_that_looks_at_every_path_is_exact():
     estimator = Estimator(SearchSpace(GRAPHS[0], Options(min_length=1)))
     estimator.add_walk(1 << 12)
     assert estimator.exact
-    assert estimator.estimate().cycles_by_length == by_length(by_reference(GRAPHS[0]))
+    assert estimator.estimate().by_length == by_length(by_reference(GRAPHS[0]))
 
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=NAMES)

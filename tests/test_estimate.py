@@ -17,6 +17,7 @@ from kernels_ti import EngineError, Graph, Options, SizeError
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.estimate import estimate, host_step
+from kernels_ti.estimate.count_estimate import EstimatedRange
 from kernels_ti.estimate.estimate import Estimator, seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, labels_of, populations
 from kernels_ti.estimate.random_walk import scaled, walk
@@ -90,18 +91,18 @@ def test_small_graphs_are_counted(name, max_length):
     expected = levels_of(graph, max_length=max_length).cycles
     assert estimator.exact
     assert known.exact
-    assert known.cycles_by_length == expected
+    assert known.by_length == expected
     assert known.triangles == expected.get(3, 0)
-    assert known.cycles == known.cycles_low == known.cycles_high == sum(expected.values())
-    assert known.paths == known.paths_low == known.paths_high == certified_paths(graph, max_length or graph.n)
+    assert known.total == EstimatedRange(*[sum(expected.values())] * 3)
+    assert known.paths == EstimatedRange(*[certified_paths(graph, max_length or graph.n)] * 3)
 
 
 def test_long_cycles_of_several_words_are_counted():
     estimator = Estimator(LONG)
     estimator.add_walk(10**6)
     known = estimator.estimate()
-    assert known.cycles_by_length == levels_of(LONG).cycles
-    assert known.paths == certified_paths(LONG, LONG.n)
+    assert known.by_length == levels_of(LONG).cycles
+    assert known.paths.estimate == certified_paths(LONG, LONG.n)
 
 
 def test_minimum_length_leaves_shorter_cycles_out():
@@ -109,7 +110,7 @@ def test_minimum_length_leaves_shorter_cycles_out():
     estimator = Estimator(SearchSpace(graph, Options(min_length=5)))
     estimator.add_walk(10**6)
     expected = {length: count for length, count in levels_of(graph).cycles.items() if length >= 5}
-    assert estimator.estimate().cycles_by_length == expected
+    assert estimator.estimate().by_length == expected
     assert estimator.estimate().triangles is None
 
 
@@ -148,8 +149,8 @@ def test_the_range_holds_the_truth_for_most_graphs():
         known = estimator.estimate()
         assert not known.exact
         truth = sum(levels_of(graph).cycles.values())
-        held["cycles"] += known.cycles_low <= truth <= known.cycles_high
-        held["paths"] += known.paths_low <= certified_paths(graph, graph.n) <= known.paths_high
+        held["cycles"] += known.total.low <= truth <= known.total.high
+        held["paths"] += known.paths.low <= certified_paths(graph, graph.n) <= known.paths.high
     assert min(held.values()) >= 15
 
 
@@ -173,7 +174,7 @@ def test_more_probes_narrow_the_range():
         for _ in range(6):
             estimator.add_walk(size)
         known = estimator.estimate()
-        widths.append(known.cycles_high - known.cycles_low)
+        widths.append(known.total.high - known.total.low)
     assert widths[1] < widths[0] / 2
 
 
@@ -186,10 +187,10 @@ def test_many_walks_are_joined(monkeypatch):
     apart, joined = (estimator.estimate() for estimator in estimators)
     assert len(estimators[1]._samples) <= 8
     assert apart.walks == joined.walks == 30
-    assert joined.cycles == pytest.approx(apart.cycles)
-    assert joined.paths == pytest.approx(apart.paths)
-    assert joined.cycles_by_length == pytest.approx(apart.cycles_by_length)
-    assert 0.3 < (joined.cycles_high - joined.cycles_low) / (apart.cycles_high - apart.cycles_low) < 3
+    assert joined.total.estimate == pytest.approx(apart.total.estimate)
+    assert joined.paths.estimate == pytest.approx(apart.paths.estimate)
+    assert joined.by_length == pytest.approx(apart.by_length)
+    assert 0.3 < (joined.total.high - joined.total.low) / (apart.total.high - apart.total.low) < 3
 
 
 def test_what_was_met_is_certain():
@@ -198,24 +199,24 @@ def test_what_was_met_is_certain():
     for _ in range(4):
         estimator.add_walk(2)
         known = estimator.estimate()
-        assert known.triangles <= known.cycles_low <= known.cycles <= known.cycles_high
-        assert known.cycles_low > known.triangles
-        assert known.paths_low <= known.paths <= known.paths_high
+        assert known.triangles <= known.total.low <= known.total.estimate <= known.total.high
+        assert known.total.low > known.triangles
+        assert known.paths.low <= known.paths.estimate <= known.paths.high
 
 
 def test_one_walk_tells_no_upper_end():
     estimator = Estimator(grid(6, 6))
     estimator.add_walk(5)
     known = estimator.estimate()
-    assert (known.walks, known.cycles_high, known.paths_high) == (1, math.inf, math.inf)
+    assert (known.walks, known.total.high, known.paths.high) == (1, math.inf, math.inf)
 
 
 def test_a_walk_that_is_broken_off_tells_lower_bounds():
     estimator = Estimator(grid(6, 6))
     estimator.add_walk(50, deadline=time.perf_counter() - 1)
     known = estimator.estimate()
-    assert (known.walks, known.exact, known.cycles_high) == (0, False, math.inf)
-    assert 0 < known.paths_low <= certified_paths(grid(6, 6), 36)
+    assert (known.walks, known.exact, known.total.high) == (0, False, math.inf)
+    assert 0 < known.paths.low <= certified_paths(grid(6, 6), 36)
 
 
 def test_no_walk_begins_that_would_take_longer_than_the_time_left(monkeypatch):
@@ -256,10 +257,10 @@ def test_where_only_small_walks_end_in_time_others_of_their_size_follow(monkeypa
 def test_probing_ends_once_everything_is_known():
     estimator = Estimator(grid(4, 5))
     estimator.probe(1e9)
-    assert estimator.estimate().cycles == sum(levels_of(grid(4, 5)).cycles.values())
+    assert estimator.estimate().total.estimate == sum(levels_of(grid(4, 5)).cycles.values())
     forest = Estimator(Graph.from_networkx(nx.path_graph(6)))
     forest.probe(1e9)
-    assert (forest.estimate().cycles, forest.estimate().exact) == (0, True)
+    assert (forest.estimate().total.estimate, forest.estimate().exact) == (0, True)
     with pytest.raises(EngineError, match="nothing was probed"):
         Estimator(grid(4, 5)).estimate()
 
@@ -269,14 +270,14 @@ def test_the_same_seed_gives_the_same_estimate():
     for seed in (1, 1, 2):
         estimator = Estimator(grid(6, 6), seed=seed)
         estimator.add_walk(9)
-        made.append(estimator.estimate().cycles)
+        made.append(estimator.estimate().total.estimate)
     assert made[0] == made[1] != made[2]
 
 
 def test_balls_stand_for_a_large_block():
     estimator = Estimator(SearchSpace(grid(30, 40), Options(max_length=8)))
     estimator.add_walk(10**6)
-    assert estimator.estimate().cycles_by_length == levels_of(grid(30, 40), max_length=8).cycles
+    assert estimator.estimate().by_length == levels_of(grid(30, 40), max_length=8).cycles
 
 
 def test_batches_of_balls_are_drawn_at_random(monkeypatch):
@@ -288,7 +289,7 @@ def test_batches_of_balls_are_drawn_at_random(monkeypatch):
     known = estimator.estimate()
     truth = sum(levels_of(graph, max_length=8).cycles.values())
     assert (known.exact, known.triangles) == (False, None)
-    assert known.cycles == pytest.approx(truth, rel=0.1)
+    assert known.total.estimate == pytest.approx(truth, rel=0.1)
 
 
 def test_numbers_beyond_a_float_are_infinite():
@@ -312,7 +313,7 @@ def test_the_first_certificate_is_broken_off_when_the_time_is_over(monkeypatch):
     assert not estimator.add_walk(10, deadline=-math.inf)
     assert len(rounds) == 1
     assert not estimator.exact
-    assert (estimator.estimate().cycles_low, estimator.estimate().cycles_high) == (0, math.inf)
+    assert (estimator.estimate().total.low, estimator.estimate().total.high) == (0, math.inf)
 
 
 @pytest.mark.parametrize("layout", [{}, {"nested": True}])

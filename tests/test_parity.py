@@ -93,7 +93,7 @@ def test_a_run_of_a_parity_goes_on_where_it_was_stopped(parity):
 def test_an_exact_estimate_is_of_the_parity(parity):
     estimator = Estimator(SearchSpace(KARATE, Options(parity=parity)))
     assert estimator.probe(60)
-    assert estimator.estimate().cycles_by_length == of_parity(KARATE, parity)
+    assert estimator.estimate().by_length == of_parity(KARATE, parity)
     assert (estimator.estimate().triangles is None) is (parity == "even")
 
 

@@ -182,8 +182,9 @@ class Backend:
         estimate = estimator.estimate()
         if not estimate.exact and estimate.walks == 0:
             return True
-        worth = estimate.cycles * NETWORKX_SECONDS_PER_CYCLE > (NEXT_SECONDS if _begun else FIRST_SECONDS)
-        return worth or f"networkx is done with about {estimate.cycles:.0f} cycles before the engine has started"
+        cycles = estimate.total.estimate
+        worth = cycles * NETWORKX_SECONDS_PER_CYCLE > (NEXT_SECONDS if _begun else FIRST_SECONDS)
+        return worth or f"networkx is done with about {cycles:.0f} cycles before the engine has started"
 
     @staticmethod
     def convert_from_nx(graph: Any, **_: Any) -> Any:

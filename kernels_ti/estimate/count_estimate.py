@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from kernels_ti.estimate.estimate import Estimate
 from kernels_ti.notebook import html_table
 
 
@@ -40,7 +39,8 @@ class CountEstimate:
     by_length : dict of int to float
         Cycles, or paths, by number of vertices; estimates without a range.
     paths : EstimatedRange
-        Chordless paths that a search looks at because they lead to a cycle, or to a path that is wanted.
+        Chordless paths that a search looks at because they lead to a cycle, or to a path that is wanted. It looks at
+        a few more where it keeps vertices that cannot join.
     exact : bool
         Whether everything was counted: then each number is whole and true.
     probes, walks : int
@@ -54,32 +54,6 @@ class CountEstimate:
     exact: bool
     probes: int
     walks: int
-
-    @classmethod
-    def of(cls, estimate: Estimate) -> CountEstimate:
-        """Return the estimate of a search in this form.
-
-        Parameters
-        ----------
-        estimate : kernels_ti.estimate.estimate.Estimate
-
-        Returns
-        -------
-        CountEstimate
-        """
-
-        def number(value: float) -> float:
-            return round(value) if estimate.exact else value
-
-        return cls(
-            triangles=estimate.triangles,
-            total=EstimatedRange(*map(number, (estimate.cycles, estimate.cycles_low, estimate.cycles_high))),
-            by_length={length: number(count) for length, count in estimate.cycles_by_length.items()},
-            paths=EstimatedRange(*map(number, (estimate.paths, estimate.paths_low, estimate.paths_high))),
-            exact=estimate.exact,
-            probes=estimate.probes,
-            walks=estimate.walks,
-        )
 
     def in_paths(self, extra: int) -> CountEstimate:
         """Return the estimate of the paths for which cycles with so many vertices more stand; they have no triangles.

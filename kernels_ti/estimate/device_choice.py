@@ -52,4 +52,4 @@ def _is_large(estimator: Estimator, threads: int) -> bool:
         return True
     # A search is large if not even one random walk ends in this time.
     whole = estimate.exact or estimate.walks > 0
-    return not whole or estimate.paths / usual_rate(estimator.words, threads) > CUDA_START_SECONDS
+    return not whole or estimate.paths.estimate / usual_rate(estimator.words, threads) > CUDA_START_SECONDS

@@ -17,6 +17,7 @@ import numpy as np
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.errors import EngineError, SizeError
+from kernels_ti.estimate.count_estimate import CountEstimate, EstimatedRange
 from kernels_ti.estimate.host_step import HostBlocks
 from kernels_ti.estimate.random_walk import Walk, walk
 from kernels_ti.estimate.strata import Floats, SubtreeSizes
@@ -88,31 +89,6 @@ def _small_walk(group: BlockGroup, max_length: int, operations: float) -> Walk:
 
 def _row_bytes(groups: list[BlockGroup]) -> int:
     return sum(group.bit_row_count * group.words * group.word_bits // 8 for group in groups)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The estimated size of a search."""
-
-    probes: int  # Paths that were expanded
-    walks: int  # Random walks through the whole tree
-    exact: bool  # Every path was expanded: the numbers are exact
-    # The exact number. None if only longer cycles are wanted, or only the balls of some roots were sampled.
-    triangles: int | None
-    # `paths` and `cycles`: estimated number of paths in the frontier, and of cycles within the bounds. Infinite beyond
-    # the largest float. `paths` is for a search that applies the certificate at every step and also drops the vertices
-    # that cannot join. A schedule that keeps these vertices sometimes chooses the other end, and expands a few more
-    # paths.
-    paths: float
-    # `paths_low`, `paths_high`, `cycles_low` and `cycles_high`: intervals that hold the true numbers with a probability
-    # of about 90 %. The lower ends are never below the numbers already found. The upper ends are infinite before two
-    # walks are done.
-    paths_low: float
-    paths_high: float
-    cycles: float
-    cycles_low: float
-    cycles_high: float
-    cycles_by_length: dict[int, float]  # Estimated number of cycles by number of vertices
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,8 +255,11 @@ class Estimator:
             self._sample_size = max(each.size for each in self._samples)
         return True
 
-    def estimate(self) -> Estimate:
-        """Return the estimate from the probes so far; an EngineError without any."""
+    def estimate(self) -> CountEstimate:
+        """Return the estimate from the probes so far; an EngineError without any.
+
+        The upper ends of ranges are infinite before two walks are done.
+        """
         samples = self._samples[-1:] if self.exact else self._samples
         if not samples:
             if self._broken_off is None:
@@ -290,20 +269,21 @@ class Estimator:
         share = sizes / sizes.sum()
         paths = spread([sample.paths for sample in samples], share, self._certain_paths)
         cycles = spread([sample.cycles for sample in samples], share, self._certain_cycles)
-        if self.exact:
-            paths, cycles = (paths[0],) * 3, (cycles[0],) * 3
         by_length = Counter[Any]()
         for sample, part in zip(samples, share.tolist(), strict=True):
             by_length.update({length: part * count for length, count in sample.cycles_by_length.items()})
+        if self.exact:
+            paths, cycles = (round(paths[0]),) * 3, (round(cycles[0]),) * 3
+            by_length = Counter({length: round(count) for length, count in by_length.items()})
         are_triangles_counted = 3 in self._lengths and len(self._batches) == 1 and not self._space.options.symmetry
-        return Estimate(
-            self._probes,
-            sum(sample.walks for sample in self._samples),
-            self.exact,
-            sum(tree.triangles for tree in self._trees) if are_triangles_counted else None,
-            *paths,
-            *cycles,
-            cycles_by_length=dict(sorted(by_length.items())),
+        return CountEstimate(
+            triangles=sum(tree.triangles for tree in self._trees) if are_triangles_counted else None,
+            total=EstimatedRange(*cycles),
+            by_length=dict(sorted(by_length.items())),
+            paths=EstimatedRange(*paths),
+            exact=self.exact,
+            probes=self._probes,
+            walks=sum(sample.walks for sample in self._samples),
         )
 
     def _wanted(self, totals: Counter[Any]) -> dict[int, float]:

@@ -10,7 +10,7 @@ import operator
 import sys
 import tempfile
 import time
-from dataclasses import replace
+from dataclasses import astuple
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from chordless.commands.other_method import quick_plan
 from chordless.commands.session import graph_asked_for
 from chordless.commands.trial import Trial
 from chordless.engine.framing import search_space
-from chordless.graphs.paths import in_paths, new_on_a_cycle
+from chordless.graphs.paths import new_on_a_cycle
 from chordless.graphs.readers.incoming import comes_through_a_pipe
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
@@ -32,7 +32,7 @@ from kernels_ti.device.machine import cores
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
-    from kernels_ti.estimate.estimate import Estimate
+    from kernels_ti.estimate.count_estimate import CountEstimate
 
 
 # Parts of the time: until then an order of the vertices is sought, and so long at least on a machine that is busy.
@@ -185,49 +185,43 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
     return exit_code
 
 
-def _in_paths(options: argparse.Namespace, estimate: Estimate) -> Estimate:
+def _in_paths(options: argparse.Namespace, estimate: CountEstimate) -> CountEstimate:
     """Return an estimate by vertices of a path, if paths are asked for; they have no triangles."""
     extra = new_on_a_cycle(_command(options, symmetry=False))
-    by_length = in_paths(estimate.cycles_by_length, extra)
-    return replace(estimate, cycles_by_length=by_length, triangles=None) if extra else estimate
+    return estimate.in_paths(extra) if extra else estimate
 
 
-def _of_trial(options: argparse.Namespace, trial: Finished) -> Estimate:
+def _of_trial(options: argparse.Namespace, trial: Finished) -> CountEstimate:
     """Return the counts of a trial alone: all there is after a whole run, else lower bounds."""
-    from kernels_ti.estimate.estimate import Estimate
+    from kernels_ti import CountEstimate, EstimatedRange
 
-    return Estimate(
-        probes=0,
-        walks=0,
-        exact=trial.complete,
+    return CountEstimate(
         triangles=triangle_count(options.min_length, None, trial.cycles_by_length)
         if trial.complete and not (options.between or options.all_pairs)
         else None,
-        paths=trial.paths,
-        paths_low=trial.paths,
-        paths_high=trial.paths if trial.complete else math.inf,
-        cycles=trial.cycles,
-        cycles_low=trial.cycles,
-        cycles_high=trial.cycles if trial.complete else math.inf,
-        cycles_by_length={length: float(count) for length, count in trial.cycles_by_length.items()},
+        total=EstimatedRange(trial.cycles, trial.cycles, trial.cycles if trial.complete else math.inf),
+        by_length=dict(trial.cycles_by_length),
+        paths=EstimatedRange(trial.paths, trial.paths, trial.paths if trial.complete else math.inf),
+        exact=trial.complete,
+        probes=0,
+        walks=0,
     )
 
 
-def _run_seconds(estimate: Estimate, trial: Finished, usual: float) -> tuple[float, float, float] | None:
+def _run_seconds(estimate: CountEstimate, trial: Finished, usual: float) -> tuple[float, float, float] | None:
     """Return the middle and both ends of the time of a run, without a trial at the usual rate; None without a rate."""
     if trial.complete:
         return (trial.enumerate_seconds,) * 3
     if is_lower_bound(estimate):
         return None
     if not trial.enumerate_seconds:
-        low, high = estimate.paths_low / _RATE_IS_OFF_BY, estimate.paths_high * _RATE_IS_OFF_BY
-        return estimate.paths / usual, low / usual, high / usual
+        low, high = estimate.paths.low / _RATE_IS_OFF_BY, estimate.paths.high * _RATE_IS_OFF_BY
+        return estimate.paths.estimate / usual, low / usual, high / usual
     # Cycles rather than paths: how many dead paths a search makes on the way to a cycle depends on the arch.
     if trial.cycles >= FEWEST_CYCLES:
-        done, wanted = trial.cycles, (estimate.cycles, estimate.cycles_low, estimate.cycles_high)
+        done, wanted = trial.cycles, astuple(estimate.total)
     else:
-        known = estimate.paths, estimate.paths_low, estimate.paths_high
-        done, wanted = trial.paths, tuple(map(operator.mul, known, _PATHS_LOOKED_AT))
+        done, wanted = trial.paths, tuple(map(operator.mul, astuple(estimate.paths), _PATHS_LOOKED_AT))
     if not done:
         return None
     middle, low, high = (trial.enumerate_seconds * count / done for count in wanted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands.terminal import histogram
@@ -15,7 +15,7 @@ from chordless.words.numbers import duration_text, round_number, seconds_text, s
 from chordless.words.shown import on_terminal
 
 if TYPE_CHECKING:
-    from kernels_ti.estimate.estimate import Estimate
+    from kernels_ti.estimate.count_estimate import CountEstimate, EstimatedRange
 
 FEWEST_CYCLES = 1000
 """Cycles of a trial; with fewer its rate is that of its paths."""
@@ -25,9 +25,9 @@ _MOST_SEARCHED = 1e18  # cycles; no machine finds so many one by one in years
 _ROWS = 24
 
 
-def is_lower_bound(estimate: Estimate) -> bool:
+def is_lower_bound(estimate: CountEstimate) -> bool:
     """Return whether next to nothing but a lower bound on the number of cycles is known."""
-    return _range_of(estimate.cycles, estimate.cycles_low, estimate.cycles_high, estimate).is_vague
+    return _range_of(estimate.total, estimate).is_vague
 
 
 def _rate_text(trial: Finished, things: str) -> str:
@@ -36,16 +36,18 @@ def _rate_text(trial: Finished, things: str) -> str:
     return f"{short_number(done / trial.enumerate_seconds)} {what}/s"
 
 
-def result_object(estimate: Estimate, trial: Finished, seconds: tuple[float, float, float] | None) -> dict[str, Any]:
+def result_object(
+    estimate: CountEstimate, trial: Finished, seconds: tuple[float, float, float] | None
+) -> dict[str, Any]:
     """Return the object that ``--json`` prints; null stands for what no number can hold or nothing is known of."""
-    from kernels_ti import CountEstimate, EstimatedRange
+    from kernels_ti import EstimatedRange
 
     return {
         "graph": trial.graph,
         "n": trial.n,
         "m": trial.m,
         "max_degree": trial.max_degree,
-        **_finite(asdict(CountEstimate.of(estimate))),
+        **_finite(asdict(estimate)),
         "run_seconds": None if seconds is None else _finite(asdict(EstimatedRange(*seconds))),
         "arch": trial.arch,
         "device": trial.device,
@@ -61,14 +63,14 @@ def _finite(value: Any) -> Any:
 
 
 def table(
-    estimate: Estimate, trial: Finished, seconds: tuple[float, float, float] | None, things: str
+    estimate: CountEstimate, trial: Finished, seconds: tuple[float, float, float] | None, things: str
 ) -> Iterator[str]:
     """Yield the lines for people, fit for 80 columns; `seconds` is the time of a run, `things` are cycles or paths."""
     triangles = estimate.triangles or 0
-    counted = triangles if 3 in estimate.cycles_by_length else 0
-    cycles = _range_of(estimate.cycles, estimate.cycles_low, estimate.cycles_high, estimate).with_found(trial.cycles)
-    holes = _range_of(cycles.middle - counted, cycles.low - counted, cycles.high - counted, estimate)
-    expanded = _range_of(estimate.paths, estimate.paths_low, estimate.paths_high, estimate)
+    counted = triangles if 3 in estimate.by_length else 0
+    cycles = _range_of(estimate.total, estimate).with_found(trial.cycles)
+    holes = replace(cycles, middle=cycles.middle - counted, low=cycles.low - counted, high=cycles.high - counted)
+    expanded = _range_of(estimate.paths, estimate)
     paths = (expanded.number, expanded.spread) if estimate.exact or estimate.walks else ("not known", "")
     is_of_paths = things == "paths"
     searched = "begun paths" if is_of_paths else "paths" if trial.complete else "paths to cycles"
@@ -85,26 +87,24 @@ def table(
     for label, value, note in rows:
         yield f"  {label:<16}  {value:>{width}}{note and '  '}{note}"
     # The probes behind a lower bound may tell of far more cycles, by length too.
-    if estimate.cycles_by_length and not is_lower_bound(estimate):
+    if estimate.by_length and not is_lower_bound(estimate):
         yield ""
         text = (lambda count: f"{round(count):,}") if estimate.exact else round_number
-        yield from histogram(
-            estimate.cycles_by_length, sys.stdout, text, things=things, rows=_ROWS, in_one_column=_ROWS
-        )
+        yield from histogram(estimate.by_length, sys.stdout, text, things=things, rows=_ROWS, in_one_column=_ROWS)
     yield ""
     if trial.complete:
         yield f"  counted, not estimated: a whole run takes {seconds_text(trial.enumerate_seconds)}"
     elif not estimate.exact and not estimate.walks:
         yield "  no probe came to its end, so more is not known: allow more time, --seconds"
-    elif seconds is None and is_lower_bound(estimate) and estimate.cycles > _MOST_SEARCHED:
-        told = _power_of_ten(estimate.cycles)
+    elif seconds is None and is_lower_bound(estimate) and estimate.total.estimate > _MOST_SEARCHED:
+        told = _power_of_ten(estimate.total.estimate)
         yield f"  a run is most likely out of reach: these few probes tell of about {told} {things}"
     elif seconds is None and is_lower_bound(estimate):
         yield "  too few probes for an estimate: allow more time, --seconds"
     elif seconds is None:
         yield f"  the search met nothing in {seconds_text(trial.enumerate_seconds)}, so its time cannot be estimated"
     elif seconds[1] > _OUT_OF_REACH:
-        yield f"  a run is out of reach: there are more than {_power_of_ten(estimate.cycles_low)} {things}"
+        yield f"  a run is out of reach: there are more than {_power_of_ten(estimate.total.low)} {things}"
     else:
         middle, low, high = map(duration_text, seconds)
         end = f"to {high}" if math.isfinite(seconds[2]) else "or more"
@@ -139,7 +139,7 @@ def _power_of_ten(count: float) -> str:
     return f"10^{math.floor(math.log10(count)) if math.isfinite(count) else 308}"
 
 
-def _range_of(middle: float, low: float, high: float, estimate: Estimate) -> CycleRange:
+def _range_of(counted: EstimatedRange, estimate: CountEstimate) -> CycleRange:
     """Return a count and its range; only a lower bound where no probe came to its end."""
     is_told = estimate.exact or estimate.walks > 0
-    return CycleRange(middle, low, high if is_told else math.inf, estimate.exact)
+    return CycleRange(counted.estimate, counted.low, counted.high if is_told else math.inf, estimate.exact)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from dataclasses import astuple
 
 from chordless.words.cycle_range import CycleRange
 from kernels_ti import EngineError
@@ -80,8 +81,7 @@ class Forecast:
         else:
             self._probe_seconds = min(2 * self._probe_seconds, _LONGEST_PROBE)
             return
-        estimate = estimator.estimate()
-        values = (estimate.cycles, estimate.cycles_low, estimate.cycles_high)
+        values = astuple(estimator.estimate().total)
         self.fields = {
             name: float(value) if math.isfinite(value) else None for name, value in zip(_FIELDS, values, strict=True)
         }

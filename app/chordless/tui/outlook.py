@@ -28,7 +28,8 @@ from kernels_ti.errors import quantity
 if TYPE_CHECKING:
     from chordless.engine.rates import Expected
     from kernels_ti.blocks.search_space import SearchSpace
-    from kernels_ti.estimate.estimate import Estimate, Estimator
+    from kernels_ti.estimate.count_estimate import CountEstimate
+    from kernels_ti.estimate.estimate import Estimator
 
 # After the first time an estimate is shown. One that is vague is made again with the second time.
 _SECONDS, _SECONDS_IF_VAGUE = 0.7, 6.0
@@ -191,7 +192,7 @@ def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) ->
         if given_up():
             return
         estimate = estimator.estimate()
-        search = (estimate.paths + estimate.cycles) / usual_rate(estimator.words, threads)
+        search = (estimate.paths.estimate + estimate.total.estimate) / usual_rate(estimator.words, threads)
         is_long = search >= _BRIEF_SEARCH or _range_of(estimate).is_vague
         if is_long and not is_planned and options.max_length is None:
             along, is_settled = _boundary_plan(space, given_up)
@@ -224,8 +225,9 @@ def outlook_along(run: RunDirectory, command: RunCommand, given_up: Callable[[],
     return Outlook(_UNKNOWN, math.inf, along, os.cpu_count() or 1, is_settled)
 
 
-def _range_of(estimate: Estimate) -> CycleRange:
-    return CycleRange(estimate.cycles, estimate.cycles_low, estimate.cycles_high, estimate.exact)
+def _range_of(estimate: CountEstimate) -> CycleRange:
+    total = estimate.total
+    return CycleRange(total.estimate, total.low, total.high, estimate.exact)
 
 
 def _probe(estimator: Estimator, seconds: float, given_up: Callable[[], bool], *, until_clear: bool) -> None:
