@@ -70,5 +70,5 @@ def _has_odd_hole(graph: Graph) -> bool:
     """Say whether a graph has a chordless cycle of five or more vertices, an odd number of them."""
     found = found_at_once(SearchSpace(graph, Options(min_length=5, parity="odd")), collect=False)
     if found is not None:
-        return bool(found.by_length)
+        return found.counts.total > 0
     return any(True for _ in enumerate_cycles(graph, arch="cpu", min_length=5, parity="odd", limit=1))

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from oracles import levels_of
 
 from kernels_ti import Graph, count_cycles
-from kernels_ti.reference.algorithm import levels_of
 
 NUMBERS = Path(__file__).parent / "data"
 MANY_CYCLES = {"cpu": 10**9, "cuda": 10**9, "vulkan": 100_000}

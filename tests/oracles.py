@@ -11,7 +11,8 @@ import pytest
 from hypothesis import strategies as st
 
 from kernels_ti import Graph
-from kernels_ti.state import Frames
+from kernels_ti.reference.algorithm import search
+from kernels_ti.state import Frames, Totals
 
 
 def grid(rows: int, columns: int) -> Graph:
@@ -30,6 +31,14 @@ def disjoint_union(graphs: Iterable[nx.Graph]) -> tuple[Graph, list[int]]:
         starts.append(n)
         n += len(graph)
     return Graph.from_edges(n, edges), starts
+
+
+def levels_of(graph: Graph, *, max_length: int | None = None) -> Totals:
+    """Run the whole search in plain Python, and return its counts by length."""
+    totals = Totals()
+    for _ in search(graph, totals, max_length=max_length):
+        pass
+    return totals
 
 
 def networkx_cycles(graph: Graph, length_bound: int | None = None) -> list[list[int]]:

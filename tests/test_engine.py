@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracles import by_length, check_cycles, disjoint_union, grid, nauty, networkx_cycles
+from oracles import by_length, check_cycles, disjoint_union, grid, levels_of, nauty, networkx_cycles
 
 from kernels_ti import Device, Graph, OptionError, count_cycles, enumerate_cycles
-from kernels_ti.reference.algorithm import canonical, chordless_cycles, levels_of
+from kernels_ti.reference.algorithm import canonical, chordless_cycles
 
 EXAMPLES = {"cpu": 180, "vulkan": 18, "cuda": 120}
 WORD_BOUNDARIES = [

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laid_out import block_batches
-from oracles import disjoint_union, grid
+from oracles import disjoint_union, grid, levels_of
 
 from kernels_ti import EngineError, Graph, Options, SizeError
 from kernels_ti.blocks.groups import BlockGroup
@@ -22,7 +22,6 @@ from kernels_ti.estimate.estimate import Estimator, seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, labels_of, populations
 from kernels_ti.estimate.random_walk import scaled, walk
 from kernels_ti.estimate.strata import LevelSeen, SubtreeSizes
-from kernels_ti.reference.algorithm import levels_of
 from kernels_ti.state import Layout
 
 

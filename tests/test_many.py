@@ -5,14 +5,13 @@ import re
 import networkx as nx
 import numpy as np
 import pytest
-from oracles import grid, nauty
+from oracles import grid, levels_of, nauty
 
 from kernels_ti import Device, Graph, GraphError, OptionError, open_device
 from kernels_ti.many import count as many_module
 from kernels_ti.many import search as many_search
 from kernels_ti.many.count import MOST_VERTICES, count_many
 from kernels_ti.many.graphs import ManyGraphs
-from kernels_ti.reference.algorithm import levels_of
 
 
 def expected(graphs: list[Graph], max_length: int | None = None) -> list[dict[int, int]]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laid_out import block_batches
-from oracles import check_cycles, disjoint_union, grid
+from oracles import check_cycles, disjoint_union, grid, levels_of
 from program import chordless
 
 from kernels_ti import Device, Graph, Options, Run
@@ -20,7 +20,7 @@ from kernels_ti.estimate import parts as partition
 from kernels_ti.estimate.estimate import seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, populations
 from kernels_ti.estimate.parts import seed_frames, split
-from kernels_ti.reference.algorithm import chordless_cycles, levels_of
+from kernels_ti.reference.algorithm import chordless_cycles
 from kernels_ti.state import Frames, Layout
 
 

@@ -4,10 +4,10 @@ import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import by_length, check_cycles, grid, networkx_cycles
+from oracles import by_length, check_cycles, grid, levels_of, networkx_cycles
 
 from kernels_ti import Graph, SizeError
-from kernels_ti.reference.algorithm import MOST_VERTICES, canonical, chordless_cycles, levels_of
+from kernels_ti.reference.algorithm import MOST_VERTICES, canonical, chordless_cycles
 
 
 @given(st.integers(0, 12), st.floats(0, 1), st.integers(0, 10**6))

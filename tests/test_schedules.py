@@ -6,14 +6,14 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from oracles import check_cycles, grid, waiting_in
+from oracles import check_cycles, grid, levels_of, waiting_in
 from test_sweep_state import groups_of, sweep_of
 
 from kernels_ti import Device, DeviceError, EngineError, Graph, Options, Run, enumerate_cycles, open_device
 from kernels_ti.device.levels import opened_level
 from kernels_ti.device.memory import resident_bytes
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, READY
-from kernels_ti.reference.algorithm import chordless_cycles, levels_of
+from kernels_ti.reference.algorithm import chordless_cycles
 from kernels_ti.state import GroupState
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1 as search_survey

@@ -1,11 +1,10 @@
 """A search begins with kernels that are compiled quickly, and goes on with those that are compiled thoroughly."""
 
 import pytest
-from oracles import grid
+from oracles import grid, levels_of
 
 from kernels_ti import Run, open_device, taichi_door
 from kernels_ti.device import compilation
-from kernels_ti.reference.algorithm import levels_of
 from kernels_ti.sweep import search as search_sweep
 
 pytestmark = pytest.mark.owner

@@ -119,11 +119,3 @@ def chordless_cycles(graph: Graph, *, max_length: int | None = None) -> Iterator
     for cycle in search(graph, Totals(), max_length=max_length):
         if cycle is not None:
             yield cycle
-
-
-def levels_of(graph: Graph, *, max_length: int | None = None) -> Totals:
-    """Run the whole search and return its counts by length."""
-    totals = Totals()
-    for _ in search(graph, totals, max_length=max_length):
-        pass
-    return totals

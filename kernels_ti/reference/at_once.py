@@ -15,7 +15,7 @@ import numpy as np
 from kernels_ti.adjacency import bits_of
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cycles import Cycles, canonical
-from kernels_ti.options import CycleCounts, Lengths
+from kernels_ti.options import CycleCounts
 from kernels_ti.reference.algorithm import MOST_VERTICES, expansions, labelled
 from kernels_ti.short_cycles import short_cycles
 
@@ -31,18 +31,8 @@ _PATHS_AT_FIRST, _PATHS_OF_AN_EDGE = 500, 100
 class FoundAtOnce:
     """All cycles of a tiny graph."""
 
-    # `by_length`, `frontier`, `seconds`: see `kernels_ti.options.CycleCounts`
-    by_length: dict[int, int]
-    frontier: dict[int, int]
-    seconds: float
-    lengths: Lengths  # Those that are wanted
+    counts: CycleCounts
     cycles: list[list[int]]  # The wanted cycles in canonical order, where they were to be collected
-
-    @property
-    def counts(self) -> CycleCounts:
-        """The counts alone."""
-        wanted = self.lengths
-        return CycleCounts(self.by_length, self.frontier, self.seconds, wanted.shortest, parity=wanted.parity)
 
     def pieces(self) -> Iterator[Cycles]:
         """Yield all cycles, as a search yields those of each slice."""
@@ -80,11 +70,10 @@ def found_at_once(space: SearchSpace, *, collect: bool) -> FoundAtOnce | None:
                 if collect:
                     found += [[*path, v] for v in bits_of(closers)]
     lengths = options.lengths
+    wanted_by_length = {length: count for length, count in sorted(by_length.items()) if count and length in lengths}
+    frontier_by_length, seconds = dict(sorted(frontier.items())), time.perf_counter() - began
     return FoundAtOnce(
-        {length: count for length, count in sorted(by_length.items()) if count and length in lengths},
-        dict(sorted(frontier.items())),
-        time.perf_counter() - began,
-        lengths,
+        CycleCounts(wanted_by_length, frontier_by_length, seconds, options.min_length, parity=options.parity),
         [canonical(cycle, directed=graph.directed) for cycle in found if len(cycle) in lengths] if collect else [],
     )
 
