@@ -62,12 +62,8 @@ class StepReports:
         self._told = max(self._told, len(states))
         return Progress(
             seconds=seconds,
-            paths=0,
             cycles=sum(lengths.values()),
-            frontier=0,
-            frontier_by_length={},
             cycles_by_length={length: count for length, count in lengths.items() if length},
-            device_bytes=0,
             share=share,
             memory_bytes=resident_bytes(),
             states=states_now,
@@ -82,9 +78,7 @@ class StepReports:
 _SLICE_SECONDS = 0.1
 _TRIANGLE = 3
 _WAYS_OF_SHARES = 2
-NOTHING_YET = Progress(
-    seconds=0.0, paths=0, cycles=0, frontier=0, frontier_by_length={}, cycles_by_length={}, device_bytes=0, states=0
-)
+NOTHING_YET = Progress(states=0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,19 +47,18 @@ class Started:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Totals so far, over all sessions of a resumed run."""
+class Report:
+    """Totals so far, over all sessions of a resumed run; by default nothing is found yet."""
 
-    name: ClassVar[str] = "progress"
-    seconds: float  # Time spent searching
+    seconds: float = 0.0  # Time spent searching
     # `paths` and `cycles`: found so far.
-    paths: int
-    cycles: int
-    frontier: int  # Paths that are waiting to be expanded
+    paths: int = 0
+    cycles: int = 0
+    frontier: int = 0  # Paths that are waiting to be expanded
     # `frontier_by_length` and `cycles_by_length`: number of paths and of cycles for each number of vertices.
-    frontier_by_length: dict[int, int]
-    cycles_by_length: dict[int, int]
-    device_bytes: int  # Memory held on the device
+    frontier_by_length: dict[int, int] = field(default_factory=dict)
+    cycles_by_length: dict[int, int] = field(default_factory=dict)
+    device_bytes: int = 0  # Memory held on the device
     listed: int = 0  # Cycles written to the output
     share: float = 0.0  # Share of the search that is done, 0 to 1
     memory_bytes: int = 0  # Resident memory of the engine's process
@@ -87,6 +86,13 @@ class Progress:
     # there are, 0 as long as that is not known. Both are 0 in a single pass.
     pass_number: int = 0
     passes: int = 0
+
+
+@dataclass(frozen=True)
+class Progress(Report):
+    """A report of the engine."""
+
+    name: ClassVar[str] = "progress"
 
     def with_steps_of(self, left_out: Progress) -> Progress:
         """Return this report with the steps of one before it that was left out."""

@@ -21,6 +21,7 @@ from chordless.protocol.events import (
     Paused,
     Progress,
     Reason,
+    Report,
     Started,
 )
 from chordless.runs.course import Course, PathCourse
@@ -58,8 +59,12 @@ class LogLine:
 
 
 @dataclass(frozen=True)
-class RunState:
-    """The state of a run."""
+class RunState(Report):
+    """The state of a run: its newest report, and what else its events tell.
+
+    At the end of a count along a boundary `states` is the most that it held. `states_by_step` and `expected_by_step`
+    are those of all reports together.
+    """
 
     phase: Phase = "starting"  # ``lost``: the recording ends, and no engine is at work any more
     # `began`, `changed`: wall-clock time of the first and of the newest event, seconds
@@ -78,38 +83,10 @@ class RunState:
     setup_seconds: float = 0.0
     notes: tuple[str, ...] = ()
     pid: int = 0  # The process of the newest engine
-    # `seconds`, `paths`, `cycles`, `frontier`, `frontier_by_length`, `cycles_by_length`, `device_bytes`, `listed`,
-    # `share`, `memory_bytes`, `states`, `cycles_estimate`, `cycles_low`, `cycles_high`, `waiting_by_length`,
-    # `compiling`, `workers`, `width`, `seeking_order`, `pass_number`, `passes`: see
-    # `chordless.protocol.events.Progress`; at the end of a count along a boundary `states` is the most that it held
-    seconds: float = 0.0
-    paths: int = 0
-    cycles: int = 0
-    frontier: int = 0
-    frontier_by_length: dict[int, int] = field(default_factory=dict)
-    cycles_by_length: dict[int, int] = field(default_factory=dict)
-    device_bytes: int = 0
-    listed: int = 0
-    share: float = 0.0
-    memory_bytes: int = 0
     # `peak_memory_bytes`, `total_seconds`: see `chordless.protocol.events.Finished`; 0 before the end
     peak_memory_bytes: int = 0
     total_seconds: float = 0.0
-    states: int | None = None
-    cycles_estimate: float | None = None
-    cycles_low: float | None = None
-    cycles_high: float | None = None
     is_counted: bool = False  # Whether the estimate is exact: the cycles were counted before the start
-    waiting_by_length: dict[int, int] = field(default_factory=dict)
-    compiling: bool = False
-    workers: list[dict[str, Any]] = field(default_factory=list)
-    width: int = 0
-    seeking_order: bool = False
-    pass_number: int = 0
-    passes: int = 0
-    # `states_by_step`, `expected_by_step`: see `chordless.protocol.events.Progress`; of all reports together
-    states_by_step: dict[int, int] = field(default_factory=dict)
-    expected_by_step: dict[int, int] = field(default_factory=dict)
     boundary: dict[str, int] = field(default_factory=dict)
     weight: str | None = None  # Of the best cycle, if the cycles have weights
     participation: dict[str, Any] | None = None  # See `chordless.protocol.events.Finished`; {} and None before the end
@@ -174,8 +151,7 @@ class RunState:
         return replace(self, phase="lost", can_resume=self.directory is not None)
 
 
-_KNOWN = frozenset(item.name for item in fields(RunState))
-_OF_PROGRESS = tuple(item.name for item in fields(Progress) if item.name in _KNOWN and item.name not in GROWING)
+_OF_PROGRESS = tuple(item.name for item in fields(Report) if item.name not in GROWING)
 _OF_ESTIMATE = frozenset({"cycles_estimate", "cycles_low", "cycles_high"})
 _OF_FINISHED = (
     "graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "paths", "cycles", "frontier",
