@@ -112,13 +112,8 @@ class SlowScheduler:
         self.given_up = False
         threading.Thread(target=self.loop.asyncio_loop.run_forever, daemon=True).start()
 
-    def nthreads(self) -> Any:
-        class Threads(dict[str, int]):
-            def __await__(self) -> Any:
-                yield from asyncio.sleep(0).__await__()
-                return self
-
-        return Threads(a=1)
+    def nthreads(self) -> dict[str, int]:
+        return {"a": 1}
 
     async def identity(self, n_workers: int) -> Any:
         try:
@@ -127,7 +122,7 @@ class SlowScheduler:
         except asyncio.CancelledError:
             self.given_up = True
             raise
-        return {"workers": {"a": {"last_seen": 5.0}}}
+        return {"workers": {"a": {"nthreads": 1, "last_seen": 5.0}}}
 
 
 def test_the_driver_does_not_wait_for_a_scheduler_that_does_not_answer() -> None:

@@ -13,7 +13,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from dataclasses import dataclass
 from pickle import dumps
 from typing import Any
@@ -87,10 +86,8 @@ class DaskWorkers:
         self._replies: queue.SimpleQueue[tuple[_Asked, Reply]] = queue.SimpleQueue()
         self._requests: dict[tuple[str, int], _Asked] = {}
         self._threads: dict[str, int] = dict(client.nthreads())
-        self._answered = time.monotonic()
-        self._question: concurrent.futures.Future[dict[str, float]] | None = None
         self._seen: dict[str, float] = {}
-        self._seen_at = -math.inf
+        self._answered = time.monotonic()
         self._closed = threading.Event()
         self._watch = self._start(self._watched())
 
@@ -103,18 +100,8 @@ class DaskWorkers:
         return math.inf if self._given_up() else time.monotonic() - self._answered
 
     def last_seen(self) -> dict[str, float]:
-        """Return when the scheduler last heard of each worker, on its own clock; empty if its last answer is too old.
-
-        The scheduler is asked, but not waited for: the answer is that to an earlier call.
-        """
-        now = time.monotonic()
-        if self._question is not None and self._question.done():
-            answered, self._question = self._question, None
-            with suppress(asyncio.TimeoutError, OSError):
-                self._seen, self._seen_at = answered.result(), now
-        if self._question is None and not self._given_up() and now - self._seen_at >= POLL_SECONDS:
-            self._question = self._start(asyncio.wait_for(self._identities(), _ORDER_SECONDS))
-        return self._seen if now - self._seen_at < _SECONDS_OF_NEWS else {}
+        """Return when the scheduler last heard of each worker, on its clock; empty if its last answer is too old."""
+        return self._seen if time.monotonic() - self._answered < _SECONDS_OF_NEWS else {}
 
     def prepare(self, address: str, job: Job) -> None:
         """Let a worker prepare itself for a search."""
@@ -161,8 +148,6 @@ class DaskWorkers:
         """Give up all requests; the client stays open."""
         self._closed.set()
         self._watch.cancel()
-        if self._question is not None:
-            self._question.cancel()
         for address in {address for address, _ in self._requests}:
             self.forget(address)
 
@@ -198,17 +183,13 @@ class DaskWorkers:
         """Whether the client has closed itself, because it could not reach the scheduler again for some time."""
         return self._client.scheduler is None
 
-    async def _identities(self) -> dict[str, float]:
-        if self._given_up():
-            return {}
-        told = await self._client.scheduler.identity(n_workers=-1)
-        return {address: float(worker["last_seen"]) for address, worker in told["workers"].items()}
-
     async def _watched(self) -> None:
         began = time.monotonic()
         while not self._closed.is_set() and not self._given_up():
             try:
-                self._threads = dict(await asyncio.wait_for(self._client.nthreads(), _ORDER_SECONDS))
+                told = await asyncio.wait_for(self._client.scheduler.identity(n_workers=-1), _ORDER_SECONDS)
+                self._threads = {address: worker["nthreads"] for address, worker in told["workers"].items()}
+                self._seen = {address: float(worker["last_seen"]) for address, worker in told["workers"].items()}
                 self._answered = time.monotonic()
             except (asyncio.TimeoutError, OSError, RuntimeError):
                 pass  # `silence` tells
