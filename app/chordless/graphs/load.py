@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import argparse
 
     from chordless.graphs.molecules import MoleculeFormat
-    from chordless.protocol.orders import BatchJob, RunCommand
+    from chordless.protocol.orders import GraphOrder
     from kernels_ti.boundary.values.weights import Weights
 
 FORMATS = (
@@ -157,7 +157,7 @@ def load_graph(
     raise _no_such_graph(source)
 
 
-def load_as(order: RunCommand | BatchJob | argparse.Namespace, limits: Limits | None = None) -> LoadedGraph:
+def load_as(order: GraphOrder | argparse.Namespace, limits: Limits | None = None) -> LoadedGraph:
     """Load the graph that an order or a command line names, and read it as that says; see `load_graph`."""
     how = {name: getattr(order, name) for name in _HOW_TO_READ}
     return load_graph(order.graph, limits=limits, **how)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from kernels_ti.choices import Parity
@@ -23,32 +23,44 @@ Pick = Literal["all", "longest", "sample"]
 USUAL_SAMPLE = 1000  # Cycles of a sample for which nobody says how many
 
 
-@dataclass(frozen=True)
-class RunCommand:
-    """The first line to the engine: search this graph."""
+@dataclass(frozen=True, kw_only=True)
+class GraphOrder:
+    """How a graph is read, and which of its cycles are wanted."""
 
-    name: ClassVar[str] = "run"
-    graph: str  # A file, a spec such as ``grid:7x10``, or ``-`` for standard input
-    # When the user's program began, by ``time.monotonic()``, one clock for all processes; setup is measured from there.
-    program_start: float
+    graph: str = field(kw_only=False)  # A file, a spec such as ``grid:7x10``, or ``-`` for standard input
     # `file_format`, `simplify`, `directed`, `multigraph` and `encoding`: how the graph is read; see
     # `chordless.graphs.load.load_graph`.
     file_format: str | None = None
     simplify: bool = False
     directed: bool = False
     multigraph: bool = False
-    # `arch` and `threads`: where the search runs; see `kernels_ti.estimate.device_choice.device_for`.
-    arch: str = "auto"
-    threads: int | None = None
-    # `min_length`, `max_length`, `parity` and `expansion`: see `kernels_ti.run.Options`.
+    encoding: str | None = None
+    overlap: bool = False  # The graph is the niche overlap graph of a food web, see `chordless.graphs.overlap`
+    types: str | None = None  # The partition with the types of its vertices, see `read_food_web` there
+    arch: str = "auto"  # Where the search runs; see `kernels_ti.estimate.device_choice.device_for`
+    # `min_length`, `max_length` and `parity`: see `kernels_ti.run.Options`.
     min_length: int = 3
     max_length: int | None = None
-    expansion: str = "two-ended"
+    parity: Parity | None = None
+    # How to count; for the second see `kernels_ti.boundary.count`, for the last one `kernels_ti.method`. A listing, and
+    # a batch's graph with a limit, is searched.
+    method: Method = "search"
     # Stop once this many cycles were found in all sessions together; a listing ends after exactly this many. For a
     # sample it is the number of cycles, by default 1,000, and with the pick ``longest`` that of the best ones.
     limit: int | None = None
     # Stop this many seconds after the search began or was resumed. Writing a listing counts, pauses do not.
     timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class RunCommand(GraphOrder):
+    """The first line to the engine: search this graph."""
+
+    name: ClassVar[str] = "run"
+    # When the user's program began, by ``time.monotonic()``, one clock for all processes; setup is measured from there.
+    program_start: float
+    threads: int | None = None  # Of the CPU
+    expansion: str = "two-ended"  # See `kernels_ti.run.Options`
     # Where the cycles go: None counts only, ``-`` is standard output, anything else a file, or with the format
     # ``parts`` the run directory.
     output: str | None = None
@@ -61,8 +73,6 @@ class RunCommand:
     # Continue the run in that directory with the copy of the graph that it holds; `graph` and how it is read are
     # ignored.
     resume: bool = False
-    # How to count; for the second see `kernels_ti.boundary.count`, for the last one `kernels_ti.method`.
-    method: Method = "search"
     # Which cycles are listed: all, one that is longest, or cycles drawn uniformly at random; the last two along a
     # boundary. A sample may be told with `per_vertex` and `per_edge`.
     pick: Pick = "all"
@@ -85,10 +95,6 @@ class RunCommand:
     # and not for a search with checkpoints.
     per_vertex: bool = False
     per_edge: bool = False
-    # `overlap` and `types`: the graph is the niche overlap graph of a food web; see `BatchJob`.
-    overlap: bool = False
-    types: str | None = None
-    encoding: str | None = None
     reading_timeout: float | None = None  # Give up if the graph has not been read after this many seconds
     # Search on the workers of this cluster, see `kernels_ti.cluster.address.check_cluster`; None searches here.
     cluster: str | None = None
@@ -97,7 +103,6 @@ class RunCommand:
     # List the cycles in a defined order, at the end of the search; without a checkpoint or a limit.
     in_order: bool = False
     proof: bool = False  # Make a hash of all cycles, see `kernels_ti.proof`; in a search only
-    parity: Parity | None = None
     # Chordless paths instead of cycles: from the first of two vertices to the second, or all of the graph. Every number
     # and every line is then one of paths; lengths are vertices of a path, from 2 on.
     between: Sequence[str] = ()
@@ -125,34 +130,12 @@ class ProbeCommand:
 
 
 @dataclass(frozen=True)
-class BatchJob:
+class BatchJob(GraphOrder):
     """The work of a batch on one input, which may hold many graphs."""
 
-    graph: str  # A file, a spec such as ``grid:7x10``, or ``-`` for standard input
-    # One of `chordless.graphs.load.FORMATS`, ``sdf`` or ``smiles``; by default the name and the content decide.
-    file_format: str | None = None
-    # `simplify`, `directed` and `multigraph`: as for `chordless.graphs.load.load_graph`.
-    simplify: bool = False
-    # `min_length`, `max_length` and `parity`: see `kernels_ti.run.Options`.
-    min_length: int = 3
-    max_length: int | None = None
     listing: str | None = None  # The folder that gets a file of cycles for each graph; None counts only
     listing_format: CycleFormat = "text"  # How a cycle is written there
-    arch: str = "auto"  # Where graphs are searched; see `kernels_ti.estimate.device_choice.device_for`
-    # How cycles are counted, see `RunCommand`. A listing, and a graph with a limit, is searched.
-    method: Method = "search"
-    # `limit` and `timeout`: when the search of each graph stops early, see `RunCommand`.
-    limit: int | None = None
-    timeout: float | None = None
-    # The input is a food web; its niche overlap graph is searched, see `chordless.graphs.overlap`.
-    overlap: bool = False
-    # The partition with the types of the vertices, see `chordless.graphs.overlap.read_food_web`.
-    types: str | None = None
-    encoding: str | None = None  # The encoding of the input; by default UTF-8
-    directed: bool = False
-    multigraph: bool = False
     with_graph: bool = False  # Each line has the graph itself, as a line of graph6
-    parity: Parity | None = None
 
 
 @dataclass(frozen=True)
