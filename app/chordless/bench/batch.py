@@ -23,12 +23,6 @@ from chordless.protocol.events import BatchFinished
 from chordless.protocol.orders import BatchCommand, BatchJob
 from kernels_ti import EngineError, OptionError
 
-LEGEND = (
-    "Seconds to count the chordless cycles of each graph of a file: medians of the runs, which were taken in turns. "
-    "chordless: from the start of the engine to the last line of its output, reading and writing included. "
-    "nauty-countg: the whole process, which prints how many graphs have how many cycles; it reads molecules as graph6, "
-    "we read SMILES through RDKit."
-)
 COLUMNS = (
     Column("graphs", left=True),
     Column("number"),

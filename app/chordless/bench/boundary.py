@@ -13,11 +13,6 @@ from chordless.bench.process import WarmProcess
 from chordless.bench.report import Prepared, Row, known_ways
 from kernels_ti import ChordlessError
 
-LEGEND = (
-    "Seconds of the runs, without the search for an order of the vertices, the start and the compilation. first: the "
-    "first run of all in its process, compilation included. answer: the cycles, triangles included; for longest the "
-    "vertices of the longest cycle, and how many cycles have as many."
-)
 COLUMNS = (
     Column("graph", left=True),
     *series_columns("way"),

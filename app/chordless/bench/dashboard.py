@@ -26,11 +26,6 @@ from chordless.bench.programs import new_folder
 from chordless.bench.report import Prepared, Row
 from kernels_ti import EngineError
 
-LEGEND = (
-    "Seconds from a key until the dashboard, on a terminal of 120 columns, has drawn the screen that the key asks for "
-    "(Cycles, Runs, Batch and Run in turns), while it searches the graph on all cores. A search that has ended is "
-    "begun again. 95%: 19 of 20 keys are answered as soon."
-)
 COLUMNS = (Column("graph", left=True), *series_columns("keys"), Column("95%"))
 DEFAULT_GRAPHS = ("grid:9x10",)
 

@@ -21,15 +21,6 @@ from chordless.cycles.read import CycleStore, read_rows, row_words
 
 DEFAULT_GRAPHS = ("grid:7x10", "grid:8x10")
 
-LEGEND = (
-    "Seconds to have all chordless cycles: medians of the runs, which were taken in turns. The first ones are calls of "
-    "the library in a process that has made the same call before: count (count_cycles), rows "
-    "(collect_cycles(graph).rows(), in one array), batches (enumerate_cycles(graph).batches(), vertices in order) "
-    "and lists (enumerate_cycles, Python lists of names, each dropped at once). search, search rows (bit rows in the "
-    "memory of the host) and kept (they stay in the memory of the device) are the search inside these calls alone. "
-    "times count is the median over that of count. .npy, .txt, pipe (list | wc -l), folder (a run directory), Parquet "
-    "and Arrow are whole processes with a warm cache. GB/s: bytes of rows or of output over the median."
-)
 COLUMNS = (
     Column("graph", left=True),
     Column("cycles"),

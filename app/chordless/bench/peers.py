@@ -21,13 +21,6 @@ DEFAULT_GRAPHS = ("grid:6x10", "gnp:60,0.1,1", "grid:7x10", "grid:8x10", "gnp:80
 
 _SECONDS_FOR_ORDERS = 1.0
 
-LEGEND = (
-    "Seconds to count all chordless cycles: medians of the runs, which were taken in turns, each in a process of its "
-    "own; the ratio is that to the first program. chordless: the search alone, without start-up and compilation; "
-    "boundary: the count along one, with looking for it. networkx: the enumeration alone. Others: their own time if "
-    "they print one (sec S), else that of the process."
-)
-
 COLUMNS = (
     Column("graph", left=True),
     Column("cycles"),

@@ -18,13 +18,6 @@ from kernels_ti import OptionError
 
 DEFAULT_GRAPHS = ("grid:8x10",)
 
-LEGEND = (
-    "Seconds from the first lease to the last answer. speed-up: against the fewest workers. busy: share of that time "
-    "in which the workers searched; transfer: in which leases and answers were on their way and a worker had nothing "
-    "else; idle: the rest, most of it at the end. set-up: seconds until the first lease. Of these, device and kernels: "
-    "the slowest worker opened the device for the search, and compiled or loaded its kernels; the rest: the processes "
-    "started, and the driver made the work. other: the rest of the whole, the end of the processes included."
-)
 _PARTS = ("busy", "transfer", "idle", "leases", "setup", "device", "kernels", "other")
 COLUMNS = (
     Column("graph", left=True),

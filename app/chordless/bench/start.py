@@ -21,11 +21,6 @@ from chordless.bench.programs import new_folder
 from chordless.bench.report import Prepared, Row
 from kernels_ti import EngineError, child
 
-LEGEND = (
-    "Seconds of the whole process: medians of the runs. cold: with an empty cache of compiled kernels; warm: with the "
-    "cache that the cold run before it has filled. read: an edge list is read, labelled by degree and split into "
-    "blocks, without the start of Python; memory: the most that this process took, in bytes for each byte of the file."
-)
 COLUMNS = (Column("command", left=True), *series_columns("cache"), Column("memory"))
 
 _LIMIT_EXIT_CODE = 4

@@ -104,14 +104,6 @@ COLUMNS = (
     Column("agree", left=True),
 )
 
-LEGEND = (
-    "n, m, Delta, C3 and #clc are the paper's; agree: C3 and #clc are the same here. Times are medians in ms. T_seq is "
-    "the sequential algorithm, here in plain Python unless --sequential names a program; T_par-proc the search alone, "
-    "cycles counted; T_par-total the whole call collect_cycles(graph).rows(), which has all cycles in the host's "
-    "memory; speedup is T_seq / T_par-total. All parallel searches are made in one process, which has searched the "
-    "graph before; each T_seq in one of its own. Start-up and compilation are not counted."
-)
-
 
 def prepared(options: Namespace, stack: ExitStack) -> Prepared:
     """Return the rows that are wanted; an OptionError for one that the table does not have."""

@@ -20,19 +20,12 @@ from chordless.words.shown import error_line, on_terminal
 from kernels_ti.choices import ARCHES
 
 STANDARD_OUTPUT = "-"
-_WIDTH = 120
+_WIDTH, _WIDTH_OF_HELP = 120, 80
 _PROBLEM_EXIT_CODE = 1
 
 _TABLE1 = """\
 Measure Table 1 of the paper again: its own figures, ours beside them, and
-whether the counts agree.
-
-T_seq is the schedule `reference`, the sequential algorithm in plain Python;
-T_par-proc the search of a `count`, alone; T_par-total the whole call of
-collect_cycles(graph).rows() in Python, which has all cycles in the memory of
-the host. Both are made in one process for all rows, which has searched the
-graph before. Start-up, compilation and the reading of the graph are not
-counted. The runs of a row are taken in turns.
+whether the counts agree. The runs of a row are taken in turns.
 """
 
 _PEERS = """\
@@ -50,15 +43,12 @@ Its time is S of a `sec S`, else that of the whole process.
 _BATCH = """\
 Count the cycles of many small graphs with `chordless batch`, and with countg of
 nauty on the same graphs, in turns, and compare times and counts: all graphs of
-N vertices, which geng of nauty makes, and molecules, which RDKit reads. Our
-time is that of everything, from the start of the engine to the last line.
+N vertices, which geng of nauty makes, and molecules.
 """
 
 _START = """\
-Measure how long a newcomer waits: the whole process of a short command, with an
-empty cache of compiled kernels (cold) and with the one that the run before it
-has filled (warm). Then read, label and split a large edge list, which is made
-for the purpose.
+Measure how long a newcomer waits for a short command, and for a large edge
+list, which is made for the purpose.
 
 The commands are --help, the count of petersen and of grid:7x10, and the first
 cycles of a road network (planar:400,1). With GRAPHs of your own only these are
@@ -67,16 +57,8 @@ kernels are compiled: count GRAPH --min-length 4 --limit 1.
 """
 
 _LISTING = """\
-Measure what it takes to have every cycle of a graph, beside counting them.
-
-`count`, `rows`, `batches` and `lists` are calls of Python in a process that has
-made them before: count_cycles, collect_cycles(graph).rows(),
-enumerate_cycles(graph).batches() with the vertices in cycle order, and
-enumerate_cycles(graph). `search`, `search rows` and `kept` are the search
-inside these calls alone: it counts, brings its cycles to the memory of the host
-as bit rows, or keeps them in the memory of the device. The others are whole
-commands with a warm cache of compiled kernels: a list to FILE.npy, to FILE.txt,
-through a pipe to `wc`, to a run directory, to FILE.parquet and to FILE.arrow.
+Measure what it takes to have every cycle of a graph, beside counting them: in
+calls of Python, and in whole commands.
 """
 
 _SCALE = """\
@@ -87,17 +69,14 @@ worker has its share of the cores, or with --gpus one GPU.
 
 _BOUNDARY = """\
 Measure the boundary method: all cycles together, by length, and the longest
-cycle, each in a process that has done the same before. The order of the
-vertices is sought once, before the clock starts. The first run, which compiles
-the kernels, is shown apart.
+cycle, each in a process that has done the same before.
 
 Without a GRAPH these are grid:12x12 and grid:14x14; with --arch cuda larger
 grids follow, up to grid:20x20.
 """
 
 _DASHBOARD = """\
-Measure how soon the dashboard answers: keys are pressed on a terminal of its
-own while it searches a graph on all cores, each after the answer to the one
+Measure how soon the dashboard answers keys, each after the answer to the one
 before. Its settings and runs are kept away from yours.
 """
 
@@ -156,6 +135,7 @@ _COMMON = (
 class _Bench(NamedTuple):
     summary: str
     description: str
+    legend: str  # What the columns of its table mean
     examples: tuple[str, ...]
     options: tuple[_Option, ...]
 
@@ -164,6 +144,14 @@ _BENCHES = {
     "table1": _Bench(
         "the paper's Table 1, measured here",
         _TABLE1,
+        (
+            "n, m, Delta, C3 and #clc are the paper's; agree: C3 and #clc are the same here. Times are medians in ms. "
+            "T_seq is the sequential algorithm, here in plain Python unless --sequential names a program; T_par-proc "
+            "the search alone, cycles counted; T_par-total the whole call collect_cycles(graph).rows(), which has all "
+            "cycles in the host's memory; speedup is T_seq / T_par-total. All parallel searches are made in one "
+            "process, which has searched the graph before; each T_seq in one of its own. Start-up and compilation are "
+            "not counted."
+        ),
         (
             "--data foodwebs --json table1.json",
             "--arch cuda --rows Grid_7x10,Grid_8x10 --markdown",
@@ -189,6 +177,12 @@ _BENCHES = {
     "peers": _Bench(
         "other programs on the same graphs",
         _PEERS,
+        (
+            "Seconds to count all chordless cycles: medians of the runs, which were taken in turns, each in a process "
+            "of its own; the ratio is that to the first program. chordless: the search alone, without start-up and "
+            "compilation; boundary: the count along one, with looking for it. networkx: the enumeration alone. Others: "
+            "their own time if they print one (sec S), else that of the process."
+        ),
         ("grid:7x10 --repeat 3", "--program 'mine=./count {el}' --json peers.json"),
         (
             _graphs(" (default: three grids and two random graphs of 60 to 80 vertices)"),
@@ -209,6 +203,12 @@ _BENCHES = {
     "batch": _Bench(
         "many small graphs at once",
         _BATCH,
+        (
+            "Seconds to count the chordless cycles of each graph of a file: medians of the runs, which were taken in "
+            "turns. chordless: from the start of the engine to the last line of its output, reading and writing "
+            "included. nauty-countg: the whole process, which prints how many graphs have how many cycles; it reads "
+            "molecules as graph6, we read SMILES through RDKit."
+        ),
         ("--repeat 3 --json batch.json", "--vertices 8 --molecules 1000"),
         (
             _number("--vertices", "all graphs with N vertices", 9),
@@ -219,6 +219,12 @@ _BENCHES = {
     "start": _Bench(
         "start, compilation and the reading of large files",
         _START,
+        (
+            "Seconds of the whole process: medians of the runs. cold: with an empty cache of compiled kernels; warm: "
+            "with the cache that the cold run before it has filled. read: an edge list is read, labelled by degree and "
+            "split into blocks, without the start of Python; memory: the most that this process took, in bytes for "
+            "each byte of the file."
+        ),
         ("--repeat 3 --json start.json", "roads.txt --repeat 3"),
         (
             _graphs(", instead of all else"),
@@ -229,6 +235,16 @@ _BENCHES = {
     "listing": _Bench(
         "all cycles in memory, in files and through a pipe",
         _LISTING,
+        (
+            "Seconds to have all chordless cycles: medians of the runs, which were taken in turns. The first ones are "
+            "calls of the library in a process that has made the same call before: count (count_cycles), rows "
+            "(collect_cycles(graph).rows(), in one array), batches (enumerate_cycles(graph).batches(), vertices in "
+            "order) and lists (enumerate_cycles, Python lists of names, each dropped at once). search, search rows "
+            "(bit rows in the memory of the host) and kept (they stay in the memory of the device) are the search "
+            "inside these calls alone. times count is the median over that of count. .npy, .txt, pipe (list | wc -l), "
+            "folder (a run directory), Parquet and Arrow are whole processes with a warm cache. GB/s: bytes of rows or "
+            "of output over the median."
+        ),
         ("--repeat 3 --json listing.json", "roads.txt --arch cpu", "grid:8x10 --ways rows,.npy"),
         (
             _graphs(" (default: grid:7x10 and grid:8x10, 1 and 11 GB on disk)"),
@@ -242,6 +258,14 @@ _BENCHES = {
     "scale": _Bench(
         "one search on 1, 2, 4 ... workers of a local cluster",
         _SCALE,
+        (
+            "Seconds from the first lease to the last answer. speed-up: against the fewest workers. busy: share of "
+            "that time in which the workers searched; transfer: in which leases and answers were on their way and a "
+            "worker had nothing else; idle: the rest, most of it at the end. set-up: seconds until the first lease. Of "
+            "these, device and kernels: the slowest worker opened the device for the search, and compiled or loaded "
+            "its kernels; the rest: the processes started, and the driver made the work. other: the rest of the whole, "
+            "the end of the processes included."
+        ),
         (
             "grid:9x10 --workers 1,2 --repeat 3",
             "grid:8x10 --workers 1,2 --plot scale.svg",
@@ -268,12 +292,22 @@ _BENCHES = {
     "boundary": _Bench(
         "totals, counts by length and longest cycles along a boundary",
         _BOUNDARY,
+        (
+            "Seconds of the runs, without the search for an order of the vertices, the start and the compilation. "
+            "first: the first run of all in its process, compilation included. answer: the cycles, triangles included; "
+            "for longest the vertices of the longest cycle, and how many cycles have as many."
+        ),
         ("--repeat 3 --json boundary.json", "--arch cuda --markdown", "roads.txt --ways total,longest"),
         (_graphs(), _ways("only these: total, lengths, longest"), *_COMMON),
     ),
     "dashboard": _Bench(
         "how soon the dashboard answers a key during a search",
         _DASHBOARD,
+        (
+            "Seconds from a key until the dashboard, on a terminal of 120 columns, has drawn the screen that the key "
+            "asks for (Cycles, Runs, Batch and Run in turns), while it searches the graph on all cores. A search that "
+            "has ended is begun again. 95%: 19 of 20 keys are answered as soon."
+        ),
         ("--json dashboard.json", "roads.txt --keys 40"),
         (_graphs(" (default: grid:9x10)"), _number("--keys", "keys to press", 200, dest="repeat"), *_OUTPUT),
     ),
@@ -291,7 +325,10 @@ def add_arguments(parser: Parser) -> None:
 
 def _add_bench(benches: Any, name: str, bench: _Bench) -> None:
     parser = benches.add_parser(name, help=bench.summary, description=bench.description)
-    parser.below.append(lambda: examples(*(f"chordless bench {name} {line}" for line in bench.examples)))
+    parser.below += [
+        lambda: textwrap.fill(bench.legend, _WIDTH_OF_HELP),
+        lambda: examples(*(f"chordless bench {name} {line}" for line in bench.examples)),
+    ]
     for option, settings in bench.options:
         parser.add_argument(option, **settings)
     parser.set_defaults(parser=parser)
@@ -306,12 +343,12 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Measure, print the table, return the exit code; the module of the bench has its rows, legend and columns."""
+    """Measure, print the table, return the exit code; the module of the bench has its rows and columns."""
     bench = import_module(f"chordless.bench.{options.bench}")
     with ExitStack() as stack:
         made = bench.prepared(options, stack)
         settings = {"arch": options.arch, "threads": options.threads, "repeat": options.repeat, **made.settings}
-        begun = heading(options.bench, bench.LEGEND, made.machine, **settings)
+        begun = heading(options.bench, _BENCHES[options.bench].legend, made.machine, **settings)
         report = Report(begun, notes=[*made.notes])
         report.measure(made.rows, options.repeat, None if options.json == STANDARD_OUTPUT else options.json)
         made.after(report)
