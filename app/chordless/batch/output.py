@@ -133,17 +133,15 @@ class BatchFile:
 
     def close(self) -> None:
         """Close the file. The file beside stays, unless the output has all its lines."""
-        if not self._is_complete and self._held.exists() and self._holds_nothing_else():
-            os.fsync(self._descriptor)
-            self._held.unlink()
+        if not self._is_complete and self._held.exists():
+            here = {_key_of(line) for line in read_lines(self._path)}
+            if all(_key_of(line) in here for line in read_lines(self._held)):
+                os.fsync(self._descriptor)
+                self._held.unlink()
         for stream in (self._in_place, self._beside):
             if stream is not None:
                 stream.close()
         os.close(self._descriptor)
-
-    def _holds_nothing_else(self) -> bool:
-        here = {_key_of(line) for line in read_lines(self._path)}
-        return all(_key_of(line) in here for line in read_lines(self._held))
 
     def _read_next(self) -> dict[str, Any] | None:
         assert self._in_place is not None

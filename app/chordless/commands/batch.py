@@ -6,6 +6,7 @@ import argparse
 import os
 
 from chordless.batch.jobs import checked, jobs_of
+from chordless.batch.output import read_lines
 from chordless.batch.properties import NAMES, Property
 from chordless.commands import batch_output
 from chordless.commands import options as shared
@@ -287,7 +288,8 @@ def _run(command: BatchCommand, options: argparse.Namespace) -> int:
         outcome = run_batch(
             command, options, meanwhile=None if to_file else copy, way_on=batch_output.WAY_ON if to_file else None
         )
-    failure = batch_output.first_failure(command) if outcome.end.failed and not options.quiet else None
+    failed = read_lines(command.output) if outcome.end.failed and not options.quiet else ()
+    failure = next((line["error"] for line in failed if line["status"] == "error"), None)
     batch_output.write_table(command, options, outcome.end)
     if not options.quiet:
         batch_output.print_note(options, outcome.end, failure, deaths=outcome.deaths)

@@ -136,11 +136,6 @@ def write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFi
             os.unlink(kept)
 
 
-def first_failure(command: BatchCommand) -> str | None:
-    """Return the error of the first graph that failed."""
-    return next((line["error"] for line in read_lines(command.output) if line["status"] == "error"), None)
-
-
 def print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None, *, deaths: int) -> None:
     """Print to standard error how a batch ended, its engine's deaths, the first error and the notes of readers."""
     # The table is written only when the batch is complete; until then there are only the lines.

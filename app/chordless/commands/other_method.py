@@ -42,7 +42,8 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     graph = load_as(command).graph
     plan = quick_plan(search_space(replace(command, symmetry=False), graph))
     seconds = max(COST_OF_LENGTHS * plan.seconds, 1.0)
-    if not plan.is_possible or plan.seconds > LONGEST_COUNT or seconds > _seconds_left(finished):
+    left = finished.enumerate_seconds * (1 - finished.share) / finished.share if finished.share else math.inf
+    if not plan.is_possible or plan.seconds > LONGEST_COUNT or seconds > left:
         return None
     # Without the options that only a search has, see `count.check_method`.
     again = replace(
@@ -60,9 +61,3 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     )
     words = command_line(command.graph, {**asdict(again), "arch": None})
     return f"`{words}` would count them all in about {duration_text(seconds)}"
-
-
-def _seconds_left(finished: Finished) -> float:
-    if not finished.share:
-        return math.inf
-    return finished.enumerate_seconds * (1 - finished.share) / finished.share

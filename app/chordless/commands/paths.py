@@ -146,13 +146,19 @@ def act(options: argparse.Namespace) -> int:
     if command.pick == "sample":
         return sample.answer(command, options)
     finished, exit_code = run_engine(command, options)
+    print_end(command, finished, options)
+    return exit_code
+
+
+def print_end(command: RunCommand, finished: Finished, options: argparse.Namespace) -> None:
+    """Print how a listing ended, or a count of cycles or paths, and what resumes it."""
     if command.output is not None:
         list_.print_end(command, finished, quiet=options.quiet)
-        return exit_code
-    print_counts(command, finished, as_json=options.json)
+        return
+    tell = print_counts if command.is_of_paths else count.print_result
+    tell(command, finished, as_json=options.json)
     if not options.quiet:
         print_way_on(finished)
-    return exit_code
 
 
 def _command_of(options: argparse.Namespace) -> RunCommand:

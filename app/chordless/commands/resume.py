@@ -7,10 +7,9 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from chordless.commands import count, longest, paths, sample
-from chordless.commands import list as list_
+from chordless.commands import longest, paths, sample
 from chordless.commands import options as shared
-from chordless.commands.session import print_way_on, run_engine
+from chordless.commands.session import run_engine
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import recorded
@@ -55,7 +54,9 @@ def act(options: argparse.Namespace) -> int:
     command = directory.command()
     changed = _changed(command, options)
     if command.pick != "all" and command.output_format != "parts":
-        _check_pick(command, options)
+        names = ("limit", "threads", "cluster", "gpus", *["json"] * (command.pick == "sample"))
+        for option in shared.given(options.parser, options, *names):
+            raise OptionError(f"{option} is not for a run of chordless {command.pick}: leave it out")
         answer = longest.answer if command.pick == "longest" else sample.answer
         # A sample without a file goes to standard output, as at first.
         if command.pick == "sample" and command.output is None:
@@ -68,13 +69,7 @@ def act(options: argparse.Namespace) -> int:
     command = replace(changed, limit=limit, cluster=options.cluster, gpus=options.gpus)
     end = None if options.events is not None else _end_in_read_only(directory)
     finished, exit_code = run_engine(command, options) if end is None else (end, 0)
-    if command.output is not None:
-        list_.print_end(command, finished, quiet=options.quiet)
-        return exit_code
-    tell = paths.print_counts if command.is_of_paths else count.print_result
-    tell(command, finished, as_json=options.json)
-    if not options.quiet:
-        print_way_on(finished)
+    paths.print_end(command, finished, options)
     return exit_code
 
 
@@ -82,12 +77,6 @@ def _changed(command: RunCommand, options: argparse.Namespace) -> RunCommand:
     given = ("arch", "threads", "memory", "checkpoint_every")
     changed = {name: getattr(options, name) for name in given if getattr(options, name) is not None}
     return replace(command, program_start=options.program_start, timeout=options.timeout, **changed)
-
-
-def _check_pick(command: RunCommand, options: argparse.Namespace) -> None:
-    names = ("limit", "threads", "cluster", "gpus", *["json"] * (command.pick == "sample"))
-    for option in shared.given(options.parser, options, *names):
-        raise OptionError(f"{option} is not for a run of chordless {command.pick}: leave it out")
 
 
 def _end_in_read_only(directory: RunDirectory) -> Finished | None:

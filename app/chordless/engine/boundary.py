@@ -115,7 +115,13 @@ def count_along_boundary(task: Task, plan: BoundaryPlan | None) -> Ended:
     is not there or has no such kernels, EngineError if the states do not fit into the memory allowed.
     """
     command, channel, space, keeper, checkpoint = task.command, task.channel, task.space, task.keeper, task.checkpoint
-    watch = Watch(command, channel, NOTHING_YET if checkpoint is None else _kept(checkpoint))
+    known = NOTHING_YET
+    if checkpoint is not None:
+        state, counts = checkpoint.state, checkpoint.state.cycles_by_length
+        known = replace(
+            known, seconds=state.seconds, cycles=sum(counts.values()), cycles_by_length=counts, share=state.share
+        )
+    watch = Watch(command, channel, known)
     by_length = not command.total_only
     saved = None if checkpoint is None else checkpoint.along
     assert not isinstance(saved, SavedPick)
@@ -212,12 +218,6 @@ def _reported_enough(watch: Watch, reports: _Reports) -> bool:
     if watch.is_due:
         watch.send(reports.progress(watch.seconds))
     return watch.says_enough()
-
-
-def _kept(checkpoint: Checkpoint) -> Progress:
-    counts, seconds = checkpoint.state.cycles_by_length, checkpoint.state.seconds
-    share = checkpoint.state.share
-    return replace(NOTHING_YET, seconds=seconds, cycles=sum(counts.values()), cycles_by_length=counts, share=share)
 
 
 class _Reports:

@@ -123,10 +123,11 @@ class Search:
         while reason is None:
             if self.channel.checkpoint_asked and self.keeper is None:
                 sys.stderr.write("no checkpoint is written: this run has no directory\n")
-            elif self.keeper is not None and (
-                self.channel.checkpoint_asked or self.keeper.is_due or self._compiles_midway()
-            ):
-                self._checkpoint(self.keeper)
+            elif self.keeper is not None:
+                # A stop kills an engine that compiles: no more than a second is to be lost then.
+                compiles_midway = self._snapshot.compiling and self.keeper.seconds_since >= 1.0
+                if self.channel.checkpoint_asked or self.keeper.is_due or compiles_midway:
+                    self._checkpoint(self.keeper)
             self.channel.checkpoint_asked = False
             if not self.channel.paused:
                 break
@@ -135,10 +136,6 @@ class Search:
         if reason is None and self.forecast is not None:
             self.forecast.improve()
         return reason
-
-    def _compiles_midway(self) -> bool:
-        """Whether a compilation is next, in which a stop kills the engine, and a second or more would be lost."""
-        return self._snapshot.compiling and self.keeper is not None and self.keeper.seconds_since >= 1.0
 
     def _pause(self) -> None:
         """Wait for a command other than a pause; the time does not count."""

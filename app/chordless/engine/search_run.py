@@ -21,7 +21,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import SYMMETRY
 from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened
 from chordless.runs.identity import identity_in, identity_of
-from kernels_ti import Device, Graph, OptionError, Run, Snapshot
+from kernels_ti import Device, Graph, OptionError, Run
 from kernels_ti.blocks import bulk
 from kernels_ti.blocks.biconnected import bytes_to_split
 from kernels_ti.blocks.search_space import SearchSpace
@@ -141,7 +141,14 @@ def _go_on(
             search(command, channel, -1, loaded, directory, checkpoint, cluster=cluster)
             return
         space = search_space(command, loaded.graph)
-        snapshot, boundary = _last_snapshot(checkpoint, space), None
+        state, boundary = checkpoint.state, None
+        snapshot = space.snapshot(
+            Totals(state.paths_by_length, state.cycles_by_length),
+            finished=True,
+            is_piece=space.options.part is not None,
+            seconds=state.seconds,
+            share=1.0,
+        )
         sessions, listed = checkpoint.sessions, checkpoint.listed
         proof = None if not command.proof or checkpoint.position is None else proof_text(checkpoint.position["proof"])
         if isinstance(checkpoint.along, SavedCount):
@@ -270,17 +277,6 @@ def _forecast(command: RunCommand, space: SearchSpace, place: Device | Place) ->
         return None
     # On a GPU the budget covers the buffers on the device only.
     return Forecast(space, within_budget=command.memory is not None and place.arch in ("cpu", "reference"))
-
-
-def _last_snapshot(checkpoint: Checkpoint, space: SearchSpace) -> Snapshot:
-    state = checkpoint.state
-    return space.snapshot(
-        Totals(state.paths_by_length, state.cycles_by_length),
-        finished=True,
-        is_piece=space.options.part is not None,
-        seconds=state.seconds,
-        share=1.0,
-    )
 
 
 def _symmetry_used(space: SearchSpace) -> dict[str, int] | None:

@@ -101,10 +101,6 @@ def _is_groups(value: Any) -> bool:
     )
 
 
-def _is_layout(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("grain") in _GRAINS and value.get("radius") != 0
-
-
 _FIT: dict[str, Callable[[Any], bool]] = {
     "options": lambda value: isinstance(value, dict),
     "finished": lambda value: isinstance(value, bool),
@@ -112,7 +108,7 @@ _FIT: dict[str, Callable[[Any], bool]] = {
     "listed": _is_count,
     "unwritten": _is_count,
     "sessions": lambda value: isinstance(value, dict),
-    "layout": _is_layout,
+    "layout": lambda value: isinstance(value, dict) and value.get("grain") in _GRAINS and value.get("radius") != 0,
     "batch": _is_count,
     "groups": _is_groups,
     "paths_by_length": is_by_length,
