@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from chordless.words.cycle_range import CycleRange
+from chordless.words.numbers import CycleRange
 
 
 @pytest.mark.parametrize(

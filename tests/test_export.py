@@ -18,7 +18,7 @@ from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import CHECKPOINT_FORMAT
 from chordless.runs.directory import created
-from chordless.runs.identity import identity_in
+from chordless.runs.saved import identity_in
 from program import REFERENCE, chordless, fails
 from test_order import rows_of
 

@@ -15,7 +15,7 @@ from chordless.cli import main
 from chordless.protocol.codec import command_from_json, command_to_json
 from chordless.protocol.orders import RunCommand
 from chordless.runs.command_words import command_line
-from chordless.runs.identity import identity_of
+from chordless.runs.saved import identity_of
 from chordless.tui.run_words import search_words
 from chordless.words.numbers import lengths_text
 from oracles import by_length, networkx_cycles

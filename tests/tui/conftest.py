@@ -8,7 +8,7 @@ from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Finished
 from chordless.protocol.orders import RunCommand
 from chordless.tui.outlook import Outlook
-from chordless.words.cycle_range import CycleRange
+from chordless.words.numbers import CycleRange
 from program import slow_boot
 from textual.css.stylesheet import Stylesheet
 

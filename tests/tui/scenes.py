@@ -35,7 +35,7 @@ from chordless.tui.widgets.arch_field import ArchField
 from chordless.tui.widgets.batch_table import BatchTable
 from chordless.tui.widgets.graph_source import GraphSource
 from chordless.tui.widgets.load_meter import Load
-from chordless.words.cycle_range import CycleRange
+from chordless.words.numbers import CycleRange
 from textual.widgets import Input
 
 from tui.new_form import said

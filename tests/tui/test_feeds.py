@@ -21,7 +21,7 @@ from chordless.protocol.orders import PauseCommand, ProbeCommand, RunCommand
 from chordless.tui.feeds import EngineFeed, FollowFeed, ReplayFeed
 from chordless.tui.run_words import cycle_range
 from chordless.tui.session import RunSession
-from chordless.words.cycle_range import CycleRange
+from chordless.words.numbers import CycleRange
 from patience import PATIENCE
 from test_export import make_run
 

@@ -25,7 +25,7 @@ from chordless.tui.settings import LastChoices, Settings, load_settings
 from chordless.tui.widgets.arch_field import ArchField
 from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.graph_source import GraphSource
-from chordless.words.cycle_range import CycleRange
+from chordless.words.numbers import CycleRange
 from patience import PATIENCE
 from textual.widgets import Button, Input, RadioButton, Static
 

@@ -18,8 +18,7 @@ from chordless.tui.settings import LastChoices, Settings
 from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.tui.widgets.graph_view import GraphView
-from chordless.words.cycle_range import CycleRange
-from chordless.words.numbers import large_number, range_text
+from chordless.words.numbers import CycleRange, large_number, range_text
 from patience import PATIENCE
 from textual.widgets import Input, OptionList
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import re
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -27,8 +28,10 @@ from chordless.graphs.readers.library import read_graph6
 from chordless.graphs.readers.source import Source
 from chordless.protocol.orders import BatchJob
 from kernels_ti import ChordlessError, EngineError, Graph, GraphError
+from kernels_ti.errors import quantity
 from kernels_ti.many.graphs import ManyGraphs
 
+_LINE_NUMBER = re.compile(r":[0-9]+(?=: )")
 LINES_AT_ONCE = 1 << 14  # Number of lines that are decoded and counted together: about half a second of work
 
 
@@ -163,3 +166,26 @@ def _read_apart(job: BatchJob, title: str, text: bytes) -> Chunk:
     except GraphError as error:
         return Chunk(job, (title,), (None,), {0: str(error)})
     return Chunk(job, (title,), (None,), loaded=LoadedGraph(graph, title))
+
+
+@dataclass
+class Notes:
+    """Collects the notes of the readers of many graphs, such as weights that are left out: a line for each kind."""
+
+    _first: dict[str, str] = field(default_factory=dict)  # The first note of each kind
+    _graphs: dict[str, set[str]] = field(default_factory=dict)  # The titles of the graphs with a note of each kind
+
+    def take(self, title: str, note: str) -> None:
+        """Take a note, ``TITLE: what: more`` or ``TITLE:LINE: what: more``; equal texts `what` are one kind."""
+        message = _LINE_NUMBER.sub("", note.removeprefix(title), count=1).removeprefix(": ")
+        kind = message.partition(": ")[0]
+        self._first.setdefault(kind, note)
+        self._graphs.setdefault(kind, set()).add(title)
+
+    def lines(self) -> list[str]:
+        """Return the first note of each kind, with the number of other graphs that have one."""
+        others = {kind: len(graphs) - 1 for kind, graphs in self._graphs.items()}
+        return [
+            f"{note} (and so in {quantity(others[kind], 'other graph')})" if others[kind] else note
+            for kind, note in self._first.items()
+        ]

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from chordless.batch.detect import many_format
-from chordless.batch.inputs import label_of
-from chordless.batch.notes import Notes
+from chordless.batch.inputs import Notes, label_of
 from chordless.graphs.load import MOLECULE_FORMATS
 from chordless.graphs.molecules import MoleculeFormat, Molecules, read_molecules
 from chordless.graphs.readers.incoming import Limits, open_input, shown_name

@@ -13,8 +13,7 @@ from typing import Literal
 from chordless.batch.counting import Counting, Result, can_be_together
 from chordless.batch.detect import count_graphs
 from chordless.batch.entries import Entry, entries_of, error_line
-from chordless.batch.inputs import LINES_AT_ONCE, Chunk, read_job
-from chordless.batch.notes import Notes
+from chordless.batch.inputs import LINES_AT_ONCE, Chunk, Notes, read_job
 from chordless.batch.output import BatchFile, encoded
 from chordless.engine.channel import Channel
 from chordless.graphs.readers.incoming import Limits

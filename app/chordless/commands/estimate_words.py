@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from chordless.commands.terminal import histogram
 from chordless.protocol.events import Finished
-from chordless.words.cycle_range import CycleRange
-from chordless.words.numbers import duration_text, round_number, seconds_text, short_number
+from chordless.words.numbers import CycleRange, duration_text, round_number, seconds_text, short_number
 from chordless.words.shown import on_terminal
 
 if TYPE_CHECKING:

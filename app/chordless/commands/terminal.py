@@ -14,7 +14,6 @@ from chordless.protocol.events import BatchProgress, Event, Finished, Log, Progr
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import SYMMETRY, hole_count, triangle_count
 from chordless.words import numbers
-from chordless.words.cycle_range import CycleRange
 from chordless.words.shown import bar, label_of, on_terminal
 from kernels_ti.errors import quantity, vertices_text
 
@@ -277,7 +276,7 @@ class ProgressDisplay(ProgressLine):
         if state.states is not None:
             waiting = [f"{numbers.short_number(state.states)} states held"]
         passes = [text] if (text := numbers.pass_text(state.pass_number, state.passes)) else []
-        known = CycleRange.told(state.cycles_estimate, state.cycles_low, state.cycles_high, state.cycles)
+        known = numbers.CycleRange.told(state.cycles_estimate, state.cycles_low, state.cycles_high, state.cycles)
         if known is None or known.is_vague or not state.cycles:
             # There is no estimate yet, or it is refuted, or it says next to nothing.
             parts = [numbers.share_text(state.share), *passes, found.format(self._things), *waiting]

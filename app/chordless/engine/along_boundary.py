@@ -25,8 +25,8 @@ from chordless.graphs.vertex_names import read_order, write_order
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint
 from chordless.runs.directory import RunDirectory, created, graph_hash
-from chordless.runs.identity import identity_in
 from chordless.runs.mailbox import Mailbox
+from chordless.runs.saved import identity_in
 from chordless.values import takes_all_lengths
 from kernels_ti import Graph, Snapshot
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of

@@ -7,7 +7,7 @@ import sys
 import time
 from dataclasses import astuple
 
-from chordless.words.cycle_range import CycleRange
+from chordless.words.numbers import CycleRange
 from kernels_ti import EngineError
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.estimate.estimate import Estimator

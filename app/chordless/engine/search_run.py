@@ -20,7 +20,7 @@ from chordless.graphs.readers.incoming import Limits
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import SYMMETRY
 from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened
-from chordless.runs.identity import identity_in, identity_of
+from chordless.runs.saved import identity_in, identity_of
 from kernels_ti import Device, Graph, OptionError, Run
 from kernels_ti.blocks import bulk
 from kernels_ti.blocks.biconnected import bytes_to_split

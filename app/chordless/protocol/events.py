@@ -229,7 +229,7 @@ class BatchFinished:
     `reason` is ``complete`` (even if graphs failed), ``interrupted``, or ``failed`` if the first failure was to end the
     batch. The numbers are those of `BatchProgress`; `seconds` is the time of this engine. `beside` is the number of
     lines of an earlier batch that do not belong to this one; they were moved to a file beside the output. `notes` are
-    what the readers of the files have to tell, one for each kind, see `chordless.batch.notes.Notes`.
+    what the readers of the files have to tell, one for each kind, see `chordless.batch.inputs.Notes`.
     """
 
     name: ClassVar[str] = "batch_finished"

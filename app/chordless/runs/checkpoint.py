@@ -21,8 +21,7 @@ import numpy.typing as npt
 
 from chordless.files import open_to_read, replaced
 from chordless.runs.directory import RunDirectory, program_version, resume_line
-from chordless.runs.identity import identity_in
-from chordless.runs.saved import Arrays, Sessions, packed, require_sound, typed, unpacked
+from chordless.runs.saved import Arrays, Sessions, identity_in, packed, require_sound, typed, unpacked
 from kernels_ti import EngineError
 from kernels_ti.boundary.values.saved import SavedCount, SavedPick
 from kernels_ti.cycles import Cycles

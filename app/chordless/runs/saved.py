@@ -1,4 +1,4 @@
-"""The header of a checkpoint, and work along a boundary in its header and arrays.
+"""The header of a checkpoint, what it must match of the command of its run, and work along a boundary in it.
 
 Every value of a header is of its type and within its bounds, also where somebody has edited it. Work along a boundary
 is a tree of the dataclasses of `kernels_ti.boundary.values.saved`; the types of their fields say how it is read.
@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from chordless.protocol.codec import is_by_length, is_count, wrong_value
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import RunDirectory
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Sessions:
 
 Arrays = dict[str, npt.NDArray[Any]]
 
+_OF_PICKS = ("pick", "shortest", "limit", "seed")
 _MOST = 1 << 62
 _POSITIONS = {
     "text": ("bytes", "listed"),
@@ -155,3 +158,29 @@ def unpacked(kind: Any, value: Any, read: Callable[[str], npt.NDArray[Any]]) -> 
     if origin is dict:
         return {parts[0](key): unpacked(parts[1], each, read) for key, each in value.items()}
     return kind(value)
+
+
+def identity_of(command: RunCommand) -> dict[str, Any]:
+    """Return the options that a checkpoint of this run must match."""
+    restriction = {name: list(getattr(command, name)) for name in ("through", "through_edges", "avoid", "avoid_edges")}
+    return {
+        "min_length": command.min_length,
+        "max_length": command.max_length,
+        "expansion": command.expansion,
+        "part": command.part,
+        "output_format": None if command.output is None or command.pick != "all" else command.output_format,
+        **({"parity": command.parity} if command.parity else {}),
+        **({"between": list(command.between)} if command.between else {}),
+        **({"all_pairs": True} if command.all_pairs else {}),
+        **{name: names for name, names in restriction.items() if names},
+        **({"method": "boundary", "total_only": command.total_only} if command.method == "boundary" else {}),
+        **({"proof": True} if command.proof else {}),
+        **({} if command.pick == "all" else {name: getattr(command, name) for name in _OF_PICKS}),
+        **({"symmetry": "directed cycles"} if command.symmetry else {}),  # the totals in a checkpoint are their numbers
+    }
+
+
+def identity_in(command: RunCommand, directory: RunDirectory) -> dict[str, Any]:
+    """Return the options that a checkpoint of the run in a directory must match."""
+    weights = {} if command.weight is None else {"weights": directory.hash_of_weights()}
+    return {**identity_of(command), **weights}

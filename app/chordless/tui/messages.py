@@ -10,7 +10,7 @@ from textual.message import Message
 
 from chordless.protocol.orders import RunCommand
 from chordless.runs.state import RunState
-from chordless.words.cycle_range import CycleRange
+from chordless.words.numbers import CycleRange
 
 if TYPE_CHECKING:
     from chordless.tui.session import RunSession

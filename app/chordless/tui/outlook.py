@@ -18,8 +18,7 @@ from chordless.graphs.paths import path_graph_of
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
 from chordless.tui.cycle_words import list_bytes
-from chordless.words.cycle_range import CycleRange
-from chordless.words.numbers import bytes_text, does_not_fit_text, duration_text
+from chordless.words.numbers import CycleRange, bytes_text, does_not_fit_text, duration_text
 from kernels_ti import EngineError, Graph, Options
 from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.choices import LONGEST_COUNT, TIMES_FASTER

@@ -9,8 +9,7 @@ from typing import Any
 from chordless.runs.state import ENDINGS, RunState, graph_name
 from chordless.tui.marks import Mark, sentence
 from chordless.values import SHORTEST_CYCLE, SHORTEST_PATH
-from chordless.words.cycle_range import CycleRange
-from chordless.words.numbers import best_text, paths_text, seconds_text, share_text, size_text
+from chordless.words.numbers import CycleRange, best_text, paths_text, seconds_text, share_text, size_text
 
 # Earlier, too little is known to estimate the time left.
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0

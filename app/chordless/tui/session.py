@@ -20,7 +20,7 @@ from chordless.runs.state import RunState, graph_name
 from chordless.tui.feeds import Batch, EngineFeed, Feed, FollowFeed, ReplayFeed
 from chordless.tui.messages import OpenRun, ReplayRun, RunChanged, RunNews, StartRun
 from chordless.tui.settings import Settings, save_settings
-from chordless.words.cycle_range import CycleRange
+from chordless.words.numbers import CycleRange
 from kernels_ti import ChordlessError, EngineError, child
 from kernels_ti.errors import quantity
 

@@ -18,7 +18,7 @@ from chordless.tui.widgets.graph_source import GraphSource
 from chordless.tui.widgets.recent_runs import RecentRuns
 
 if TYPE_CHECKING:
-    from chordless.words.cycle_range import CycleRange
+    from chordless.words.numbers import CycleRange
 
 OTHER_WAY = {"count": "boundary", "boundary": "count"}
 """For each way to count the other one."""
