@@ -344,7 +344,8 @@ class Run:
         Returns
         -------
         RunState
-            It can be used once, before this run is advanced: an EngineError says later that it is too late.
+            It can be used once, before this run is advanced: an EngineError says later that it is too late. To pickle
+            it is to use it; what is unpickled can be used at any time, and also in another process.
 
         Raises
         ------

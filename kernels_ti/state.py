@@ -106,6 +106,10 @@ class FramesOfSearch:
                 return
             yield some
 
+    def __reduce__(self) -> tuple[type[tuple[Frames, ...]], tuple[list[Frames]]]:
+        """Pickle the paths themselves, which reads them."""
+        return tuple, (list(self),)
+
 
 def by_length(frames: Iterable[Frames]) -> list[Frames]:
     """Join the frames of each length, the shortest first."""

@@ -2,8 +2,8 @@
 
 import gc
 import itertools
+import pickle
 import weakref
-from dataclasses import replace
 from itertools import pairwise
 
 import networkx as nx
@@ -61,8 +61,8 @@ def collected(run: Run, into: list[list[int]]) -> None:
 
 
 def frozen(state: RunState) -> RunState:
-    """A state whose frames have been read, as a file would hold it."""
-    return replace(state, groups=tuple(replace(group, frames=tuple(group.frames)) for group in state.groups))
+    """A state whose frames have been read, as another process would have it."""
+    return pickle.loads(pickle.dumps(state))
 
 
 @pytest.mark.slow
@@ -173,7 +173,7 @@ def test_a_state_cannot_be_had_before_the_cycles_are_taken() -> None:
         run.state()
 
 
-@pytest.mark.parametrize("too_late", ["used", "gone on"])
+@pytest.mark.parametrize("too_late", ["used", "pickled", "gone on"])
 def test_a_state_is_used_once_and_before_its_run_goes_on(too_late: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left of it would be counted otherwise."""
     monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
@@ -181,18 +181,21 @@ def test_a_state_is_used_once_and_before_its_run_goes_on(too_late: str, monkeypa
     run = Run(graph, device)
     while not run.snapshot().waiting_by_length:
         run.advance()
-    state = run.state()
+    state, kept = run.state(), None
     if too_late == "used":
         Run(graph, device, state=state).advance()
+    elif too_late == "pickled":
+        kept = frozen(state)
     else:
         run.advance()
     with pytest.raises(EngineError, match="take the state of the run anew"):
         Run(graph, device, state=state).advance()
     monkeypatch.undo()
-    rest = Run(graph, device, state=run.state())
-    while not rest.finished:
-        rest.advance()
-    assert rest.snapshot().cycles == 1743247
+    for left in (kept, kept) if kept else (run.state(),):
+        rest = Run(graph, device, state=left)
+        while not rest.finished:
+            rest.advance()
+        assert rest.snapshot().cycles == 1743247
 
 
 def test_the_reference_cannot_be_resumed() -> None:
