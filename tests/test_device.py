@@ -4,7 +4,9 @@ import os
 import re
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,7 +15,18 @@ from oracles import grid
 from program import ENVIRONMENT, chordless
 from python_process import run_python
 
-from kernels_ti import Device, DeviceError, OptionError, Options, Run, SizeError, open_device
+from kernels_ti import (
+    Device,
+    DeviceError,
+    OptionError,
+    Options,
+    Run,
+    SizeError,
+    count_cycles,
+    longest_cycle,
+    open_device,
+    participation,
+)
 from kernels_ti.device import memory
 from kernels_ti.device.device import ARCHES
 from kernels_ti.device.machine import cores
@@ -310,3 +323,10 @@ def test_a_limit_that_the_process_has_outgrown_is_told_from_what_a_search_needs(
     told = r"1\.0 MiB is too small: this process holds [\d.]+ \wiB itself, and a search needs 40\.0 MiB more at least$"
     with pytest.raises(OptionError, match=rf"^memory {told}"):
         host_budget(1 << 20)
+    # Along a boundary it is told before an order of the vertices is sought, which can take half a minute.
+    for find in (partial(count_cycles, method="boundary"), partial(longest_cycle, method="boundary"), participation):
+        with (
+            mock.patch("kernels_ti.boundary.in_one_call.plan_of", side_effect=AssertionError("an order is sought")),
+            pytest.raises(OptionError, match=rf"^memory {told}"),
+        ):
+            find(grid(5, 6), memory=1 << 20)

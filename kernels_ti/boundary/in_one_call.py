@@ -45,8 +45,10 @@ def set_up(
     """Seek the orders for a count of all cycles, or by length, or for cycles; return the plan and the arch for states.
 
     An order of all vertices, or the orders of blocks, save the search; `plan` has first orders, if they have been
-    sought. For the others see `plan_of` and `annealed_plan`. `before_annealing` may refuse what was found first.
+    sought. For the others see `plan_of` and `annealed_plan`. `before_annealing` may refuse what was found first. An
+    OptionError refuses a memory that is too small for any count.
     """
+    host_budget(space.options.memory)
     if plan is None:
         plan = plan_of(
             space, order=order, orders=orders, arch=arch, seconds=SECONDS_FOR_PREFIXES,
