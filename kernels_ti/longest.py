@@ -129,6 +129,10 @@ def longest_cycle(
     watch = Watch(timeout, progress)
     graph = as_graph(graph, simplify=simplify)
     shortest_wanted = min_length if min_length is not None else SHORTEST_HOLE if shortest else 3
+    if min_length is None and shortest and is_whole(max_length) and 1 <= max_length < SHORTEST_HOLE:
+        raise OptionError(
+            f"max_length {max_length} is below {SHORTEST_HOLE}, the least that is sought without min_length"
+        )
     space = space_for(graph, shortest_wanted, max_length, through, avoid, avoid_edges, memory, parity)
     weights = None if weight is None else Weights.of_mapping(graph, weight)
     vertices = order_called(graph, order)

@@ -64,6 +64,11 @@ def test_a_self_loop_with_a_weight_is_dropped_with_its_weight():
             GraphError,
             "this graph is directed (simplify=True makes it simple)",
         ),
+        (
+            lambda: longest_cycle(nx.cycle_graph(3), shortest=True, max_length=3),
+            OptionError,
+            "max_length 3 is below 4, the least that is sought without min_length",
+        ),
         (lambda: longest_cycle(nx.cycle_graph(3), weight=np.ones((3, 3))), OptionError, "to a number, not a ndarray"),
         (
             lambda: Graph.from_edge_array(np.ma.array([[0, 1], [1, 2]], mask=[[0, 0], [0, 1]])),
@@ -77,6 +82,7 @@ def test_a_self_loop_with_a_weight_is_dropped_with_its_weight():
         "a number as a text",
         "a cycle beyond the last",
         "a digraph",
+        "a shortest triangle",
         "weights in a matrix",
         "a masked edge",
         "a diagonal",
