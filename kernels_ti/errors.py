@@ -163,6 +163,10 @@ class StatesError(SizeError):
     """The states of a boundary need more memory than is allowed; those of a count of all lengths may need less."""
 
 
+class NoOrderError(SizeError):
+    """No order of the vertices was found whose boundaries a state can hold: the graph has to be searched."""
+
+
 class CheckpointError(ChordlessError, ValueError):
     """A run directory or its checkpoint cannot be used: damaged, foreign, in use, or not there."""
 

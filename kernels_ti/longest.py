@@ -87,10 +87,11 @@ def longest_cycle(
     arch : str
         ``auto``, ``cpu``, ``cuda`` or ``reference``, as for `count_cycles` along a boundary.
     method : {"auto", "search", "boundary"}
-        ``search`` finds the shortest or lightest cycle by shortest paths, where no weight is negative, and the longest
-        one by branch and bound. ``boundary`` goes along a boundary. ``auto`` does so for the heaviest cycle, for
-        the longest one unless a search is expected to be faster, and where an order is given or the search by shortest
-        paths takes more than 10 s; if it does not fit into the memory and there is a `timeout`, a search goes on.
+        ``search`` finds the shortest or lightest cycle by shortest paths, where no weight is negative, the longest one
+        by branch and bound, and others among all cycles. ``boundary`` goes along a boundary. ``auto`` does so for the
+        heaviest cycle, for the longest one unless a search is expected to be faster, and where an order is given or the
+        search by shortest paths takes more than 10 s; if it does not fit into the memory and there is a `timeout`, a
+        search goes on.
         Several cycles with weights are found by searches only.
     order : iterable of vertex names, optional
         All vertices, in the order to take; by default one with a small boundary is sought.
@@ -183,10 +184,6 @@ def best_in(
             f"{worded('k', '-k')} above 1 with weights needs a search: leave {parameter('method', 'boundary')} and an "
             "order out"
         )
-    if k == 1 and method == "search" and weights is not None and not by_paths:
-        raise OptionError(
-            "the method search takes weights where the lightest is wanted, and none of them may be negative"
-        )
     how: dict[str, Any] = {"arch": arch, "threads": threads, "watch": watch}
     along: dict[str, Any] = {"order": order, "tell_order": tell_order, "report": report, "keeping": keeping, **how}
     so_far, answer = None, "the best cycle was found"
@@ -207,7 +204,7 @@ def best_in(
                 else not shortest and seconds_of_faster_search(space, arch, watch, share=_SHARE_OF_PATHS) < math.inf
             )
         ):
-            if k > 1:
+            if k > 1 or weights is not None:
                 return best_of_all(space, k, weights, least=shortest, **how)
             return longest_by_search(space, **how)
         try:

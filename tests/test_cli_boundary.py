@@ -113,6 +113,21 @@ def test_a_pick_along_too_wide_a_boundary_names_the_other_method(command):
 
 
 @pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        (("count", *BOUNDARY, "--checkpoint"), "it has to be searched (--method search)"),
+        (("longest", "--checkpoint"), "(--method search), which keeps no checkpoint: leave --checkpoint out"),
+        (("sample", *BOUNDARY, "-o"), "(--method search), which keeps no checkpoint: leave -o DIR/ out"),
+    ],
+)
+def test_a_run_without_an_order_is_not_kept_and_says_what_does_it(command, advice, tmp_path):
+    done = chordless(*command, f"{tmp_path}/run/", "complete:300")
+    assert fails(done, 2, "a boundary of at most 254 vertices", advice)
+    assert done.stderr.endswith(f"{advice}\n")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
     ("more", "told"),
     [
         ({}, "count"),

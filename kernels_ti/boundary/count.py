@@ -19,14 +19,14 @@ from kernels_ti.boundary.executors.on_cores import CoresBlock
 from kernels_ti.boundary.executors.on_device import DeviceBlock, block_on_device
 from kernels_ti.boundary.executors.remainders import TotalInPasses, may_have_remainders
 from kernels_ti.boundary.needs import Sizes, fits_in_one_pass, needs_of
-from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
+from kernels_ti.boundary.orders.order import BoundaryOrder
 from kernels_ti.boundary.orders.plan import BoundaryPlan, likely_states, plan_of, share_done
 from kernels_ti.boundary.spec.block import GivenUp, OrderedBlock, ordered_blocks
 from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.values.saved import SavedCount, SavedPasses
 from kernels_ti.device.device import Device, held_device, is_open
 from kernels_ti.device.machine import cores
-from kernels_ti.errors import CheckpointError, OptionError, SizeError, parameter
+from kernels_ti.errors import CheckpointError, OptionError, SizeError
 from kernels_ti.graph import Graph
 from kernels_ti.short_cycles import short_cycles
 
@@ -102,11 +102,7 @@ class BoundaryCount:
         if not by_length and (self._lengths.exclude_some_found or self._lengths.longest is not None):
             raise OptionError("a parity and bounds on the length need counts by length")
         self.plan = plan or plan_of(space, orders=None if saved is None else saved.orders)
-        if not self.plan.is_possible:
-            raise SizeError(
-                f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
-                f"it has to be searched ({parameter('method', 'search')})"
-            )
+        self.plan.require_possible()
         self._device: Device | None = None
         self._longest = space.longest if by_length else None
         self._memory = memory

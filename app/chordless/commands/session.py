@@ -28,6 +28,7 @@ from chordless.runs.elsewhere import note_folder
 from chordless.termination import SAME_SIGNAL_SECONDS
 from chordless.words.shown import on_terminal
 from kernels_ti import ChordlessError, EngineError
+from kernels_ti.errors import NoOrderError
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
@@ -142,7 +143,8 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
             raise InterruptedRunError(signals.received, f"{ended_by(signals.received)}{when}, {how}")
         if isinstance(end, Failed):
             _explain(end, engine)
-            if resumable is not None and "chordless resume" not in end.message:
+            goes_on = end.kind != NoOrderError.__name__ and "chordless resume" not in end.message
+            if goes_on and resumable is not None:
                 end = replace(end, message=f"{end.message}; {_last_checkpoint(resumable)}")
             raise end.to_error()
     return end, _exit_code(end, signals.received)

@@ -16,6 +16,7 @@ from kernels_ti import Device, DeviceError, EngineError, SizeError, Snapshot
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.machine import cpu_name
 from kernels_ti.device.memory import peak_memory
+from kernels_ti.errors import NoOrderError
 from kernels_ti.state import Layout, Rows, RunState
 
 if TYPE_CHECKING:
@@ -128,6 +129,8 @@ class Keeper:
         """Let an error of the block say how to go on with the work named `what`, after `keep` has written its state."""
         try:
             yield
+        except NoOrderError:
+            raise
         except (EngineError, MemoryError) as error:
             # A device that has failed cannot tell its state either: then its last checkpoint stays.
             with contextlib.suppress(DeviceError, EngineError, MemoryError):

@@ -26,6 +26,7 @@ from kernels_ti.boundary.values.weights import Weights
 from kernels_ti.boundary.way_back.blocks import Means, PlannedBlocks
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import host_budget
+from kernels_ti.errors import NoOrderError
 from kernels_ti.state import Rows, populations
 
 
@@ -83,7 +84,8 @@ class Pick:
         """Pick cycles, or until a timeout or a stop.
 
         Raise DeviceError or OptionError if the arch that was asked for is not there or has no such kernels. Raise
-        SizeError if no order has boundaries that a state can hold, or the states do not fit into the memory.
+        NoOrderError if no order has boundaries that a state can hold, SizeError if the states do not fit into the
+        memory.
         """
         with contextlib.ExitStack() as stack:
             if self._keeper is not None:
@@ -97,6 +99,11 @@ class Pick:
                 return self._picked(self._clock.reason, error.best if isinstance(error, TimeIsUpError) else None)
             except BrokenPipeError:
                 return self._picked("closed")
+            except NoOrderError as error:
+                if self._keeper is None:
+                    raise
+                option = "-o DIR/" if self._command.output_format == "parts" else "--checkpoint"
+                raise NoOrderError(f"{error}, which keeps no checkpoint: leave {option} out") from error
 
     def _best(self) -> Ended:
         from kernels_ti.longest import best_in

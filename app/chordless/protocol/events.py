@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from chordless.words.numbers import bytes_text
 from kernels_ti import ChordlessError, DeviceError, EngineError, GraphError, OptionError, SizeError
-from kernels_ti.errors import CheckpointError, ReadingStoppedError, StatesError
+from kernels_ti.errors import CheckpointError, NoOrderError, ReadingStoppedError, StatesError
 
 PROTOCOL_VERSION = 3  # Recordings of earlier versions can be read, too; their missing fields have defaults
 Reason = Literal["complete", "limit", "timeout", "interrupted", "closed"]
@@ -15,7 +15,16 @@ Reason = Literal["complete", "limit", "timeout", "interrupted", "closed"]
 
 _ERRORS: dict[str, type[ChordlessError]] = {
     kind.__name__: kind
-    for kind in (GraphError, ReadingStoppedError, OptionError, DeviceError, StatesError, SizeError, CheckpointError)
+    for kind in (
+        GraphError,
+        ReadingStoppedError,
+        OptionError,
+        DeviceError,
+        NoOrderError,
+        StatesError,
+        SizeError,
+        CheckpointError,
+    )
 }
 
 

@@ -25,7 +25,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import is_time
 from kernels_ti import EngineError
 from kernels_ti.choices import ARCHES
-from kernels_ti.errors import CheckpointError
+from kernels_ti.errors import CheckpointError, NoOrderError
 from kernels_ti.folders import take_lock
 
 if TYPE_CHECKING:
@@ -205,8 +205,8 @@ def _never_begun(run: Path) -> bool:
 def created(path: str | Path, command: RunCommand, loaded: LoadedGraph) -> Iterator[RunDirectory]:
     """Make a run directory, in a new or an empty folder, and hold its lock.
 
-    If the block ends before there is a checkpoint, the files are removed again. Raises CheckpointError if something is
-    there already, EngineError if it cannot be written.
+    If the block ends before there is a checkpoint, or with a NoOrderError, the files are removed again. Raises
+    CheckpointError if something is there already, EngineError if it cannot be written.
     """
     directory = RunDirectory(Path(path))
     check_is_free(path)
@@ -219,6 +219,7 @@ def created(path: str | Path, command: RunCommand, loaded: LoadedGraph) -> Itera
     except OSError as error:
         raise EngineError(f"cannot write {path}: {error.strerror}") from error
     directory = replace(directory, lock=lock)
+    can_go_on = True
     try:
         with writing(path):
             if not take_lock(lock, 0.0):
@@ -227,8 +228,11 @@ def created(path: str | Path, command: RunCommand, loaded: LoadedGraph) -> Itera
             _write_run(lock, command, loaded.graph)
             sync_folder(directory.path)
         yield directory
+    except NoOrderError:
+        can_go_on = False
+        raise
     finally:
-        if same_file(lock, directory.path / _RUN) and not directory.checkpoint.exists():
+        if same_file(lock, directory.path / _RUN) and not (can_go_on and directory.checkpoint.exists()):
             _clear(directory.path, is_new)
         os.close(lock)
 
@@ -360,7 +364,7 @@ def _no_run(path: Path) -> CheckpointError:
 
 
 def _clear(path: Path, is_new: bool) -> None:
-    """Remove the files of a run that never wrote a checkpoint."""
+    """Remove the files of a run that cannot go on."""
     for entry in (path,) if is_new else path.iterdir():
         remove(entry)
 

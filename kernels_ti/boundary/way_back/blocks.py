@@ -16,7 +16,6 @@ import numpy as np
 from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.arrays import Places
-from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.spec.block import OrderedBlock
@@ -24,7 +23,6 @@ from kernels_ti.boundary.values.saved import SavedForward, SavedPick, SavedResul
 from kernels_ti.choices import Parity
 from kernels_ti.cycles import canonical, in_order
 from kernels_ti.device.device import Device
-from kernels_ti.errors import SizeError, parameter
 from kernels_ti.graph import Graph
 from kernels_ti.options import Lengths, Options
 from kernels_ti.short_cycles import short_cycles
@@ -210,13 +208,9 @@ def space_for(
 
 
 def planned_blocks(space: SearchSpace, plan: BoundaryPlan | None = None) -> PlannedBlocks:
-    """Plan a search space; a SizeError says that no order has boundaries that a state can hold."""
+    """Plan a search space; a NoOrderError says that no order has boundaries that a state can hold."""
     plan = plan or plan_of(space)
-    if not plan.is_possible:
-        raise SizeError(
-            f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
-            f"it has to be searched ({parameter('method', 'search')})"
-        )
+    plan.require_possible()
     wanted = space.options.lengths
     alone = ((block, names.tolist()) for labelled in space.blocks for block, names in labelled.rings())
     rings = [_cycle(block, range(block.n), names) for block, names in alone if block.n in wanted]
