@@ -8,6 +8,8 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from chordless.graphs.load import load_graph
+from chordless.graphs.overlap import niche_overlap
 from graph_files import load, named_edges, pairs, refusal
 
 
@@ -267,12 +269,17 @@ def test_gexf_is_refused_by_its_name(tmp_path):
         ",from,to",
         "Id,Source,Target,Type",
         "name,km,tail,head",
+        "id,start,end,length",
+        "road,node_a,node_b",
+        "id,length,SourceID,TargetID",
         '"id","from","to"',
     ],
 )
 def test_the_ends_of_a_table_stand_in_any_column(tmp_path, heading):
     names = [name.strip('"').lower() for name in heading.split(",")]
-    sides = dict.fromkeys(("source", "from", "tail"), 0) | dict.fromkeys(("target", "to", "head"), 1)
+    tails = ("source", "from", "tail", "start", "node_a", "sourceid")
+    heads = ("target", "to", "head", "end", "node_b", "targetid")
+    sides = dict.fromkeys(tails, 0) | dict.fromkeys(heads, 1)
     edges = (("10", "20", "7"), ("20", "30", "7"), ("30", "10", "7"))
     rows = [",".join(edge[sides.get(name, 2)] for name in names) for edge in edges]
     loaded = load(tmp_path / "a.csv", "\n".join([heading, *rows]) + "\n")
@@ -417,6 +424,19 @@ def test_columns_called_u_and_v_are_ends_unless_they_hold_the_entries_of_a_matri
         assert (web.directed, web.names) == (True, ("a", "b", "u", "v", "w"))
     adjacency = load(tmp_path / "a.csv", "name,u,v,w\nu,0,3,4\nv,3,0,5\nw,4,5,0\n").graph
     assert (adjacency.directed, adjacency.names) == (False, ("u", "v", "w"))
+
+
+def test_a_table_that_may_be_a_matrix_says_how_to_read_it_as_one(tmp_path):
+    web = tmp_path / "web.csv"
+    loaded = load(web, "species,u,v,w\na,1,2,0\nb,3,0,1\nc,0,1,1\n")
+    assert loaded.graph.names == ("1", "2", "3", "0")
+    (note,) = loaded.notes
+    assert 'taken for a table of edges between u and v; file_format="matrix" reads it as a matrix' in note
+    assert load_graph(str(web), file_format="matrix").graph.names == ("a", "b", "c", "u", "v", "w")
+    # A web is a matrix rather than a table of edges.
+    assert niche_overlap(str(web), "none").m == 3
+    adjacency = load(tmp_path / "a.csv", "name,from,to,by\nfrom,0,1,1\nto,1,0,0\nby,1,0,0\n").graph
+    assert (adjacency.names, adjacency.m) == (("from", "to", "by"), 2)
 
 
 def test_a_matrix_of_r_without_names_is_square(tmp_path):

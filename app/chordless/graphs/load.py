@@ -254,6 +254,7 @@ def _no_such_graph(source: str) -> GraphError:
 
 def format_of_file(path: str, source: Source, file_format: str | None = None) -> str:
     """Return the format of a file: the one that the user says, or else by its name, or else by its content."""
+    from chordless.graphs.readers.attributed import what_may_be_a_matrix
     from chordless.graphs.readers.metis import is_metis
 
     if known := file_format or format_of_name(path):
@@ -262,6 +263,8 @@ def format_of_file(path: str, source: Source, file_format: str | None = None) ->
     if kind == "edgelist" and is_metis(source):
         source.note("read as METIS: each line has the neighbours of a vertex")
         return "metis"
+    if kind == "table" and (ends := what_may_be_a_matrix(_start_of(_as_utf8(source)))):
+        source.note(f"taken for a table of edges between {ends}; {format_options('matrix')} reads it as a matrix")
     return kind
 
 
@@ -334,8 +337,12 @@ def read_arcs(path: str, source: Source) -> Graph | None:
 
 
 def format_of_web(path: str, source: Source) -> str:
-    """Return the format of a file of arcs, by its name or else by its content."""
-    return _EXTENSIONS.get(extension_of(path)) or _signed_format(_start_of(_as_utf8(source))) or "edgelist"
+    """Return the format of a file of arcs, by its name or its content: a matrix rather than a table of edges."""
+    from chordless.graphs.readers.attributed import what_may_be_a_matrix
+
+    start = _start_of(_as_utf8(source))
+    kind = _EXTENSIONS.get(extension_of(path)) or _signed_format(start) or "edgelist"
+    return "matrix" if kind == "table" and what_may_be_a_matrix(start) else kind
 
 
 def _as_utf8(source: Source) -> bytes:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from chordless.graphs.readers.columns import ENDS
 from chordless.graphs.readers.source import Source, number_of
 from kernels_ti.errors import quantity
 
-_ENDS = (("u", "v"), ("init_node", "term_node"), ("source", "target"), ("from", "to"), ("tail", "head"))
 _END_OF_METADATA = "<END OF METADATA>"
 _START_OF_METADATA = "<NUMBER OF "
 _SEPARATORS = ",;\t"
@@ -48,20 +48,45 @@ def looks_like_table(start: str) -> bool:
     """
     if start.lstrip().startswith(_START_OF_METADATA):
         return True
+    names, rows = _first_rows(start)
+    is_numbered = names[:1] and names[0] in _NUMBERS and bool(rows) and rows[0][:1] in (["0"], ["1"])
+    is_adjacency = bool(rows) and all(row[0].strip().lower() in names for row in rows)
+    for ends in ENDS:
+        are_first = tuple(names[:2]) == ends
+        if len(names) < (4 if are_first else 3) or not set(ends) <= set(names):
+            continue
+        if are_first or is_numbered or (_are_ends(names, rows) if ends == ENDS[0] else not is_adjacency):
+            return True
+    return False
+
+
+def what_may_be_a_matrix(start: bytes) -> str:
+    """Return the ends of a table of edges, ``u and v``, that may be columns of a matrix as well; "" where that is sure.
+
+    The rows of such a table begin with different words, and have numbers otherwise; the ends are not its first columns.
+    """
+    names, rows = _first_rows(start.decode(errors="replace"))
+    ends = _ends_in(names[1:])
+    words, cells = {row[0] for row in rows}, [cell.strip() for row in rows for cell in row[1:]]
+    are_words = len(words) == len(rows) > 0 and not any(number_of(word.strip()) is not None for word in words)
+    are_numbers = all(not cell or cell in _ENTRIES or number_of(cell) is not None for cell in cells)
+    if ends is None or not (are_words and are_numbers) or names[0] in _NUMBERS or names[0].endswith("id"):
+        return ""
+    return " and ".join(ends)
+
+
+def _first_rows(start: str) -> tuple[list[str], list[list[str]]]:
+    """Return the names of the columns and the first rows that are not empty; nothing where the cells cannot be told."""
     lines = start.split("\n")
     try:
         names, *rows = csv.reader(lines[: min(_FIRST_LINES, max(len(lines) - 1, 2))], delimiter=_delimiter(lines[0]))
     except (csv.Error, ValueError):
-        return False
-    names = _names(names)
-    is_numbered = names[:1] and names[0] in _NUMBERS and bool(rows) and rows[0][:1] in (["0"], ["1"])
-    for ends in _ENDS:
-        are_first = tuple(names[:2]) == ends
-        if len(names) < (4 if are_first else 3) or not set(ends) <= set(names):
-            continue
-        if are_first or ends != _ENDS[0] or is_numbered or _are_ends(names, rows):
-            return True
-    return False
+        return [], []
+    return _names(names), [row for row in rows if any(row)]
+
+
+def _ends_in(names: list[str]) -> tuple[str, str] | None:
+    return next(((u, v) for u, v in ENDS if u in names and v in names), None)
 
 
 def _are_ends(names: list[str], rows: list[list[str]]) -> bool:
@@ -69,10 +94,9 @@ def _are_ends(names: list[str], rows: list[list[str]]) -> bool:
 
     Ends are words or whole numbers, other ones than 0 and 1, and the rows are not called as the columns.
     """
-    rows = [row for row in rows if any(row)]
     if not rows or any(len(row) != len(names) or row[0].strip().lower() in names for row in rows):
         return False
-    cells = {row[names.index(end)].strip() for row in rows for end in _ENDS[0]}
+    cells = {row[names.index(end)].strip() for row in rows for end in ENDS[0]}
     numbers = [number_of(cell) for cell in cells]
     return "" not in cells and not cells <= _ENTRIES and all(map(float.is_integer, filter(None, numbers)))
 
@@ -216,10 +240,10 @@ def table_graph(source: Source) -> Any:
     if not heading:
         raise source.error("no heading: the columns of a table of edges have names")
     names = _names(heading)
-    ends = next(((u, v) for u, v in _ENDS if u in names and v in names), None)
+    ends = _ends_in(names)
     if ends is None:
-        known = ", ".join(f"{u} and {v}" for u, v in _ENDS)
-        raise source.error(f"no columns with the ends of the edges; they are called {known}", 1)
+        known = ", ".join(f"{u} and {v}" for u, v in ENDS[:7])
+        raise source.error(f"no columns with the ends of the edges; they are called {known} or the like", 1)
     graph = nx.MultiDiGraph(directed=False)
     directions: dict[bool, int] = {}  # With the first line that says so
     for number, cells in rows:

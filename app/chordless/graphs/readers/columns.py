@@ -33,10 +33,7 @@ _DECIMAL_COMMA = re.compile("[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]{1,4})?")
 # Names of the two columns of a list of who eats whom: arcs lead from the first to the second.
 _FEEDING = (("prey", "predator"), ("resource", "consumer"))
 
-# Names of the two columns in the heading of a table of edges.
-_HEADINGS = {
-    *_FEEDING,
-    *((eater, eaten) for eaten, eater in _FEEDING),
+_COMMON = (
     ("source", "target"),
     ("from", "to"),
     ("src", "dst"),
@@ -49,7 +46,13 @@ _HEADINGS = {
         for kind in ("_id", "id", "_node", "nodeid")
         for first, second in (("source", "target"), ("from", "to"))
     ),
-}
+)
+
+ENDS = (("u", "v"), ("init_node", "term_node"), *_COMMON)
+"""Names of the two columns with the ends in a table of edges, the surest first."""
+
+# Names of the two columns in the heading of an edge list. A vertex may be called u.
+_HEADINGS = {*_FEEDING, *((eater, eaten) for eaten, eater in _FEEDING), *_COMMON}
 
 _BLANKS_BEHIND_QUOTED = re.compile(r'"[ \t]+(?=[,;])')
 _ARROW = re.compile(r"\s*(\S+)\s+->\s+(\S+)\s*")
@@ -253,7 +256,7 @@ def note_heading(source: Source, line: str, number: int) -> None:
     """Note that line `number` of the file is a heading; a GraphError if by its words the ends are not the first two."""
     for separator in SEPARATORS:
         words = tuple(cell.lower() for cell in cells_of(line, separator))
-        if len(words) == 3 and words[1:] in {("u", "v"), *_HEADINGS}:
+        if len(words) == 3 and words[1:] in {*ENDS, *_HEADINGS}:
             raise source.error(
                 f"the ends of the edges are in columns 2 and 3 of {quoted(line)}; an edge list has them first: leave "
                 "column 1 out",
