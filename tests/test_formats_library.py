@@ -431,7 +431,7 @@ def test_a_table_that_may_be_a_matrix_says_how_to_read_it_as_one(tmp_path):
     loaded = load(web, "species,u,v,w\na,1,2,0\nb,3,0,1\nc,0,1,1\n")
     assert loaded.graph.names == ("1", "2", "3", "0")
     (note,) = loaded.notes
-    assert 'taken for a table of edges between u and v; file_format="matrix" reads it as a matrix' in note
+    assert note.endswith("taken for a table of edges between u and v; it may be a matrix, which the format matrix reads")
     assert load_graph(str(web), file_format="matrix").graph.names == ("a", "b", "c", "u", "v", "w")
     # A web is a matrix rather than a table of edges.
     assert niche_overlap(str(web), "none").m == 3

@@ -264,7 +264,7 @@ def format_of_file(path: str, source: Source, file_format: str | None = None) ->
         source.note("read as METIS: each line has the neighbours of a vertex")
         return "metis"
     if kind == "table" and (ends := what_may_be_a_matrix(_start_of(_as_utf8(source)))):
-        source.note(f"taken for a table of edges between {ends}; {format_options('matrix')} reads it as a matrix")
+        source.note(f"taken for a table of edges between {ends}; it may be a matrix, which the format matrix reads")
     return kind
 
 
