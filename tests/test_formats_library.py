@@ -431,12 +431,12 @@ def test_a_table_that_may_be_a_matrix_says_how_to_read_it_as_one(tmp_path):
     loaded = load(web, "species,u,v,w\na,1,2,0\nb,3,0,1\nc,0,1,1\n")
     assert loaded.graph.names == ("1", "2", "3", "0")
     (note,) = loaded.notes
-    assert note.endswith("taken for a table of edges between u and v; it may be a matrix, which the format matrix reads")
+    assert note.endswith("a table of edges between u and v; it may be a matrix, which the format matrix reads")
     assert load_graph(str(web), file_format="matrix").graph.names == ("a", "b", "c", "u", "v", "w")
     # A web is a matrix rather than a table of edges.
     assert niche_overlap(str(web), "none").m == 3
-    adjacency = load(tmp_path / "a.csv", "name,from,to,by\nfrom,0,1,1\nto,1,0,0\nby,1,0,0\n").graph
-    assert (adjacency.names, adjacency.m) == (("from", "to", "by"), 2)
+    adjacency = load(tmp_path / "a.csv", "name,by,from,to\nby,0,1,1\nfrom,1,0,0\nto,1,0,0\n").graph
+    assert (adjacency.names, adjacency.m) == (("by", "from", "to"), 2)
 
 
 def test_a_matrix_of_r_without_names_is_square(tmp_path):
