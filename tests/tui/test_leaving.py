@@ -19,6 +19,7 @@ from chordless.runs.mailbox import is_at_work
 from chordless.tui.app import ChordlessApp
 from chordless.tui.messages import StartRun
 from chordless.tui.screens.leave import LeaveScreen
+from chordless.tui.screens.question import AskRun, GoToQuestion
 from chordless.tui.session import go_on_detached
 from chordless.tui.settings import Settings
 from patience import PATIENCE
@@ -50,6 +51,25 @@ def test_staying_changes_nothing(tmp_path, slow):
         await until(pilot, lambda: not isinstance(app.screen, LeaveScreen))
         await pilot.pause(0.2)
         assert app.current_mode == "run"
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+@pytest.mark.slow
+def test_only_the_chosen_button_of_a_dialog_is_filled(tmp_path, slow):
+    async def steps(pilot):
+        app = pilot.app
+        await begin(pilot, tmp_path / "run", halt=True)
+        for dialog in (LeaveScreen(app.session), AskRun("petersen", lists=True), GoToQuestion(9, "cycle")):
+            await app.push_screen(dialog)
+            buttons = list(dialog.query(Button))
+            for chosen in buttons:
+                chosen.focus()
+                await pilot.pause()
+                plain = {button.background_colors[1] for button in buttons if button is not chosen}
+                assert len(plain | {chosen.background_colors[1]}) == len(plain) + 1 == 2
+            await pilot.press("escape")
+        app.session.feed.stop()
 
     drive(ChordlessApp(Settings()), SMALL, steps)
 

@@ -98,10 +98,10 @@ class LeaveScreen(LeaveQuestion[str]):
 
     def __init__(self, session: RunSession) -> None:
         self._session = session
-        buttons = [Button("Stop it; without a folder nothing is kept", id="kill", variant="warning")]
+        buttons = [Button("Stop it; without a folder nothing is kept", id="kill")]
         if session.directory is not None:
             buttons = [
-                Button("Leave and keep it running", id="keep", variant="primary"),
+                Button("Leave and keep it running", id="keep"),
                 Button("Stop it with a checkpoint, and leave", id="stop"),
                 Button(stop_now_words(session.state), id="kill"),
             ]
@@ -149,7 +149,7 @@ class LeaveBatch(LeaveQuestion[bool]):
         super().__init__(
             session,
             "A batch is still running. Finished graphs are kept, and Resume continues after them.\n",
-            Button("Stop it after these graphs, and leave", id="stop", variant="primary"),
+            Button("Stop it after these graphs, and leave", id="stop"),
             Button("Stop now, and leave", id="kill"),
         )
         self._session = session

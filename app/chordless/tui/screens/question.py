@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -58,19 +58,17 @@ class Question(Dialog[bool]):
     ]
     AUTO_FOCUS = "#no"
 
-    def __init__(
-        self, text: str, yes: str, *, no: str = "No", variant: Literal["warning", "error"] = "warning"
-    ) -> None:
+    def __init__(self, text: str, yes: str, *, no: str = "No") -> None:
         super().__init__()
-        self._text, self._yes, self._no, self._variant = text, yes, no, variant
+        self._text, self._yes, self._no = text, yes, no
 
     def compose(self) -> ComposeResult:
         """Put the question together."""
         with Vertical(classes="question"):
             yield Static(self._text, markup=False)
             with Horizontal(classes="buttons"):
-                yield Button(self._no, id="no", variant="primary", action="screen.no")
-                yield Button(self._yes, id="yes", variant=self._variant, action="screen.yes")
+                yield Button(self._no, id="no", action="screen.no")
+                yield Button(self._yes, id="yes", action="screen.yes")
 
     def action_yes(self) -> None:
         """Answer yes."""
@@ -85,7 +83,7 @@ class AskDelete(Question):
     """Asks whether to delete a run; `foreign` files of its folder do not belong to it."""
 
     def __init__(self, run: RunSummary, foreign: Sequence[str]) -> None:
-        super().__init__("\n".join(_question(run, foreign)), "Yes, delete", no="No, keep it", variant="error")
+        super().__init__("\n".join(_question(run, foreign)), "Yes, delete", no="No, keep it")
 
 
 class AskStop(Question):
@@ -193,7 +191,7 @@ class FieldQuestion(Dialog[AnswerT]):
             if self._note:
                 yield Label(self._note, classes="dim")
             with Horizontal(classes="buttons"):
-                yield Button(self._button, variant="primary", id="answer")
+                yield Button(self._button, id="answer")
                 if self._other:
                     yield Button(self._other[0], id="other")
                 yield Button("Cancel", id="cancel")
