@@ -19,7 +19,7 @@ from chordless.protocol.codec import event_to_json
 from chordless.protocol.events import Checkpointed, Failed, Finished, Log, Paused, Progress, Started
 from chordless.protocol.orders import PauseCommand, ProbeCommand, RunCommand
 from chordless.tui.feeds import EngineFeed, FollowFeed, ReplayFeed
-from chordless.tui.run_words import cycle_range
+from chordless.tui.run_words import cycle_range, graph_and_device
 from chordless.tui.session import RunSession
 from chordless.words.numbers import CycleRange
 from patience import PATIENCE
@@ -206,9 +206,11 @@ def test_closing_ends_the_engine_and_stopping_before_the_search_does(tmp_path):
         own.feed.stop()
         own.wait_for(lambda: not own.session.is_at_work)
     assert own.session.state.error == "stopped before the search began"
+    assert graph_and_device(own.session.state, "  ", 99) == "  grid:6x9"
     assert is_gone(own.feed.pid)
     with Watched(EngineFeed(RunCommand("grid:7x10", time.monotonic(), arch="reference"))) as own:
         own.wait_for_event(Started)
+    assert own.session.state.log[0].text.startswith("search began: grid:7x10")
     assert is_gone(own.feed.pid)
 
 

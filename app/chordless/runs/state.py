@@ -71,7 +71,7 @@ class RunState(Report):
     began: float = 0.0
     changed: float = 0.0
     # `graph`, `n`, `m`, `max_degree`, `arch`, `device`, `directory`, `options`, `setup_seconds`, `notes`: see
-    # `chordless.protocol.events.Started`; empty, 0 or None before the search began
+    # `chordless.protocol.events.Started`; empty, 0 or None before the search began, but for the name of the graph
     graph: str = ""
     n: int = 0
     m: int = 0
@@ -245,7 +245,7 @@ class _Fold:
         )
 
     def _start(self, time: float, event: Started) -> None:
-        again = event.options.get("resume") or self._before.graph or "graph" in self._values
+        again = event.options.get("resume") or self._before.arch or "arch" in self._values
         self._phase = "running"
         self._complete = False
         self._base = self._share_base = None

@@ -92,10 +92,12 @@ def graph_and_device(state: RunState, gap: str, room: int) -> str:
     name = ", ".join(
         filter(None, [graph_name(state.graph), "niche overlap" if state.options.get("overlap") else "", paths])
     )
+    if not state.arch:
+        # The graph has not been read.
+        return gap + name
     size = f"{name}: {size_text(state.n, state.m)}"
     degree = f"{size}, max degree {state.max_degree:,}"
-    device = device_words(state)
-    choices = ([degree, device] if device else [degree], [degree], [size], [name])
+    choices = ([degree, device_words(state)], [degree], [size], [name])
     texts = ["".join(gap + text for text in choice) for choice in choices]
     return next((text for text in texts if len(text) <= room), texts[-1])
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from textual.app import App
 
+from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, resume_line
 from chordless.runs.mailbox import is_at_work
@@ -44,10 +45,12 @@ class RunSession:
     def __init__(self, feed: Feed, expected: CycleRange | None = None) -> None:
         self.feed = feed
         self._expected = expected
-        # Nothing is known yet but what the run shall find.
-        names = () if self.command is None else ("between", "all_pairs", "output_format")
-        options = {name: getattr(self.command, name) for name in names}
-        self._told = self.state = _estimated(RunState(options=options), expected)
+        state = RunState()
+        if (command := self.command) is not None:
+            # Nothing is known yet but the name of the graph, and what the run shall find in it.
+            options = {name: getattr(command, name) for name in ("between", "all_pairs", "output_format")}
+            state = RunState(graph=shown_name(command.graph), options=options)
+        self._told = self.state = _estimated(state, expected)
         self._changed: Callable[[], object] = lambda: None
         self._heard = time.monotonic()
 

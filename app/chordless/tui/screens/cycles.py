@@ -99,7 +99,7 @@ class CyclesScreen(CycleActions):
 
     def _take(self, state: RunState) -> None:
         self._state = state
-        if state.graph and state.options and state.options.get("output_format") != "parts":
+        if state.arch and state.options and state.options.get("output_format") != "parts":
             self._path = self._run = None
             self._say(*cycle_words.offer_words(state, self._listing_command() is not None))
         elif state.error and state.directory is None:
