@@ -15,6 +15,16 @@ from patience import PATIENCE
 from test_web import free_port, served
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# How much of a cell of the terminal a letter covers.
+_COVERED = """(letter => {
+  const cell = document.createElement("canvas").getContext("2d");
+  cell.font = '16px "Roboto Mono"';
+  const { width, fontBoundingBoxAscent, fontBoundingBoxDescent } = cell.measureText("M");
+  const size = [Math.floor(width), Math.round(fontBoundingBoxAscent + fontBoundingBoxDescent)];
+  cell.fillText(letter, 0, size[1]);
+  const alphas = cell.getImageData(0, 0, ...size).data.filter((_, i) => i % 4 === 3);
+  return alphas.filter(alpha => alpha === 255).length / alphas.length;
+})"""
 _COLOURS_AND_MOVES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -33,6 +43,7 @@ class Page:
         self._answers = {}
         self._told = asyncio.Event()
         self._frames = b""
+        self.exceptions = []
         self._listening = asyncio.ensure_future(self._listen())
 
     async def _listen(self):
@@ -40,6 +51,8 @@ class Page:
             event = message.json()
             if "id" in event:
                 self._answers[event["id"]].set_result(event)
+            elif event["method"] == "Runtime.exceptionThrown":
+                self.exceptions.append(event)
             elif event["method"] == "Network.webSocketFrameReceived":
                 frame = event["params"]["response"]
                 if frame["opcode"] == 2:
@@ -143,11 +156,22 @@ async def counted(folder, address):
         assert not await page.value("document.body.classList.contains('-loaded')")
         await page.press("Backspace", 8)
         await asyncio.wait_for(held(page, "document.body.classList.contains('-loaded')"), PATIENCE)
+        # The dots of braille touch, so that lines do not fall apart.
+        assert await page.value(f"{_COVERED}('⣿')") == 1
+        assert await page.value(f"{_COVERED}('⠛') + {_COVERED}('⣤')") == 1
         await page.type("6")
         await page.until_drawn(b"chordless cycles in grid:5x6")
         await page.press("r", 82, control=True)
         await page.until_drawn(b"749")
-        return foreign, await page.value(answer)
+        assert page.exceptions == []
+        ours = await page.value(answer)
+        # A page whose server has ended says how to start it.
+        await page.ask("Network.emulateNetworkConditions", **{**slow, "offline": True})
+        await page.value("document.querySelector('#again').click()")
+        await asyncio.wait_for(
+            held(page, "document.querySelector('#ended').textContent.includes('tui --web')"), PATIENCE
+        )
+        return foreign, ours
 
 
 @pytest.mark.slow

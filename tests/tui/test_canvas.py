@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from chordless.tui.widgets.canvas import EDGE, FAINT_LABEL, LABEL, LIT_EDGE, LIT_VERTEX, VERTEX, Canvas
-from chordless.tui.widgets.glyphs import BLOCK_FILTER
-from rich.segment import Segment
-from textual.color import Color
 
 
 def text_of(canvas):
@@ -87,8 +84,3 @@ def test_labels_cover_faint_lines_but_faint_ones_cover_nothing():
     assert not faint.label(np.array([0.0, 0.5]), "a", FAINT_LABEL)
     assert faint.label(np.array([0.0, 0.5]), "a", LABEL)
     assert text_of(faint) == ["⠒a⠒⠒"]
-
-
-def test_a_browser_gets_lines_of_blocks_that_touch():
-    (segment,) = BLOCK_FILTER.apply([Segment("⠒⠶⡇⣿⠁⢀ ●─⠀")], Color(0, 0, 0))
-    assert segment.text == "▀█▌█▘▗ ●─ "

@@ -35,7 +35,7 @@ from chordless.tui.screens.leave import LeaveBatch, LeaveScreen
 from chordless.tui.session import RunKeeper
 from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, settings_path
 from chordless.tui.widgets.form_row import TextField
-from chordless.tui.widgets.glyphs import ASCII_FILTER, BLOCK_FILTER, NO_CONTROLS
+from chordless.tui.widgets.glyphs import ASCII_FILTER, NO_CONTROLS
 from chordless.tui.widgets.word_bar import TABS
 
 _SECONDS_UNTIL_PREPARED, _SECONDS_TO_CHANGE = 0.3, 0.01
@@ -308,7 +308,7 @@ class ChordlessApp(RunKeeper):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return the filters for every drawn line."""
-        drawn_with = [ASCII_FILTER] if self.ascii_only else [BLOCK_FILTER] if self.is_web else []
+        drawn_with = [ASCII_FILTER] if self.ascii_only else []
         return [*super().get_line_filters(), NO_CONTROLS, *drawn_with]
 
     def get_key_display(self, binding: Binding) -> str:

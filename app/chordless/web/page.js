@@ -1,4 +1,4 @@
-// Added to textual.js: the address of the page, its own dashboard, its font, the focus, keys that come before the
+// Added to textual.js: the address of the page, its own dashboard, its fonts, the focus, keys that come before the
 // dashboard, and a question before the page closes.
 "use strict";
 
@@ -16,9 +16,38 @@ window.onload = async (event) => {
   // The terminal measures its letters once: the font must be there.
   await Promise.all(["", "bold ", "italic "].map((style) => document.fonts.load(`${style}16px "Roboto Mono"`)));
   startTerminal(event);
-  focusTerminal();
   new MutationObserver(handKeysOver).observe(document.body, { attributes: true });
-  document.querySelector("#again").addEventListener("click", () => location.reload());
+  document.querySelector("#again").addEventListener("click", startAnother);
+};
+
+async function startAnother() {
+  try {
+    await fetch("/page.js");
+    location.reload();
+  } catch {
+    document.querySelector("#ended p").textContent =
+      "The server has ended too. Start it again with: chordless tui --web. Then open the address that it prints.";
+  }
+}
+
+// The dots of braille in fonts do not touch, so that lines would fall apart: here each is an eighth of its cell.
+const BRAILLE = 0x2800;
+const COLUMN_AND_ROW_OF_DOT = [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2], [0, 3], [1, 3]];
+const fillText = CanvasRenderingContext2D.prototype.fillText;
+
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...rest) {
+  const dots = text.charCodeAt(0) - BRAILLE;
+  if (text.length !== 1 || dots < 0 || dots > 255) return fillText.call(this, text, x, y, ...rest);
+  // The cell of the terminal, which draws with its baseline at the bottom.
+  const letter = this.measureText("M");
+  const width = Math.floor(letter.width);
+  const height = Math.round(letter.fontBoundingBoxAscent + letter.fontBoundingBoxDescent);
+  COLUMN_AND_ROW_OF_DOT.forEach(([column, row], dot) => {
+    if (!((dots >> dot) & 1)) return;
+    const [left, right] = [column, column + 1].map((edge) => Math.round((edge * width) / 2));
+    const [top, bottom] = [row, row + 1].map((edge) => Math.round((edge * height) / 4));
+    this.fillRect(x + left, y - height + top, right - left, bottom - top);
+  });
 };
 
 window.addEventListener("focus", focusTerminal);
@@ -45,6 +74,7 @@ function handKeysOver(_, observer) {
   if (!document.body.classList.contains("-loaded")) return;
   observer.disconnect();
   window.removeEventListener("keydown", keepKey, true);
+  focusTerminal();
   const field = document.querySelector(".xterm-helper-textarea");
   for (const early of earlyKeys) {
     const letter = { data: early.key, inputType: "insertText" };

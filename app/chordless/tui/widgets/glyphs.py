@@ -42,17 +42,6 @@ class TextFilter(LineFilter):
         return [each if each.control else Segment(self._change(each.text), each.style) for each in segments]
 
 
-# The dots of a braille character that each quadrant of a block stands for.
-_QUADRANTS, _DOTS_OF_QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█", (0x03, 0x18, 0x44, 0xA0)
-_BLOCKS = {
-    0x2800 + dots: _QUADRANTS[sum(bool(dots & some) << i for i, some in enumerate(_DOTS_OF_QUADRANTS))]
-    for dots in range(256)
-}
-
-
-BLOCK_FILTER = TextFilter(lambda text: text.translate(_BLOCKS))
-"""Replaces braille by blocks, for a browser: the dots of its fonts do not touch, so that lines would fall apart."""
-
 NO_CONTROLS = TextFilter(without_controls)
 """Removes control characters from names and file contents. Textual does not, and a terminal would obey them."""
 
