@@ -82,8 +82,8 @@ def test_at_the_end_of_a_search_only_paths_have_waited():
     assert frontier_words(over)[0] == "No path waits any more. At the peak 7 waited, after 1.0 s."
 
 
-def test_a_search_that_has_only_starts_left_says_so_by_its_paths():
-    assert frontier_words(RunState(phase="running", paths=121)) == ("No path waits now.", "No path waits now")
+def test_before_a_path_has_waited_it_is_said_that_none_waits_yet():
+    assert frontier_words(RunState(phase="running", paths=121)) == ("No path waits yet.", "No path waits yet")
 
 
 def test_nothing_is_said_of_a_run_without_paths():

@@ -205,7 +205,7 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
     if state.states is not None:
         return _boundary_words(state)
     is_complete = state.phase == "finished" and state.reason == "complete"
-    none = f"No {state.step} waits {'any more' if is_complete else 'now'}"
+    none = f"No {state.step} waits {'any more' if is_complete else 'now' if course.peak else 'yet'}"
     if not course.peak:
         return (f"{none}.", none) if is_complete or state.paths else ("",)
     most, when = short_number(course.peak), f"after {seconds_text(course.peak_seconds)}"
