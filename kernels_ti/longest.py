@@ -130,7 +130,7 @@ def longest_cycle(
     watch = Watch(timeout, progress)
     graph = as_graph(graph, simplify=simplify)
     shortest_wanted = min_length if min_length is not None else SHORTEST_HOLE if shortest else 3
-    if min_length is None and shortest and is_whole(max_length) and 1 <= max_length < SHORTEST_HOLE:
+    if shortest and min_length is None and max_length in range(1, SHORTEST_HOLE):
         raise OptionError(
             f"max_length {max_length} is below {SHORTEST_HOLE}, the least that is sought without min_length"
         )
