@@ -57,6 +57,7 @@ def choose_method(
     memory: int | None = None,
     along: Callable[[BoundaryPlan], tuple[float, bool]] | None = None,
     enough: Callable[[], bool] = lambda: False,
+    start: float = 0.0,
 ) -> MethodChoice:
     """Choose how to count the cycles of a graph by length.
 
@@ -66,13 +67,15 @@ def choose_method(
     of its vertices, which takes a tenth of a search, or about two seconds, at most, unless `enough` ends it. `along`
     returns the seconds of a count by length along a boundary on this machine, and whether its states are expected to
     fit into the memory; by default those of an average machine that counts in Python.
+
+    Where a search waits `start` seconds for its device, a count in Python that takes no longer is chosen, too.
     """
     graph = space.graph
     if graph.n <= SMALL_GRAPH or graph.n > _LARGEST_GRAPH:
         return MethodChoice("search")
     search = SearchTime(space, threads)
     search.probe(lambda low, high: low < SHORT_SEARCH < high)
-    if search.seconds <= SHORT_SEARCH:
+    if search.seconds <= SHORT_SEARCH and not start:
         return MethodChoice("search", probed_seconds=search.seconds)
     from kernels_ti.boundary.needs import needs_of, states_of_lengths
     from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES
@@ -81,16 +84,20 @@ def choose_method(
     began = time.perf_counter()
 
     def is_sought_enough() -> bool:
-        return enough() or time.perf_counter() - began > search.seconds / TIMES_FASTER
+        return enough() or time.perf_counter() - began > (start + search.seconds) / TIMES_FASTER
 
     plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=is_sought_enough)
     boundary, fits = math.inf, False
-    if plan.is_possible and along is not None:
-        boundary, fits = along(plan)
-    elif plan.is_possible:
+    if plan.is_possible:
         needs = needs_of(plan, "reference", host_budget(memory), longest=space.longest)
         apart = COST_OF_LENGTHS * states_of_lengths(plan, space.longest) / max(plan.states, 1.0)
         boundary, fits = max(apart, needs.totals) * plan.seconds, needs.fits
+    if fits and boundary <= start:
+        return MethodChoice("boundary", search.seconds, plan, boundary, fits, search.seconds)
+    if search.seconds <= SHORT_SEARCH:
+        return MethodChoice("search", probed_seconds=search.seconds)
+    if plan.is_possible and along is not None:
+        boundary, fits = along(plan)
     if fits and boundary <= LONGEST_COUNT:
         search.probe(lambda low, high: low < TIMES_FASTER * boundary < high)
     better = fits and boundary <= min(search.seconds / TIMES_FASTER, LONGEST_COUNT)

@@ -228,9 +228,18 @@ def test_without_a_method_it_is_chosen_and_said():
     assert json.loads(found.stdout)["total"] == 7234839185
     assert found.stderr.startswith("counting along a boundary, about 1 s: a search takes ")
     assert found.stderr.endswith(" (--method search makes it)\n")
-    short = chordless("count", "grid:6x9", "--json", "--progress", "none")
-    assert json.loads(short.stdout)["method"] == "search"
-    assert short.stderr == ""
+    asked = chordless("count", "grid:6x9", "--json", "--progress", "none", "--arch", "cpu")
+    assert json.loads(asked.stdout)["method"] == "search"
+    assert asked.stderr == ""
+
+
+def test_a_count_that_ends_before_a_search_would_begin_is_made_along_a_boundary():
+    found = chordless("count", "grid:6x8", "--json", "--progress", "none")
+    assert json.loads(found.stdout)["method"] == "boundary"
+    assert json.loads(found.stdout)["by_length"] == counted("grid:6x8", "--method", "search")["by_length"]
+    assert found.stderr == (
+        "counting along a boundary, which ends before a search would begin (--method search makes it)\n"
+    )
 
 
 @pytest.mark.slow

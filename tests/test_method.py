@@ -41,6 +41,18 @@ def test_a_search_of_seconds_gives_way_to_a_boundary_that_takes_a_moment():
     assert chosen("grid:8x10").method == "boundary"
 
 
+def test_a_count_along_a_boundary_that_ends_before_a_search_would_begin_is_made():
+    def chosen_with(spec, start):
+        return choose_method(SearchSpace(generate(spec), Options()), start=start)
+
+    choice = chosen_with("grid:6x8", 0.5)
+    assert choice.method == "boundary"
+    assert choice.boundary_seconds <= 0.5
+    assert "before a search would begin" in reason(choice)
+    assert chosen_with("grid:6x8", choice.boundary_seconds / 2).method == "search"
+    assert chosen_with("gnp:60,0.1,1", 0.5).method == "search"
+
+
 def test_an_order_is_sought_a_tenth_of_a_search_at_most(monkeypatch):
     seen = []
 
@@ -61,7 +73,7 @@ def test_an_order_is_sought_a_tenth_of_a_search_at_most(monkeypatch):
 def test_a_line_is_worth_a_long_search_only():
     assert reason(MethodChoice("search", 3.0, None, math.inf)) is None
     assert reason(MethodChoice("search", 30.0, None, math.inf)) is not None
-    assert reason(MethodChoice("boundary", 3.0, None, 0.1)) is not None
+    assert "a search takes about 3 s" in reason(MethodChoice("boundary", 3.0, None, 0.1))
 
 
 def test_states_that_do_not_fit_into_the_memory_give_way_to_a_search(monkeypatch):

@@ -27,7 +27,8 @@ _LIMIT_EXIT_CODE = 4
 # Triangles are found before the large kernels are compiled.
 _FIRST_CYCLES = ("--min-length", "4", "--limit", "1")
 _HELP = ("--help",)
-DEFAULT_STARTS = (_HELP, ("count", "petersen"), ("count", "grid:7x10"), ("count", "planar:400,1", *_FIRST_CYCLES))
+_SEARCH = ("count", "grid:7x10", "--method", "search")
+DEFAULT_STARTS = (_HELP, ("count", "petersen"), _SEARCH[:2], _SEARCH, ("count", "planar:400,1", *_FIRST_CYCLES))
 CUDA_STARTS = (("count", "grid:8x10"),)
 """In place of the others and of the large edge list, which have no use for a GPU."""
 

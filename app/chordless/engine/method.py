@@ -10,6 +10,7 @@ from chordless.graphs.load import LoadedGraph
 from chordless.protocol.orders import RunCommand
 from chordless.words.numbers import duration_text
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.choices import SHORT_SEARCH
 from kernels_ti.method import MethodChoice, choose_method
 from kernels_ti.symmetry.space import worthwhile
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from kernels_ti.boundary.orders.plan import BoundaryPlan
 
 _OUT_OF_REACH = 1000 * 365.25 * 86400.0
+# Seconds that a search waits at least: Python imports Taichi, which loads kernels and starts the device.
+_START = 0.5
 _WORTH_A_LINE = 10.0  # Seconds of a search of which it is told why it is one
 
 
@@ -29,7 +32,11 @@ def settled(
     unless the search is a short one, and the plan of a count along a boundary, if that was chosen.
     """
     choice = choose_method(
-        space, threads=command.threads, memory=command.memory, along=lambda plan: _along(command, plan, space.longest)
+        space,
+        threads=command.threads,
+        memory=command.memory,
+        along=lambda plan: _along(command, plan, space.longest),
+        start=_START if command.arch == "auto" else 0.0,
     )
     symmetric = worthwhile(space) if _may_be_symmetric(command, choice) else None
     if symmetric is not None and choice.probed_seconds / symmetric.gain < choice.boundary_seconds:
@@ -65,6 +72,8 @@ def reason(choice: MethodChoice) -> str | None:
     if choice.search_seconds is None or (is_search and choice.search_seconds < _WORTH_A_LINE):
         return None
     search = f"a search takes {_about(choice.search_seconds)}"
+    if choice.method == "boundary" and choice.search_seconds < SHORT_SEARCH:
+        return "counting along a boundary, which ends before a search would begin (--method search makes it)"
     if choice.method == "boundary":
         seconds = _about(max(choice.boundary_seconds, 1.0))
         return f"counting along a boundary, {seconds}: {search} (--method search makes it)"
