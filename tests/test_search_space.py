@@ -13,7 +13,7 @@ from laid_out import block_batches
 from oracles import grid
 
 from kernels_ti import Graph, OptionError, Options, Run, open_device
-from kernels_ti.blocks import biconnected, labelled
+from kernels_ti.blocks import biconnected, groups
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.estimate.device_choice import device_for
@@ -23,8 +23,8 @@ from kernels_ti.state import Layout
 
 def test_a_graph_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     split: list[Graph] = []
-    of = labelled.split
-    monkeypatch.setattr(labelled, "split", lambda graph: split.append(graph) or of(graph))
+    of = groups.split
+    monkeypatch.setattr(groups, "split", lambda graph: split.append(graph) or of(graph))
     space = SearchSpace(grid(5, 9), Options(min_length=4))
     monkeypatch.setattr("kernels_ti.estimate.device_choice.cuda_is_here", lambda: True)
     opened = open_device("cpu")

@@ -70,7 +70,7 @@ def starve(draw: random.Random, graph: Graph, device: Device, patch: pytest.Monk
     patch.setitem(found_cycles.CYCLE_BYTES, device.arch, draw.choice([70, 500]) * (words + 1) * word_bytes)
     patch.setitem(stored.TRACED_AT_ONCE, device.arch, draw.choice([1, 100, 1 << 22]))
     patch.setitem(stored.ROW_BYTES_AT_ONCE, device.arch, draw.choice([1, 100, 1 << 22]))
-    patch.setattr(search_wave, "SOFTWARE_FIRST_ARENA", draw.choice([100, 1 << 20]))
+    patch.setattr(search_wave, "SOFTWARE_ARENA_BYTES", draw.choice([100, 1 << 20]))
     patch.setattr(search_wave, "SOFTWARE_FIRST_SLICE", draw.choice([2, 100, 1 << 14]))
     patch.setattr(search_wave, "SOFTWARE_FIRST_QUEUE", draw.choice([1, 8, 64]))
     patch.setattr("kernels_ti.run.SLICE_SECONDS", draw.choice([0.0, 0.1]))

@@ -14,11 +14,10 @@ from kernels_ti.device.made_ahead import made_ahead
 from kernels_ti.errors import EngineError, SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.state import STATE_WORD_BITS, Frames, narrow_words, singles, wide_words
-from kernels_ti.wave.transfer import transfer, transplant
+from kernels_ti.wave.transfer import transfer
 
 PIECE_BYTES = 2 << 20  # Bytes of the buffer through which records go to the host and back
 SMALLEST = 2  # Places of an arena that is still worth a try when memory is short
-GROWTH = 8  # How many times larger an arena becomes when it is full
 
 
 def sibling_order(
@@ -48,13 +47,12 @@ class Segment:
 class Arena:
     """Places for records; those of even length fill it from the left, those of odd length from the right.
 
-    With `collect` records have members. It takes `first` bytes at first, because a large buffer takes time to make, and
-    never more than `memory`; less if the device has less. An EngineError is raised if the device has no room for a few
-    records. Word w of place p, of `capacity`, lies at ``w * capacity + p`` of `allowed`, `ends` and `members`.
-    `segments` are the records in it by length, the deepest last.
+    With `collect` records have members. It takes up to `memory` bytes; less if the device has less. An EngineError is
+    raised if the device has no room for a few records. Word w of place p, of `capacity`, lies at ``w * capacity + p``
+    of `allowed`, `ends` and `members`. `segments` are the records in it by length, the deepest last.
     """
 
-    def __init__(self, blocks: ResidentBlocks, collect: bool, memory: int, first: int) -> None:
+    def __init__(self, blocks: ResidentBlocks, collect: bool, memory: int) -> None:
         self.blocks = blocks
         self.segments: list[Segment] = []
         self._collect = collect
@@ -65,48 +63,29 @@ class Arena:
         # Elsewhere an arena is small, memory is short, and the CPU's buffers themselves are what is downloaded.
         self._on_threads = made_ahead if blocks.device.arch == "cuda" else map
         self._piece = max(PIECE_BYTES // self.record_bytes, 1)
-        self._most = min(memory // self.record_bytes, LARGEST_BUFFER // max(group.words, 2))
         device = blocks.device
         self._rows = device.empty(self._piece * self._width, self._word, kept=True)
         self._pairs = device.empty(2 * self._piece, np.int32, kept=True)
-        self.capacity = min(first // self.record_bytes, self._most)
+        self.capacity = min(memory // self.record_bytes, LARGEST_BUFFER // max(group.words, 2))
         while True:
             if self.capacity < SMALLEST:
                 raise SizeError(
                     f"{device.name} has no room for paths of {group.longest_block:,} vertices: "
                     f"use {parameter('arch', 'cpu')}, or allow more with {parameter('memory')}"
                 )
+            words = group.words * self.capacity
             try:
-                self.allowed, self.ends, self.members = self._buffers(self.capacity)
+                # Together: one that has room must not stay where the others have none.
+                self.allowed, self.ends, self.members = (
+                    device.empty(words, self._word, kept=True),
+                    device.empty(2 * self.capacity, np.int32, kept=True),
+                    device.empty(words if collect else 1, self._word, kept=True),
+                )
                 return
             except EngineError:
                 self.capacity //= 2
                 if self.capacity < SMALLEST:
                     raise
-
-    def _buffers(self, capacity: int) -> tuple[Any, Any, Any]:
-        device, words = self.blocks.device, self.blocks.group.words
-        allowed = device.empty(words * capacity, self._word, kept=True)
-        ends = device.empty(2 * capacity, np.int32, kept=True)
-        return allowed, ends, device.empty(words * capacity if self._collect else 1, self._word, kept=True)
-
-    def grow(self) -> bool:
-        """Make it larger, if it may grow and the device has the memory; return whether it grew."""
-        capacity = min(GROWTH * self.capacity, self._most)
-        if capacity <= self.capacity:
-            return False
-        try:
-            buffers = self._buffers(capacity)
-        except EngineError:
-            self._most = self.capacity
-            return False
-        old = (self.allowed, self.ends, self.members, self.capacity)
-        new = (*buffers, capacity)
-        transplant(self.blocks.group.words, self._collect, *old, self.used(0), self.used(1), *new)
-        # Reading waits for the copy, without which some drivers never give the old buffers back.
-        self.blocks.device.download(self._pairs)
-        self.allowed, self.ends, self.members, self.capacity = new
-        return True
 
     @property
     def bytes(self) -> int:

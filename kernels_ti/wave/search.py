@@ -40,10 +40,13 @@ FIRST_SLICE = {"cpu": 1 << 14, "vulkan": 1 << 22, "cuda": 1 << 22}
 LEAST_SLICE = 1 << 10
 """Records below which a slice is not shortened: on a busy machine a launch takes long whatever is in it."""
 
-SOFTWARE_FIRST_QUEUE, SOFTWARE_FIRST_SLICE, SOFTWARE_FIRST_ARENA = 8, 1 << 14, 16 << 20
-"""The same, and bytes of the arena at first, where a CPU plays the GPU: it is slow, and so is a large buffer."""
+SOFTWARE_FIRST_QUEUE, SOFTWARE_FIRST_SLICE = 8, 1 << 14
+"""The same where a CPU plays the GPU, which is slow."""
 
 ARENA_BYTES = {"cpu": 3 << 30, "vulkan": 1 << 30, "cuda": 8 << 30}
+
+SOFTWARE_ARENA_BYTES = 16 << 20
+"""The same where a CPU plays the GPU, because a large buffer takes time to make; more where depth first needs more."""
 
 _compiled: set[tuple[object, ...]] = set()
 """The kinds of kernels that this process has compiled. After Taichi is closed they are compiled again, unannounced."""
@@ -91,11 +94,14 @@ class WaveSearch:
         memory -= self._stage.bytes + (blocks.reserve_copies(memory) if collect else 0)
         self._cycles = FoundCycles(blocks, collect, min(max_length, group.longest_block), memory // 4)
         memory -= self._cycles.bytes
-        memory = min(ARENA_BYTES[device.arch], memory)
-        self._arena = Arena(blocks, collect, memory, SOFTWARE_FIRST_ARENA if device.software else memory)
-        self._control = device.buffer(np.zeros(CELLS, np.uint32))
         # Depth first, each level leaves the siblings of one path behind; these places are kept free for them.
         self._siblings = group.longest_block * int(np.diff(group.row_ptr).max(initial=0))
+        memory = min(ARENA_BYTES[device.arch], memory)
+        if device.software:
+            least = 2 * self._siblings * (2 * group.words * group.word_bits // 8 + 8)
+            memory = min(memory, max(SOFTWARE_ARENA_BYTES, least))
+        self._arena = Arena(blocks, collect, memory)
+        self._control = device.buffer(np.zeros(CELLS, np.uint32))
         self.least_length = 3
         self.restart(start)
         self._slice_limit = SOFTWARE_FIRST_SLICE if device.software else FIRST_SLICE[device.arch]
@@ -222,9 +228,8 @@ class WaveSearch:
             room = (arena.capacity - self._reserve) // 4 - arena.count
             if not arena.segments:
                 first = int(frames[:1].path_counts[0])
-                while first > arena.capacity:
-                    if not arena.grow():
-                        raise self._no_room(first)
+                if first > arena.capacity:
+                    raise self._no_room(first)
                 room = max(room, first)
             elif len(arena.segments) > 1 or arena.segments[0].length != int(frames.length[0]) + 1:
                 return
@@ -269,8 +274,6 @@ class WaveSearch:
         if last <= first:
             if self._collect and self._cycles.count:
                 return None
-            if self._arena.grow():
-                return self._seed()
             raise self._no_room(int(pairs[first + 1] - pairs[first]))
         if last < len(self._share_after) - 1 and self._weigh is not None:
             # The seeds from the first one here on are weighed anew; their sum stays.
@@ -326,8 +329,6 @@ class WaveSearch:
     def _expand(self) -> int | None:
         """Run stage 2 for the top of the shallowest level while there is plenty of room, else of the deepest."""
         arena, segments = self._arena, self._arena.segments
-        while arena.count > (arena.capacity - self._reserve) // 2 and arena.grow():
-            pass
         adjacent = segments[-1].length - segments[0].length <= 1
         room = (arena.capacity - self._reserve) // 2
         roomy = adjacent and arena.count <= min(room, self._stage.frontier)
@@ -343,8 +344,6 @@ class WaveSearch:
                 return parents
             if self._collect and self._cycles.count:
                 return None
-            if arena.grow():
-                continue
             if parents == 1:
                 raise self._no_room(1 + int(np.diff(self.blocks.group.row_ptr).max()))
             self._slice_limit = parents = max(parents // 2, 1)

@@ -1,4 +1,4 @@
-"""Kernels that move records of the wave: to and from the host through a small buffer, and to a larger arena."""
+"""The kernel that moves records of the wave to the host through a small buffer, and back."""
 
 from kernels_ti.taichi_door import kernel, ti
 
@@ -34,26 +34,3 @@ def transfer(
                 copy(out, members, w * capacity + p, rows, i * width + words + w)
         copy(out, ends, p, pairs, 2 * i)
         copy(out, ends, capacity + p, pairs, 2 * i + 1)
-
-
-@kernel
-def transplant(
-    words: ti.i32, collect: ti.template(), allowed: array(ndim=1), ends: array(ti.i32, 1), members: array(ndim=1),
-    capacity: ti.i32, left: ti.i32, right: ti.i32, new_allowed: array(ndim=1), new_ends: array(ti.i32, 1),
-    new_members: array(ndim=1), new_capacity: ti.i32,
-):  # fmt: skip
-    """Copy the records of an arena to a larger one; one work item copies one record.
-
-    The first `left` places keep their numbers, the last `right` places stay the last.
-    """
-    for i in range(left + right):
-        p, q = i, i
-        if i >= left:
-            p = capacity - 1 - (i - left)
-            q = new_capacity - 1 - (i - left)
-        for w in range(words):
-            new_allowed[w * new_capacity + q] = allowed[w * capacity + p]
-            if ti.static(collect):
-                new_members[w * new_capacity + q] = members[w * capacity + p]
-        new_ends[q] = ends[p]
-        new_ends[new_capacity + q] = ends[capacity + p]
