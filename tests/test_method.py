@@ -113,7 +113,7 @@ def test_a_search_that_a_gpu_would_make_is_not_begun_before_the_choice(monkeypat
         raise AssertionError(f"a search opened {arch}")
 
     monkeypatch.setattr("kernels_ti.estimate.device_choice.cuda_is_here", lambda: True)
-    monkeypatch.setattr("kernels_ti.watched.held_device", never)
+    monkeypatch.setattr("kernels_ti.asked_search.held_device", never)
     assert count_cycles(generate("grid:10x10")).total == 7234839185
 
 
