@@ -18,7 +18,7 @@ from chordless.protocol.events import Progress, Started
 from chordless.words.numbers import duration_text, round_number
 from program import REFERENCE, chordless, fails
 
-from kernels_ti.estimate.count_estimate import CountEstimate, EstimatedRange
+from kernels_ti import CountEstimate, EstimatedRange
 from kernels_ti.estimate.estimate import Estimator
 
 KEYS = [

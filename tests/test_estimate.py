@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from laid_out import block_batches
 from oracles import disjoint_union, grid, levels_of
 
-from kernels_ti import EngineError, Graph, Options, SizeError
+from kernels_ti import EngineError, EstimatedRange, Graph, Options, SizeError
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.estimate import estimate, host_step
-from kernels_ti.estimate.count_estimate import EstimatedRange
 from kernels_ti.estimate.estimate import Estimator, seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, labels_of, populations
 from kernels_ti.estimate.random_walk import scaled, walk

@@ -13,6 +13,7 @@ from oracles import by_length, networkx_cycles
 from program import chordless, slowly
 
 from kernels_ti import (
+    CountEstimate,
     Expansion,
     Graph,
     OptionError,
@@ -25,7 +26,6 @@ from kernels_ti import (
 )
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.choices import EXPANSIONS
-from kernels_ti.estimate.count_estimate import CountEstimate
 from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.state import RunState
 from kernels_ti.symmetry import representatives, space

@@ -32,7 +32,7 @@ from kernels_ti.device.machine import cores
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
-    from kernels_ti.estimate.count_estimate import CountEstimate
+    from kernels_ti import CountEstimate
 
 
 # Parts of the time: until then an order of the vertices is sought, and so long at least on a machine that is busy.

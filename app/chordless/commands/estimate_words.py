@@ -14,7 +14,7 @@ from chordless.words.numbers import CycleRange, duration_text, round_number, sec
 from chordless.words.shown import on_terminal
 
 if TYPE_CHECKING:
-    from kernels_ti.estimate.count_estimate import CountEstimate, EstimatedRange
+    from kernels_ti import CountEstimate, EstimatedRange
 
 FEWEST_CYCLES = 1000
 """Cycles of a trial; with fewer its rate is that of its paths."""

@@ -26,8 +26,8 @@ from kernels_ti.errors import quantity
 
 if TYPE_CHECKING:
     from chordless.engine.rates import Expected
+    from kernels_ti import CountEstimate
     from kernels_ti.blocks.search_space import SearchSpace
-    from kernels_ti.estimate.count_estimate import CountEstimate
     from kernels_ti.estimate.estimate import Estimator
 
 # After the first time an estimate is shown. One that is vague is made again with the second time.
