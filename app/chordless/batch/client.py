@@ -72,7 +72,7 @@ class BatchClient(contextlib.AbstractContextManager["BatchClient"]):
                 return None
             if isinstance(event, BatchSearching):
                 self._searching = event if event.first < event.stop else None
-            elif isinstance(event, Failed) and self.engine.died and self._can_go_on(event):
+            elif isinstance(event, Failed) and self.engine.died and self._can_go_on():
                 self._go_on(event)
                 continue
             if isinstance(event, (BatchFinished, Failed)):
@@ -92,7 +92,7 @@ class BatchClient(contextlib.AbstractContextManager["BatchClient"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _can_go_on(self, death: Failed) -> bool:
+    def _can_go_on(self) -> bool:
         """Return whether the fatal graphs are known, and all inputs can be read again."""
         if self._killed or self._stopping or self._searching is None:
             return False

@@ -127,22 +127,12 @@ class Batch:
 
     def _do(self, entries: list[Entry]) -> None:
         """Process entries in order: take the earlier line, search the graph, or note its error. Write the lines."""
-        found: dict[int, dict[str, object]] = {}
-        to_write: list[Entry] = []
-        for entry in entries:
-            known = self.output.find(entry.key, entry.title)
-            if known is not None:
-                line, in_place = known
-                self._note(str(line["status"]), line["total"], kept=True)
-                if in_place:
-                    continue
-                found[entry.place] = line
-            to_write.append(entry)
-        together = self._counting.together([entry for entry in to_write if entry.place not in found])
+        known = {entry.place: result for entry in entries if (result := self._known(entry)) is not None}
+        together = self._counting.together([entry for entry in entries if entry.place not in known])
         self._ahead = len(together)
-        for entry in to_write:
-            if entry.place in found:
-                self._lines.append(encoded({**found[entry.place], "name": entry.name}))
+        for entry in entries:
+            if entry.place in known:
+                self._put(known[entry.place], kept=True)
             elif entry.place in together:
                 self._ahead -= 1
                 self._put(together[entry.place])
@@ -152,6 +142,15 @@ class Batch:
                 break
         self._ahead = 0
         self._flush()
+
+    def _known(self, entry: Entry) -> Result | None:
+        """Return the earlier line of an entry, which is empty where it is already at its place; None without one."""
+        found = self.output.find(entry.key, entry.title)
+        if found is None:
+            return None
+        line, in_place = found
+        cycles = line["total"] if isinstance(line["total"], int) else 0
+        return b"" if in_place else encoded({**line, "name": entry.name}), str(line["status"]), cycles
 
     def _do_one(self, entry: Entry) -> None:
         error = self._counting.error_of(entry)
@@ -166,25 +165,23 @@ class Batch:
         else:
             self._put(result)
 
-    def _put(self, result: Result) -> None:
+    def _put(self, result: Result, *, kept: bool = False) -> None:
         line, status, cycles = result
         self._lines.append(line)
-        self._note(status, cycles)
-        if status == "error" and self.command.fail_fast:
-            self._reason = "failed"
-
-    def _note(self, status: str, cycles: object, *, kept: bool = False) -> None:
         tally = self._tally
         tally["done"] += 1
         tally["kept"] += kept
         tally["failed"] += status == "error"
         tally["stopped"] += status in ("limit", "timeout")
-        tally["cycles"] += cycles if isinstance(cycles, int) else 0
+        tally["cycles"] += cycles
+        if status == "error" and self.command.fail_fast and not kept:
+            self._reason = "failed"
 
     def _flush(self) -> None:
         lines, self._lines = self._lines, []
-        if lines:
-            self.output.write(b"".join(line if isinstance(line, bytes) else line.encode() for line in lines))
+        text = b"".join(line if isinstance(line, bytes) else line.encode() for line in lines)
+        if text:
+            self.output.write(text)
 
     def _attend(self, *, report: bool = False, ahead: int | None = None, cycles: int = 0) -> None:
         """Obey commands. Report progress, ten times a second or at once with `report`."""

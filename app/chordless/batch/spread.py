@@ -16,7 +16,7 @@ from chordless.batch.cycle_files import PartFolders
 from chordless.batch.entries import Entry, error_line
 from chordless.batch.inputs import Chunk
 from chordless.batch.on_worker import count_entries
-from chordless.batch.output import BatchFile, encoded
+from chordless.batch.output import BatchFile
 from chordless.batch.runner import Batch
 from chordless.engine.channel import Channel
 from chordless.engine.search_run import tell
@@ -88,20 +88,15 @@ class SpreadBatch(Batch):
         """Append the slots of some entries, and call workers for those without an earlier line."""
         to_count: list[Entry] = []
         for entry in entries:
-            known = self.output.find(entry.key, entry.title)
+            known = self._known(entry)
             error = self._counting.error_of(entry)
             if known is None and error is None:
                 to_count.append(entry)
                 continue
             self._call(to_count)
             to_count = []
-            if known is None:
-                self._slots.append(_Slot([entry], [(error_line(entry, str(error)), "error", 0)]))
-                continue
-            line, in_place = known
-            text = b"" if in_place else encoded({**line, "name": entry.name})
-            total = line["total"] if isinstance(line["total"], int) else 0
-            self._slots.append(_Slot([entry], [(text, str(line["status"]), total)], kept=True))
+            result = known or (error_line(entry, str(error)), "error", 0)
+            self._slots.append(_Slot([entry], [result], kept=known is not None))
         self._call(to_count)
 
     def _call(self, entries: list[Entry]) -> None:
@@ -128,12 +123,8 @@ class SpreadBatch(Batch):
             self._hear_outcome(outcome)
         while self._slots and self._slots[0].results is not None and not self._ends():
             slot = self._slots.popleft()
-            for line, status, cycles in slot.results or ():
-                if slot.kept:
-                    self._note(status, cycles, kept=True)
-                    self._lines += [line] if line else []
-                else:
-                    self._put((line, status, cycles))
+            for result in slot.results or ():
+                self._put(result, kept=slot.kept)
                 if self._ends():
                     break
         self._flush()
