@@ -322,6 +322,19 @@ def test_a_group_larger_than_a_float() -> None:
     assert made.automorphisms == 2**1100 * 2 * 1100
 
 
+@pytest.mark.parametrize(
+    "graph",
+    [
+        nx.complete_bipartite_graph(3, 1700),  # 6 * 1700!, a number of 4,757 digits, which igraph cannot hand on
+        nx.disjoint_union_all([nx.complete_bipartite_graph(3, size) for size in range(60, 120)]),
+    ],
+)
+def test_a_graph_with_too_many_automorphisms_is_refused_or_counted_without_them(graph: nx.Graph) -> None:
+    with pytest.raises(OptionError, match="more than 10\\^4000 automorphisms: count without symmetry"):
+        count_cycles(graph, symmetry=True)
+    assert space.worthwhile(SearchSpace(as_graph(graph))) is None
+
+
 @pytest.mark.parametrize("most", [0, 40, 2000, 10**8])
 def test_however_few_stabilizers_a_large_graph_asks_for(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(representatives, "MOST_IMAGES", most)

@@ -14,12 +14,14 @@ import numpy.typing as npt
 from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
 
+_TOO_MANY = 10**4000  # Python neither reads nor writes a number of more than 4,300 digits
+
 
 class Automorphisms:
     """The automorphism group of a simple undirected graph, and the stabilizers of its vertices.
 
     `kept` are disjoint sets of vertices, each of which every automorphism maps to itself. An OptionError says that
-    igraph is not installed.
+    igraph is not installed, or that there are too many automorphisms to tell their number.
     """
 
     def __init__(self, graph: Graph, *kept: Sequence[int]) -> None:
@@ -33,11 +35,11 @@ class Automorphisms:
 
     def order(self, fixed: Sequence[int] = ()) -> int:
         """Return the number of automorphisms that fix each of some vertices."""
-        return int(self._igraph.count_automorphisms(color=self._colours(fixed)))
+        return self._counted(self._colours(fixed))
 
     def order_of_set(self, vertices: Iterable[int]) -> int:
         """Return the number of automorphisms that map a set of vertices to itself."""
-        return int(self._igraph.count_automorphisms(color=self._marked(vertices)))
+        return self._counted(self._marked(vertices))
 
     def orbits(self, fixed: Sequence[int], among: Iterable[int]) -> list[tuple[int, int]]:
         """Return the orbits of some vertices, with each its whole orbit, under the automorphisms that fix some others.
@@ -76,6 +78,12 @@ class Automorphisms:
         canonical = coloured.permute_vertices(coloured.canonical_permutation(color=marks))
         return repr((canonical.vs["colour"], sorted(map(sorted, canonical.get_edgelist())))).encode()
 
+    def _counted(self, colours: list[int]) -> int:
+        try:
+            return tellable(int(self._igraph.count_automorphisms(color=colours)))
+        except ValueError:  # igraph hands on a text of too many digits
+            return tellable(_TOO_MANY)
+
     def _colours(self, fixed: Iterable[int]) -> list[int]:
         colours = list(self._base)
         for number, v in enumerate(fixed, self._free_colour):
@@ -87,6 +95,13 @@ class Automorphisms:
         for v in vertices:
             colours[v] += self._free_colour
         return colours
+
+
+def tellable(automorphisms: int) -> int:
+    """Return a number of automorphisms. An OptionError says that it has too many digits."""
+    if automorphisms >= _TOO_MANY:
+        raise OptionError("the graph has more than 10^4000 automorphisms: count without symmetry")
+    return automorphisms
 
 
 @cache

@@ -19,7 +19,7 @@ from kernels_ti.errors import EngineError, OptionError, parameter
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout, Totals
-from kernels_ti.symmetry.automorphisms import Automorphisms
+from kernels_ti.symmetry.automorphisms import Automorphisms, tellable
 from kernels_ti.symmetry.representatives import frames_of, representatives
 
 _MOST = 1 << 1000  # the size of a group that a float still holds
@@ -51,7 +51,8 @@ class SymmetricSpace(SearchSpace):
     A block is searched up to symmetry if it has more automorphisms than a cycle has directed paths from its vertices.
     Of isomorphic blocks one is searched. Blocks without enough automorphisms are searched as ever. All totals are kept
     as numbers of directed cycles, each with a first vertex: 2 l for a cycle of l vertices. `settled` divides them. An
-    OptionError is raised if igraph is not installed, and for options that cannot be combined with symmetry.
+    OptionError is raised if igraph is not installed, for options that cannot be combined with symmetry, and for more
+    than 10^4000 automorphisms.
 
     `automorphisms` is the product of the sizes of the groups of all blocks that are searched up to symmetry. `gain` is
     about how many times fewer paths are searched: the size of the smallest of these groups over the number of directed
@@ -88,7 +89,7 @@ class SymmetricSpace(SearchSpace):
             form = group.canonical_form() if root is None else bytes(len(classes) + 1)
             first = classes.get(form, (vertices, group, 0))
             classes[form] = *first[:2], first[2] + 1
-            self.automorphisms *= order
+            self.automorphisms = tellable(self.automorphisms * order)
             self.gain = min(self.gain, min(order, _MOST) / paths_of_cycle)
         if plain or not classes:
             yield _Part(self._among(plain), case.root, case.required)
@@ -197,7 +198,7 @@ def worthwhile(space: SearchSpace) -> SymmetricSpace | None:
     """Return the space of a count up to symmetry, if the graph has enough automorphisms for it and igraph is here."""
     try:
         found = SymmetricSpace(space.graph, replace(space.options, symmetry=True))
-    except OptionError:  # no igraph, or an option that cannot be combined with symmetry
+    except OptionError:  # no igraph, an option that cannot be combined with symmetry, or too many automorphisms
         return None
     return found if found.gain > LEAST_GAIN else None
 
