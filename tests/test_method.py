@@ -118,16 +118,19 @@ def test_a_search_that_a_gpu_would_make_is_not_begun_before_the_choice(monkeypat
 
 
 @pytest.mark.parametrize(
-    ("choice", "is_asked"),
+    ("spec", "choice", "is_asked"),
     [
-        (MethodChoice("boundary", 100.0, None, 0.5, probed_seconds=100.0), False),
-        (MethodChoice("boundary", 100.0, None, 5.0, probed_seconds=100.0), True),
-        (MethodChoice("search", 60.0, None, 0.5, fits=False, probed_seconds=60.0), True),
-        (MethodChoice("search", probed_seconds=0.5), False),
+        ("grid:10x10", MethodChoice("boundary", 100.0, None, 0.5, probed_seconds=100.0), False),
+        ("grid:10x10", MethodChoice("boundary", 100.0, None, 5.0, probed_seconds=100.0), True),
+        ("grid:10x10", MethodChoice("search", 60.0, None, 0.5, fits=False, probed_seconds=60.0), True),
+        ("grid:10x10", MethodChoice("search", probed_seconds=0.5), False),
+        # igraph takes ten seconds
+        ("complete:600", MethodChoice("search", 2.0, probed_seconds=2.0), False),
+        ("complete:600", MethodChoice("search", 60.0, probed_seconds=60.0), True),
     ],
 )
-def test_symmetry_is_sought_only_for_a_count_that_takes_a_second(choice, is_asked):
-    assert _may_be_symmetric(RunCommand("grid:10x10", 0.0, method="auto"), choice) is is_asked
+def test_symmetry_is_sought_only_for_a_count_that_takes_longer(spec, choice, is_asked):
+    assert _may_be_symmetric(RunCommand(spec, 0.0, method="auto"), choice, generate(spec)) is is_asked
 
 
 @pytest.mark.parametrize(

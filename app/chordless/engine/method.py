@@ -11,6 +11,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.words.numbers import duration_text
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.choices import SHORT_SEARCH
+from kernels_ti.graph import Graph
 from kernels_ti.method import MethodChoice, choose_method
 from kernels_ti.symmetry.space import worthwhile
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _OUT_OF_REACH = 1000 * 365.25 * 86400.0
 # Seconds that a search waits at least: Python imports Taichi, which loads kernels and starts the device.
 _START = 0.5
+_STEPS_PER_SECOND = 1e7  # Vertices times edges, when igraph seeks the automorphisms of a dense graph with many
 _WORTH_A_LINE = 10.0  # Seconds of a search of which it is told why it is one
 
 
@@ -38,7 +40,7 @@ def settled(
         along=lambda plan: _along(command, plan, space.longest),
         start=_START if command.arch == "auto" else 0.0,
     )
-    symmetric = worthwhile(space) if _may_be_symmetric(command, choice) else None
+    symmetric = worthwhile(space) if _may_be_symmetric(command, choice, space.graph) else None
     if symmetric is not None and choice.probed_seconds / symmetric.gain < choice.boundary_seconds:
         note = f"counting up to the {symmetric.automorphisms:,} automorphisms of the graph (--method search does not)"
         command = replace(command, method="search", symmetry=True)
@@ -50,10 +52,11 @@ def settled(
     return command, loaded, choice.plan if choice.method == "boundary" else None
 
 
-def _may_be_symmetric(command: RunCommand, choice: MethodChoice) -> bool:
-    """Whether the count takes a second or more, and can be a search up to symmetry."""
+def _may_be_symmetric(command: RunCommand, choice: MethodChoice, graph: Graph) -> bool:
+    """Whether the count can be a search up to symmetry, and takes a second and longer than to seek automorphisms."""
     seconds = choice.boundary_seconds if choice.method == "boundary" else choice.probed_seconds
-    return seconds > 1 and command.cluster is None and command.arch != "reference"
+    seeking = graph.n * graph.m / _STEPS_PER_SECOND
+    return seconds > max(1.0, seeking) and command.cluster is None and command.arch != "reference"
 
 
 def _along(command: RunCommand, plan: BoundaryPlan, longest: int) -> tuple[float, bool]:
