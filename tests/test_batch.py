@@ -430,3 +430,11 @@ def test_the_plan_has_a_row_for_each_input_whatever_its_name(tmp_path):
         ["0", "graphs", "count"],
         ["2", "graphs", "count"],
     ]
+
+
+def test_graphs_that_are_counted_together_keep_to_the_limit_of_memory():
+    done = chordless("batch", "grid:4x4", "grid:4x5", "--arch", "cpu", "--memory", "64M")
+    assert done.returncode == 5, done.stderr
+    for line in map(json.loads, done.stdout.splitlines()):
+        assert line["status"] == "error"
+        assert "--memory 64.0 MiB is too small" in line["error"]

@@ -16,6 +16,7 @@ from chordless.graphs.load import LoadedGraph
 from chordless.protocol.events import BatchSearching, Event, Finished, Progress
 from chordless.protocol.orders import FORMATS, BatchCommand, RunCommand
 from kernels_ti import ChordlessError, open_device
+from kernels_ti.device.memory import search_budget
 from kernels_ti.many.count import MOST_VERTICES, count_many
 
 
@@ -110,6 +111,7 @@ class Counting:
         job = entries[0].chunk.job
         try:
             device = open_device("cpu" if job.arch == "auto" else job.arch, threads=self._threads)
+            search_budget(device, self._command.memory)
         except ChordlessError:
             # Each graph is then searched on its own, and gets this error in its line.
             return {}
