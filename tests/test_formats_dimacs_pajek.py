@@ -126,6 +126,7 @@ def test_metis_is_told_by_its_lines(tmp_path):
         ("% nothing\n", "a.metis: METIS begins with"),
         ("3 2\n2\n1 4\n3\n", "3: line 2 of 3 has numbers of neighbours, from 1 to 3: '4'"),
         ("3 2\n2\n1 \u0663\n3\n", "3: line 2 of 3 has numbers of neighbours, from 1 to 3: "),
+        (f"3 2\n2\n1 {'9' * 5000}\n3\n", "3: line 2 of 3 has numbers of neighbours, from 1 to 3: "),
         ("3 2\n2\n1 3\n2\n1\n", "5: line 4 of 3 has numbers of neighbours"),
         ("3 1\n2\n1 3\n2\n", "3: the heading declares m=1, and here begins the next edge"),
         ("3 3\n2\n1 3\n2\n", "1: the heading declares n=3 and m=3, but the file has 3 and 2"),

@@ -381,3 +381,12 @@ def test_a_self_loop_can_be_avoided() -> None:
         assert count_cycles(looped, arch=arch, min_length=1, through=[3], avoid_edges=[(3, 3)]).by_length == {}
     with pytest.raises(OptionError, match="there is no edge 2 - 2 in the graph"):
         count_cycles(looped, avoid_edges=[(2, 2)])
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"), [("3", True), ("10", False), ("03", False), ("\u0663", False), ("9" * 5000, False)]
+)
+def test_the_error_about_a_number_that_is_a_text_says_whether_a_vertex_is_called_so(name, is_one):
+    with pytest.raises(OptionError, match=f"there is no vertex '{name}': the graph has the vertices 0 to 9") as error:
+        count_cycles(nx.petersen_graph(), through=[name])
+    assert ("without quotation marks is one" in str(error.value)) is is_one

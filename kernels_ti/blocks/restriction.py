@@ -233,7 +233,7 @@ def no_vertex(graph: Graph, name: Hashable) -> OptionError:
     if not graph.n:
         return OptionError(f"there is no vertex {name!r}: the graph has none")
     if graph.vertex_names is None:
-        is_number = isinstance(name, str) and name.isdecimal() and int(name) < graph.n
+        is_number = isinstance(name, str) and name in map(str, range(graph.n))
         hint = f"; {name} without quotation marks is one" if is_number else ""
         return OptionError(f"there is no vertex {name!r}: the graph has the vertices 0 to {graph.n - 1}{hint}")
     return OptionError(f"there is no vertex {name!r} in the graph (its first is called {graph.names[0]!r})")

@@ -12,6 +12,7 @@ from kernels_ti import GraphError
 from kernels_ti.graph import IntArray
 
 _HEADING = re.compile(r"\s*([0-9]{1,18})\s+([0-9]{1,18})(\s+0{1,3})?\s*")
+_NUMBER = re.compile("[0-9]{1,18}")
 
 _NO_HEADING = "METIS begins with `n m`, the numbers of vertices and edges; weights are not read"
 
@@ -50,7 +51,7 @@ def _parsed(source: Source) -> tuple[int, IntArray, IntArray]:
                 continue
             v += 1
             for word in line.split():
-                if v > n or not (word.isascii() and word.isdecimal()) or not 1 <= int(word) <= n:
+                if v > n or not _NUMBER.fullmatch(word) or not 1 <= int(word) <= n:
                     raise source.error(f"line {v} of {n} has numbers of neighbours, from 1 to {n}: {word!r}", number)
                 ends.extend((v, int(word)))
                 lines.append(number)
