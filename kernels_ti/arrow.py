@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,9 @@ def name_column(graph: Graph) -> Any:
         except OverflowError:
             pass
     texts = [str(name).encode(errors="backslashreplace") for name in names]
+    if len(set(texts)) < len(texts):
+        text = Counter(texts).most_common(1)[0][0].decode()
+        raise OptionError(f"two vertices are {text!r} in an Arrow table: rename one, for names have to differ as text")
     ends = np.cumsum([0, *map(len, texts)])
     if ends[-1] > LARGEST_OFFSET:
         raise OptionError("the names of the vertices together are too long for an Arrow table: 2 GiB are the most")

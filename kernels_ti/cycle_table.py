@@ -222,7 +222,8 @@ class CycleTable:
         Raises
         ------
         OptionError
-            If pyarrow is not installed (``pip install 'chordless[parquet]'``).
+            If pyarrow is not installed (``pip install 'chordless[parquet]'``), or two names are the same text, as 2 and
+            "2" are.
         """
         names = name_column(self.graph)
         of_vertex = integer_names(names)
@@ -243,7 +244,7 @@ class CycleTable:
         Raises
         ------
         OptionError
-            If pyarrow or pandas is not installed.
+            If pyarrow or pandas is not installed, or two names are the same text.
         """
         try:
             pandas = importlib.import_module("pandas")

@@ -69,6 +69,11 @@ def test_a_self_loop_with_a_weight_is_dropped_with_its_weight():
             OptionError,
             "max_length 3 is below 4, the least that is sought without min_length",
         ),
+        (
+            lambda: collect_cycles(nx.Graph([(2, "2"), ("2", 3), (3, 2)])).to_arrow(),
+            OptionError,
+            "two vertices are '2' in an Arrow table: rename one",
+        ),
         (lambda: longest_cycle(nx.cycle_graph(3), weight=np.ones((3, 3))), OptionError, "to a number, not a ndarray"),
         (
             lambda: Graph.from_edge_array(np.ma.array([[0, 1], [1, 2]], mask=[[0, 0], [0, 1]])),
@@ -83,6 +88,7 @@ def test_a_self_loop_with_a_weight_is_dropped_with_its_weight():
         "a cycle beyond the last",
         "a digraph",
         "a shortest triangle",
+        "two names of one text",
         "weights in a matrix",
         "a masked edge",
         "a diagonal",
