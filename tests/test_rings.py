@@ -95,10 +95,19 @@ def test_parquet_has_lists_of_indices_and_lengths_are_kept(tmp_path):
     assert [row["relevant"] for row in rows] == [True, True, False, False, False, False, True]
 
 
-@pytest.mark.parametrize("options", [["--resume"], ["--cycles", "d"], ["--format", "jsonl"], ["--limit", "3"]])
-def test_what_the_table_of_rings_cannot_do_is_refused(options, capsys):
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--resume"], "--resume"),
+        (["--cycles", "d"], "--cycles"),
+        (["--format", "jsonl"], "--format jsonl"),
+        (["-o", "r.jsonl"], "-o r.jsonl"),
+        (["--limit", "3"], "--limit"),
+    ],
+)
+def test_what_the_table_of_rings_cannot_do_is_refused(options, named, capsys):
     assert main(["batch", "grid:3x3", "--rings", *options]) == 2
-    assert "--rings makes one table" in capsys.readouterr().err
+    assert f"--rings makes one table of molecules in CSV or Parquet: leave {named} out" in capsys.readouterr().err
 
 
 def test_molecules_of_standard_input_are_called_as_in_any_batch(monkeypatch, capsys):

@@ -216,8 +216,10 @@ def _check_derived(parser: argparse.ArgumentParser, options: argparse.Namespace)
 def _check_rings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Settle the output of --rings; end with a usage error for options that it excludes."""
     others = shared.given(parser, options, *_NOT_OF_RINGS)
-    if options.output_format == "jsonl" or shared.suffix_of(options.output) == "jsonl":
+    if options.output_format == "jsonl":
         others.append("--format jsonl")
+    elif options.output_format is None and shared.suffix_of(options.output) == "jsonl":
+        others.append(f"-o {options.output}")
     for option in others:
         parser.error(f"--rings makes one table of molecules in CSV or Parquet: leave {option} out")
     if options.output == shared.STANDARD_OUTPUT and options.output_format is None:
