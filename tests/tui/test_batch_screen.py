@@ -133,6 +133,8 @@ def test_an_earlier_batch_is_looked_at_with_its_failures_first(written, size, as
         assert shown(screen, "#batch-detail") == "webs/bad.net\n! webs/bad.net:4: no such thing"
         await pilot.press("down")
         assert "stopped by its timeout: lower bounds\nby length  3: 1,000  8: 234" in shown(screen, "#batch-detail")
+        await fill(pilot, graphs="grid:3x3 nosuch*.net")
+        assert shown(screen, "#batch-detail").startswith("! left out: nosuch*.net: no file matches this pattern\ngrid:")
         await pilot.press("x")
         assert screen.query_one(BatchTable).cursor == 75
         await pilot.press("home")

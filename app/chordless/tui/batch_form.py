@@ -76,7 +76,12 @@ class BatchPlan:
     def troubles(self) -> tuple[str, ...]:
         """All faults of the fields, in full."""
         faults = (("Graphs", self.graphs_fault), ("Write to", self.output_fault))
-        return (*(f"{label}: {fault}" for label, fault in faults if fault), *(f"left out: {x}" for x in self.left_out))
+        return (*(f"{label}: {fault}" for label, fault in faults if fault), *self.what_is_left_out)
+
+    @property
+    def what_is_left_out(self) -> tuple[str, ...]:
+        """The faults of names that are left out, as they are told."""
+        return tuple(f"left out: {fault}" for fault in self.left_out)
 
     @property
     def output(self) -> str:

@@ -12,6 +12,7 @@ from rich.markup import escape
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Center, Horizontal, Vertical
+from textual.content import Content
 from textual.events import DescendantFocus, Resize
 from textual.widgets import Button, Static
 
@@ -149,18 +150,22 @@ class BatchScreen(SortedBatch):
     @on(BatchTable.Chosen)
     @on(DescendantFocus)
     def _show_detail(self) -> None:
-        """Show what is wrong with the form while a field of it has the focus. Otherwise show details of a line."""
+        """Show what is wrong while a field has the focus. Otherwise show a line, below the names that are left out."""
         plan, line = self._form.plan, self._table.chosen
-        detail, width = self.query_one("#batch-detail", Static), max(self.size.width - 2, 20)
+        width, ascii_only = max(self.size.width - 2, 20), is_ascii(self)
         is_in_table = self._table.has_focus and self._table.display
-        troubles = () if plan is None or is_in_table else plan.troubles
-        detail.set_class(bool(troubles), "-wrong")
-        detail.display = bool(troubles or self.lines)
+        troubles = () if plan is None else plan.what_is_left_out if is_in_table else plan.troubles
+        fault, text = "", ""
         if troubles:
-            detail.update(batch_words.trouble_text(troubles, width, _FEW_DETAIL_LINES, ascii_only=is_ascii(self)))
-            return
-        most_lines = _MOST_DETAIL_LINES if self.has_class("-high") or (line and line.error) else _FEW_DETAIL_LINES
-        detail.update(batch_words.detail_text(line, width, most_lines, ascii_only=is_ascii(self)))
+            room = 1 if is_in_table else _FEW_DETAIL_LINES
+            fault = batch_words.trouble_text(troubles, width, room, ascii_only=ascii_only)
+        if is_in_table or not troubles:
+            is_long = self.has_class("-high") or (line and line.error)
+            room = (_MOST_DETAIL_LINES if is_long else _FEW_DETAIL_LINES) - bool(fault)
+            text = batch_words.detail_text(line, width, room, ascii_only=ascii_only)
+        detail = self.query_one("#batch-detail", Static)
+        detail.display = bool(troubles or self.lines)
+        detail.update(Content.assemble((fault, "$text-error"), "\n" if fault and text else "", text))
 
     # The form
 
