@@ -62,6 +62,8 @@ def test_a_long_time_left_is_told_in_years_and_none_from_a_vague_estimate():
     vague = replace(state, cycles_low=420.0, cycles_high=2.2e14, cycles_estimate=1e10)
     assert tile_words.share_tile(vague).notes == ("too early to say how long it takes",)
     assert tile_words.cycles_tile(vague).notes == ("2.5 k/s",)
+    # Beside "65%" it would be strange to say that nobody knows.
+    assert tile_words.share_tile(replace(vague, share=0.65, seconds=16.0)).notes == ("about 9 s left",)
 
 
 def test_a_run_that_has_not_told_its_folder_yet_is_not_without_one():

@@ -13,6 +13,8 @@ from chordless.words.numbers import CycleRange, best_text, paths_text, seconds_t
 
 # Earlier, too little is known to estimate the time left.
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0
+# From then on the share tells more than a vague estimate of all cycles.
+_SHARE_THAT_TELLS = 0.1
 _LONG_SILENCE = 5.0  # Seconds
 
 _PHASES = {
@@ -144,9 +146,10 @@ def time_left(state: RunState) -> float | None:
     if state.seconds < _LEAST_SECONDS_FOR_A_GUESS:
         return None
     known = cycle_range(state)
-    if is_wave(state) or (known is not None and known.is_vague):
+    is_vague = known is not None and known.is_vague
+    if is_wave(state) or (is_vague and state.share < _SHARE_THAT_TELLS):
         return None
-    if known is not None and (left := known.seconds_left(state.seconds, state.cycles)) is not None:
+    if known is not None and not is_vague and (left := known.seconds_left(state.seconds, state.cycles)) is not None:
         return left
     if state.share < _LEAST_SHARE_FOR_A_GUESS:
         return None
