@@ -21,7 +21,7 @@ from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.executors import in_python
 from kernels_ti.boundary.orders import order as order_module
-from kernels_ti.boundary.orders.order import no_longer_than, small_boundary_order
+from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, no_longer_than, small_boundary_order
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.spec import changes, packing
@@ -280,7 +280,7 @@ def test_totals_of_many_states_do_not_overflow():
     largest = (1 << 63) - 1
     assert Numbers(np.full((1, k, 1), largest, np.uint64), largest).totals(np.arange(k)) == [k * largest]
     assert math.log2(k * largest) > 64
-    assert boundary.LARGEST_BOUNDARY == 254
+    assert LARGEST_BOUNDARY == 254
 
 
 def test_a_count_is_given_up_in_the_midst_of_a_vertex():

@@ -21,6 +21,7 @@ from test_killed import Killed, sessions_in
 
 from kernels_ti import ChordlessError, EngineError, SizeError
 from kernels_ti.boundary import count as count_of_boundary
+from kernels_ti.boundary import in_one_call
 from kernels_ti.boundary.executors import in_passes, in_python, parts
 from kernels_ti.errors import CheckpointError
 
@@ -186,7 +187,8 @@ def test_a_run_with_a_bad_order_leaves_no_folder(tmp_path):
 
 def test_what_does_not_fit_goes_on_with_more_memory(tmp_path, monkeypatch):
     path = tmp_path / "run"
-    monkeypatch.setattr(boundary, "host_budget", lambda memory: memory)
+    for module in (boundary, in_one_call):
+        monkeypatch.setattr(module, "host_budget", lambda memory: memory)
     with pytest.raises(SizeError, match=f"chordless resume {path} --memory SIZE"):
         run(begun(path, memory=30_000))
     assert run(resumed(path, memory=1 << 30)).cycles == run(replace(begun(path), checkpoint=None)).cycles

@@ -388,5 +388,5 @@ def test_a_self_loop_can_be_avoided() -> None:
 )
 def test_the_error_about_a_number_that_is_a_text_says_whether_a_vertex_is_called_so(name, is_one):
     with pytest.raises(OptionError, match=f"there is no vertex '{name}': the graph has the vertices 0 to 9") as error:
-        count_cycles(nx.petersen_graph(), through=[name])
+        count_cycles(Graph.from_edges(10, nx.petersen_graph().edges), through=[name])
     assert ("without quotation marks is one" in str(error.value)) is is_one

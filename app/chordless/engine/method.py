@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from chordless.graphs.load import LoadedGraph
 from chordless.protocol.orders import RunCommand
 from chordless.words.numbers import duration_text
+from kernels_ti import Graph
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.choices import SHORT_SEARCH
-from kernels_ti.graph import Graph
 from kernels_ti.method import MethodChoice, choose_method
 from kernels_ti.symmetry.space import worthwhile
 
