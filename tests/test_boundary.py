@@ -17,7 +17,6 @@ from oracles import small_graphs
 
 from kernels_ti import Graph, OptionError, Options, SizeError, count_cycles
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.executors import in_python
 from kernels_ti.boundary.orders import order as order_module

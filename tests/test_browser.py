@@ -25,6 +25,11 @@ _COVERED = """(letter => {
   const alphas = cell.getImageData(0, 0, ...size).data.filter((_, i) => i % 4 === 3);
   return alphas.filter(alpha => alpha === 255).length / alphas.length;
 })"""
+# The keys that are left to the browser.
+_LEFT_TO_IT = """[["v", 86], ["k", 75], ["F5", 116], ["F9", 120], ["F11", 122]].filter(([key, keyCode]) => {
+  const press = { key, keyCode, ctrlKey: key.length === 1, bubbles: true, cancelable: true };
+  return document.querySelector(".xterm-helper-textarea").dispatchEvent(new KeyboardEvent("keydown", press));
+}).map(([key]) => key).join()"""
 _COLOURS_AND_MOVES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -163,6 +168,7 @@ async def counted(folder, address):
         await page.until_drawn(b"chordless cycles in grid:5x6")
         await page.press("r", 82, control=True)
         await page.until_drawn(b"749")
+        assert await page.value(_LEFT_TO_IT) == "v,F5,F11"
         assert page.exceptions == []
         ours = await page.value(answer)
         # A page whose server has ended says how to start it.

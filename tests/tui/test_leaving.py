@@ -262,6 +262,19 @@ def test_a_run_goes_on_when_the_tab_of_its_browser_is_closed_but_not_against_an_
     assert [(order[0].graph, order[1]) for order in left] == ([] if answer else [("grid:6x9", run)])
 
 
+def test_in_a_browser_ctrl_c_without_a_selection_does_not_leave(monkeypatch):
+    monkeypatch.setattr(ChordlessApp, "is_web", True)
+
+    async def steps(pilot):
+        # The field with the focus would copy its text.
+        await pilot.press("escape", "ctrl+c")
+        await until(pilot, lambda: [told.message for told in pilot.app._notifications])
+        assert [told.message for told in pilot.app._notifications] == ["Nothing is selected. ^q leaves."]
+        assert not pilot.app._exit
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
 def test_a_run_on_a_cluster_goes_on_there_by_itself(tmp_path, monkeypatch):
     started = []
     monkeypatch.setattr("chordless.tui.session.subprocess.Popen", lambda arguments, **more: started.append(arguments))

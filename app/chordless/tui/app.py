@@ -26,7 +26,7 @@ from textual.theme import Theme
 from textual.widgets import Input
 
 from chordless.cycles.index import CycleFilter
-from chordless.tui.actions import EVERYWHERE, ActionProvider, bindings_of, usable_keys
+from chordless.tui.actions import EVERYWHERE, ActionProvider, bindings_of, key_of, usable_keys
 from chordless.tui.batch_session import BatchSession
 from chordless.tui.feeds import Feed, FollowFeed, ReplayFeed
 from chordless.tui.messages import CompareRuns, ShowLength
@@ -293,8 +293,11 @@ class ChordlessApp(RunKeeper):
             self.push_screen(LeaveScreen(own), self.exit_after_question)
 
     def action_help_quit(self) -> None:
-        """Ctrl+C: leave as Ctrl+Q does."""
-        self.call_later(self.action_quit)
+        """Ctrl+C: leave as Ctrl+Q does. In a browser it copies, and without a selection it tells the key to leave."""
+        if self.is_web:
+            self.notify(f"Nothing is selected. {key_of(self.screen, 'everywhere.quit')} leaves.")
+        else:
+            self.call_later(self.action_quit)
 
     def _leave_after_batch(self, is_leaving: bool | None) -> None:
         if is_leaving:

@@ -1,5 +1,5 @@
-// Added to textual.js: the address of the page, its own dashboard, its fonts, the focus, keys that come before the
-// dashboard, and a question before the page closes.
+// Added to textual.js: the address of the page, its own dashboard, its fonts, the focus, keys that are the browser's or
+// come before the dashboard, and a question before the page closes.
 "use strict";
 
 const SECONDS_OF_NOTE = 12;
@@ -55,6 +55,16 @@ window.addEventListener("focus", focusTerminal);
 function focusTerminal() {
   document.querySelector(".xterm-helper-textarea")?.focus();
 }
+
+// The terminal would take them: paste, load again, full screen, and the browser's tools.
+window.addEventListener(
+  "keydown",
+  (event) => {
+    const pastes = event.ctrlKey && !event.altKey && event.key.toLowerCase() === "v";
+    if (pastes || /^F(5|11|12)$/.test(event.key)) event.stopImmediatePropagation();
+  },
+  true,
+);
 
 // What is typed while the page starts waits for the connection, which the terminal does not.
 const earlyKeys = [];
