@@ -86,18 +86,22 @@ def choose_method(
     def is_sought_enough() -> bool:
         return enough() or time.perf_counter() - began > (start + search.seconds) / TIMES_FASTER
 
-    plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=is_sought_enough)
-    boundary, fits = math.inf, False
-    if plan.is_possible:
+    def in_python(plan: BoundaryPlan) -> tuple[float, bool]:
         needs = needs_of(plan, "reference", host_budget(memory), longest=space.longest)
         apart = COST_OF_LENGTHS * states_of_lengths(plan, space.longest) / max(plan.states, 1.0)
-        boundary, fits = max(apart, needs.totals) * plan.seconds, needs.fits
-    if fits and boundary <= start:
-        return MethodChoice("boundary", search.seconds, plan, boundary, fits, search.seconds)
+        return max(apart, needs.totals) * plan.seconds, needs.fits
+
+    plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=is_sought_enough)
+    boundary, fits = math.inf, False
+    if start and plan.is_possible:
+        with suppress(OptionError):  # A memory that is too small for a count in Python may do for a search on a GPU.
+            boundary, fits = in_python(plan)
+        if fits and boundary <= start:
+            return MethodChoice("boundary", search.seconds, plan, boundary, fits, search.seconds)
     if search.seconds <= SHORT_SEARCH:
         return MethodChoice("search", probed_seconds=search.seconds)
-    if plan.is_possible and along is not None:
-        boundary, fits = along(plan)
+    if plan.is_possible:
+        boundary, fits = (along or in_python)(plan)
     if fits and boundary <= LONGEST_COUNT:
         search.probe(lambda low, high: low < TIMES_FASTER * boundary < high)
     better = fits and boundary <= min(search.seconds / TIMES_FASTER, LONGEST_COUNT)

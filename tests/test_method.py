@@ -42,8 +42,8 @@ def test_a_search_of_seconds_gives_way_to_a_boundary_that_takes_a_moment():
 
 
 def test_a_count_along_a_boundary_that_ends_before_a_search_would_begin_is_made():
-    def chosen_with(spec, start):
-        return choose_method(SearchSpace(generate(spec), Options()), start=start)
+    def chosen_with(spec, start, memory=None):
+        return choose_method(SearchSpace(generate(spec), Options()), start=start, memory=memory)
 
     choice = chosen_with("grid:6x8", 0.5)
     assert choice.method == "boundary"
@@ -51,6 +51,8 @@ def test_a_count_along_a_boundary_that_ends_before_a_search_would_begin_is_made(
     assert "before a search would begin" in reason(choice)
     assert chosen_with("grid:6x8", choice.boundary_seconds / 2).method == "search"
     assert chosen_with("gnp:60,0.1,1", 0.5).method == "search"
+    # What is too small for the states of a count may do for a GPU.
+    assert chosen_with("grid:6x8", 0.5, memory=1 << 20).method == "search"
 
 
 def test_an_order_is_sought_a_tenth_of_a_search_at_most(monkeypatch):
