@@ -82,6 +82,39 @@ def test_a_pause_of_the_network_between_the_scheduler_and_a_worker_changes_nothi
             run.close()
 
 
+class Evaluated:
+    """Becomes the value of an expression where it is unpacked: the workers cannot import from the tests."""
+
+    def __init__(self, expression: str) -> None:
+        self._expression = expression
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return eval, (self._expression,)
+
+
+def test_a_worker_that_stops_while_its_answer_is_fetched_holds_up_no_other() -> None:
+    stops = "__import__('os').kill(__import__('os').getpid(), __import__('signal').SIGSTOP)"
+    stops_when_packed = f"lambda *_: type('Stops', (), {{'__reduce__': lambda _: (str, ({stops},))}})()"
+    with connected("local:2") as client:
+        client.wait_for_workers(2, timeout=PATIENCE)
+        processes = client.run(os.getpid)
+        stopped, other = processes
+        workers = DaskWorkers(client)
+        try:
+            wanted = set(range(400))
+            for number in wanted:
+                workers.call(other, "", number, Evaluated("lambda key, number: number"), ())
+                if number % 40 == 20:
+                    workers.call(stopped, "", 1000 + number, Evaluated(stops_when_packed), ())
+            began = time.monotonic()
+            while wanted:
+                wanted -= {reply.value for reply in workers.replies(0.1)}
+                assert time.monotonic() - began < PATIENCE
+        finally:
+            os.kill(processes[stopped], signal.SIGCONT)
+            workers.close()
+
+
 def test_a_worker_that_joins_late_gets_leases(tmp_path: Path) -> None:
     with separate_cluster(tmp_path) as (file, _), running(grid(9, 10), str(file), pace=BRISK) as (run, _):
         advanced(run, lambda: leases(run) >= 2)

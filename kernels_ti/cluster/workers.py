@@ -52,10 +52,7 @@ class _Asked:
             future.release()
 
     def give_up(self) -> None:
-        """Release Dask's future, which ends the wait for it.
-
-        To cancel that wait would lose other replies: Dask fetches the results of several requests together.
-        """
+        """Release Dask's future, which ends the wait for it."""
         self._given_up = True
         if self._future is not None:
             self._future.release()
@@ -166,7 +163,7 @@ class DaskWorkers:
             packed = dumps((function, arguments))
             future = self._client.submit(_unpack_and_call, packed, workers=[address], pure=False, retries=0)
             asked.submitted(future)
-            reply = Reply(address, number, await future)
+            reply = Reply(address, number, await self._result_of(future))
         except Exception as error:  # whatever the worker raised, or Dask's own if it could not ask
             lost = future is None or future.cancelled()
             reply = Reply(address, number, error=ConnectionError(str(error)) if lost else error)
@@ -174,6 +171,18 @@ class DaskWorkers:
             if future is not None:
                 future.release()
         self._replies.put((asked, reply))
+
+    async def _result_of(self, future: Any) -> Any:
+        """Wait for a request, and fetch what it returned by itself.
+
+        To await the future would let Dask fetch several results together: a worker that falls silent then would hold up
+        the answers of the others.
+        """
+        if await future.exception() is None and not future.cancelled():
+            told = await self._client.scheduler.gather(keys=[future.key])
+            if told["status"] == "OK":
+                return told["data"][future.key]
+        return await future  # raises what the worker raised, or waits until the answer that was lost is given up
 
     async def _recalled(self, address: str, key: str, number: int) -> None:
         asked = self._client.run(recall, key, number, workers=[address], on_error="ignore")
