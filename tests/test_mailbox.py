@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import os
 import subprocess
 import threading
 import time
@@ -72,6 +73,11 @@ def test_nothing_is_left_where_no_engine_is_at_work(tmp_path):
         with pytest.raises(EngineError, match="no engine is at work"):
             post(place, StopCommand())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_in_the_place_of_the_lock_is_no_engine_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "run.json")
+    assert not is_at_work(tmp_path)
 
 
 def test_many_writers_and_a_reader_lose_nothing(directory):

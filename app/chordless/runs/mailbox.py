@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from chordless.files import writing
+from chordless.files import open_to_read, writing
 from chordless.protocol.codec import command_from_json, command_to_json
 from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
 from kernels_ti import EngineError
@@ -42,19 +42,18 @@ def post(directory: str | Path, order: Order) -> None:
 def is_at_work(directory: str | Path) -> bool:
     """Return whether an engine is at work in a run directory; False if there is no such directory."""
     try:
-        descriptor = os.open(Path(directory) / _LOCKED, os.O_RDONLY)
+        locked = open_to_read(Path(directory) / _LOCKED)
     except OSError:
         return False
-    try:
-        status = os.fstat(descriptor)
+    with locked:
+        status = os.fstat(locked.fileno())
         if status.st_size == 0 and time.time() - status.st_mtime < _SECONDS_TO_BEGIN:
             # An engine is about to take the lock. It would fail if this process held the lock, even for a moment.
             return True
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
+        try:
+            fcntl.flock(locked, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
     return False
 
 
