@@ -271,6 +271,18 @@ def test_an_unwritable_output_is_one_line(tmp_path):
     assert fails(chordless("generate", "petersen", "-o", tmp_path / "no" / "g.txt"), 1, "cannot write")
 
 
+@pytest.mark.parametrize("arguments", [("count", "grid:6x8"), ("list", "grid:6x8", "-o", "run/"), ("first", "k5")])
+def test_a_current_folder_that_was_removed_is_one_line(tmp_path, monkeypatch, capfd, arguments):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    exit_code = main([*arguments])
+    printed, said = capfd.readouterr()
+    assert (exit_code, printed, said.count("\n")) == (2, "", 1)
+    assert "the current folder was removed" in said
+
+
 def test_the_exit_code_is_right_even_where_no_message_can_be_written():
     with open("/dev/full", "w") as full:
         done = chordless("count", "no-such-file.txt", capture_output=False, stdout=subprocess.PIPE, stderr=full)

@@ -13,7 +13,7 @@ from typing import Any
 from chordless.commands.parser import USAGE_EXIT_CODE, ProgramParser, examples
 from chordless.termination import TerminatedError, termination_interrupts
 from chordless.words.shown import error_line
-from kernels_ti import ChordlessError, EngineError
+from kernels_ti import ChordlessError, EngineError, OptionError
 from kernels_ti.errors import in_words_of_command_line
 
 _INTERRUPTED_EXIT_CODE = 130
@@ -124,7 +124,10 @@ def _run(argv: list[str], program_start: float) -> int:
     try:
         with termination_interrupts():
             options = _asked(argv, program_start)
-            return options if isinstance(options, int) else int(options.act(options))
+            if isinstance(options, int):
+                return options
+            _require_current_folder()
+            return int(options.act(options))
     except (ChordlessError, TerminatedError) as error:
         return _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
@@ -164,6 +167,14 @@ def _asked(argv: list[str], program_start: float) -> argparse.Namespace | int:
     except SystemExit as leaving:
         return USAGE_EXIT_CODE if leaving.code else 0
     return options
+
+
+def _require_current_folder() -> None:
+    """Raise OptionError where the current folder is gone: no relative name has a place, and Taichi does not start."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise OptionError("the current folder was removed: change to one that exists, such as `cd ~`") from None
 
 
 def _mend_standard_streams() -> None:
