@@ -55,7 +55,8 @@ class ResidentBatch:
     """One batch of blocks, ready to be searched. Only the thread of the device may use it.
 
     `weights` are the estimated share of the search below each seed of each group. With `begun` a part of the search is
-    done, see `kernels_ti.device.memory.search_budget`. `is_wave` says that the schedule is the wave, not the sweep.
+    done, see `kernels_ti.device.memory.search_budget`. `is_wave` says that the schedule is the wave, not the sweep. A
+    SizeError or DeviceError says that the device cannot hold or run these groups.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class ResidentBatch:
         self._search: tuple[int, SweepSearch | WaveSearch] | None = None
         self.groups = space.batches(layout, device.word_bits)[number]
         self.is_wave = device.arch != "cpu" or layout.whole
+        self._budget_for_groups()  # the weights below take as much memory as the largest group, and seconds
         # A wave takes most often all seeds of its group at once: then nothing is gained by a walk of some milliseconds.
         self._weighs_late = self.is_wave and len(self.groups) == 1 and options.part is None
         pairs = [group.pairs_of_seed for group in self.groups]
@@ -86,6 +88,14 @@ class ResidentBatch:
         """
         if self._budget is not None:
             return
+        budget = self._budget_for_groups()
+        if not self.is_wave:
+            self._blocks = [self._resident(number) for number in range(len(self.groups))]
+            budget -= sum(group.bytes for group in self._blocks)
+        self._budget = budget
+
+    def _budget_for_groups(self) -> int:
+        """Return the memory budget; raise an error if the device cannot hold or run these groups within it."""
         budget = search_budget(self._device, self._options.memory, begun=self._begun)
         if self.is_wave:
             for group in self.groups:
@@ -93,9 +103,7 @@ class ResidentBatch:
                 require_loops(self._device, group)
         else:
             require_room(self._device, self.groups, budget, self._smaller_blocks)
-            self._blocks = [self._resident(number) for number in range(len(self.groups))]
-            budget -= sum(group.bytes for group in self._blocks)
-        self._budget = budget
+        return budget
 
     def stage_1(self, surveyed: list[int]) -> SurveySearch:
         """Return the sweep's search for the triangles and triplets of all groups, from the `surveyed` seeds on."""

@@ -3,6 +3,7 @@
 import os
 import re
 import time
+import tracemalloc
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -98,6 +99,20 @@ def test_a_graph_that_does_not_fit_is_refused_with_its_size(monkeypatch: pytest.
     with pytest.raises(SizeError, match=r"a block of 22,500 vertices needs 0\.\d\d GiB for its bit rows") as refused:
         Run(grid(150, 150), open_device("cpu"), Options(memory=170 << 20))
     assert refused.value.exit_code == 2
+
+
+def test_a_graph_that_does_not_fit_is_refused_before_its_bit_rows_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernels_ti.resident_batch.search_budget", lambda *given, **more: 100)
+    graph, device = grid(100, 100), open_device("cpu")
+    bit_rows = graph.n**2 // 8
+    tracemalloc.start()
+    try:
+        with pytest.raises(SizeError, match="a block of 10,000 vertices needs"):
+            Run(graph, device)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < bit_rows
 
 
 @pytest.mark.parametrize(
