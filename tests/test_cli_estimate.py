@@ -44,6 +44,12 @@ def test_a_small_graph_is_counted():
     assert result["arch"] == "reference"
 
 
+def test_the_memory_is_that_of_the_probes_too(capsys, monkeypatch):
+    monkeypatch.setattr("chordless.commands.estimate.host_budget", {1 << 30: 100}.__getitem__)
+    assert main(["estimate", "grid:30x30", "--memory", "1GiB", *REFERENCE]) == 2
+    assert "900 vertices is too large for an estimate; a maximum length, or more --memory," in capsys.readouterr().err
+
+
 def test_counts_by_length_that_are_exact_are_not_rounded():
     assert "       4   1,296  " in chordless("estimate", "bipartite:9x9", *REFERENCE).stdout
 

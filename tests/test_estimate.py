@@ -2,6 +2,7 @@
 
 import math
 import time
+import tracemalloc
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -301,6 +302,25 @@ def test_too_large_a_block_is_refused(monkeypatch):
     with pytest.raises(SizeError, match="25 vertices is too large") as error:
         Estimator(grid(5, 5)).add_walk(10)
     assert error.value.exit_code == 2
+
+
+def test_a_walk_takes_no_more_than_the_memory_allowed():
+    space, memory = SearchSpace(grid(60, 60)), 12 << 20
+    space.batches()[0]
+    tracemalloc.start()
+    try:
+        estimator = Estimator(space, memory=memory)
+        estimator.add_walk(1 << 15, deadline=time.perf_counter() + 1.0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert estimator.probed
+    assert peak < memory
+
+
+def test_a_memory_too_small_for_a_walk_is_refused():
+    with pytest.raises(SizeError, match="25 vertices is too large for an estimate; a maximum length, or more memory,"):
+        Estimator(grid(5, 5), memory=4000).add_walk(10)
 
 
 def test_the_first_certificate_is_broken_off_when_the_time_is_over(monkeypatch):

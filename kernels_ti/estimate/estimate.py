@@ -16,21 +16,22 @@ import numpy as np
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.errors import EngineError, SizeError
+from kernels_ti.errors import EngineError, SizeError, parameter
 from kernels_ti.estimate.count_estimate import CountEstimate, EstimatedRange
 from kernels_ti.estimate.host_step import HostBlocks
-from kernels_ti.estimate.random_walk import Walk, walk
+from kernels_ti.estimate.random_walk import SMALLEST_SEEDS, TRIPLET_WORDS, Walk, walk
 from kernels_ti.estimate.strata import Floats, SubtreeSizes
 from kernels_ti.graph import Graph
 from kernels_ti.short_cycles import short_cycles
-from kernels_ti.state import Frames, by_length
+from kernels_ti.state import STATE_WORD_BITS, Frames, by_length
 
 WALKS = 6  # Random walks that should fit into the given time, so that their spread is known
 # Walks of one size differ in how deep they go.
 _LONGER_THAN_THE_LAST = 2.0
 MOST_SAMPLES = 64  # Largest number of separate samples, an even number; when it is reached, they are merged in pairs
 FIRST_SIZE, SMALLEST_SIZE, LARGEST_SIZE = 64, 64, 1 << 15  # Paths of a level that a random walk keeps
-LARGEST_ROWS = 1 << 30  # Largest number of bytes of bit rows on the host for an estimate
+LARGEST_ROWS = 1 << 30  # Largest number of bytes of bit rows on the host for an estimate without a limit on the memory
+_BYTES_OF_A_WORD = 1024  # that a walk takes at its peak for each word of its paths: it turns their bits into bytes
 WEIGHT_PATHS = 256  # Paths of a level that `seed_weights` keeps
 WEIGHT_OPERATIONS = 6_000_000
 """Operations on words after which `seed_weights` goes no deeper, so that it takes at most about 20 ms."""
@@ -133,9 +134,9 @@ class Estimator:
 
     Each random walk is unbiased, and so is their mean, see `kernels_ti.estimate.random_walk`. The first walks grow in
     size. Then several walks have the same size, and their differences give the spread. A graph stands for the search of
-    all its cycles; `seed` is that of the random numbers. With `together` each walk goes
-    through all batches of blocks, if these are few and small: it takes longer, and a small graph is exact. A SizeError
-    says that the bit rows of a batch take more than `memory` bytes, by default `LARGEST_ROWS`.
+    all its cycles; `seed` is that of the random numbers. With `together` each walk goes through all batches of blocks,
+    if these are few and small: it takes longer, and a small graph is exact. The bit rows of a batch and the paths of a
+    walk take about `memory` bytes at most; a SizeError says that this is too little.
     """
 
     def __init__(
@@ -146,7 +147,8 @@ class Estimator:
         self._lengths = space.options.lengths
         self._short = Counter(map(len, short_cycles(space.graph, space.options)))
         self._random = np.random.Generator(np.random.PCG64(seed))
-        self._memory = LARGEST_ROWS if memory is None else memory
+        self._memory = memory
+        self._words_of_walk = TRIPLET_WORDS  # in the bit rows of the paths with which a walk begins
         self._batches = space.batches()
         count, seed_words = len(self._batches), self._batches.seed_words
         are_few = count <= FEW_BATCHES and count * seed_words <= FEW_SEED_WORDS
@@ -158,7 +160,7 @@ class Estimator:
         self._samples: list[_Sample] = []
         self._sample_size = 0
         self._broken_off: _Sample | None = None
-        self._size, self._smallest = FIRST_SIZE, SMALLEST_SIZE
+        self._size, self._smallest, self._largest = FIRST_SIZE, SMALLEST_SIZE, LARGEST_SIZE
         self._seconds_to_a_path = 0.0
         self._probes = 0
         self._certain_paths = self._certain_cycles = 0
@@ -206,7 +208,7 @@ class Estimator:
                 self._smallest = min(size, SMALLEST_SIZE)
                 self._seconds_to_a_path = spent / size
                 fitting = size * seconds / WALKS / max(spent, 1e-6)
-                self._size = int(min(max(fitting, SMALLEST_SIZE), LARGEST_SIZE, 8 * size))
+                self._size = int(min(max(fitting, SMALLEST_SIZE), self._largest, 8 * size))
             else:
                 self._size = max(size // 4, 1)
         return has_walked or self.exact
@@ -214,10 +216,11 @@ class Estimator:
     def add_walk(self, size: int, *, deadline: float = math.inf, look: Callable[[], object] = lambda: None) -> bool:
         """Make one random walk through a batch of blocks; return whether it reached its end.
 
-        It keeps `size` paths of a level, and is broken off at the reading `deadline` of `time.perf_counter`. `look` is
-        called at each level.
+        It keeps `size` paths of a level, fewer where the memory asks for it, and is broken off at the reading
+        `deadline` of `time.perf_counter`. `look` is called at each level.
         """
         probability = self._draw_batch()
+        size = min(size, self._largest)
         paths, certain_paths, complete = 0.0, 0, True
         expected, certain = Counter[Any](self._closed), Counter[Any](self._closed)
         for tree in self._trees:
@@ -225,7 +228,7 @@ class Estimator:
             if met is None:
                 met = walk(
                     tree.blocks, self._longest, size, self._random,
-                    deadline=deadline, sizes=tree.sizes, start=tree.start, look=look,
+                    deadline=deadline, sizes=tree.sizes, start=tree.start, triplet_words=self._words_of_walk, look=look,
                 )  # fmt: skip
                 self._probes += met.looked_at
             if met.exact:
@@ -307,11 +310,7 @@ class Estimator:
     def _trees_of(self, batch: int) -> Iterator[_Tree]:
         """Make the trees of a batch; add the cycles that the space has found at its beginning."""
         groups = self._batches[batch]
-        if _row_bytes(groups) > self._memory:
-            raise SizeError(
-                f"a block of {max(group.longest_block for group in groups):,} vertices is too large "
-                f"for an estimate; a {'smaller ' if self._space.options.max_length else ''}maximum length may help"
-            )
+        self._bound_walks(groups)
         begun = self._space.begun(batch, groups)
         if begun is None:
             for group in groups:
@@ -323,6 +322,23 @@ class Estimator:
             blocks = HostBlocks(group)
             for frames in by_length(state.frames):
                 yield _Tree(blocks, replace(frames, weight=np.ones(len(frames))), batch)
+
+    def _bound_walks(self, groups: list[BlockGroup]) -> None:
+        """Raise SizeError if a batch is too large for the memory; else bound the walks by what the bit rows leave."""
+        rows = _row_bytes(groups)
+        if self._memory is None:
+            fits = rows <= LARGEST_ROWS
+        else:
+            words = max((-(-group.longest_block // STATE_WORD_BITS) for group in groups), default=1)
+            self._words_of_walk = min(TRIPLET_WORDS, (self._memory - rows) // _BYTES_OF_A_WORD)
+            self._largest = min(LARGEST_SIZE, self._words_of_walk // words)
+            fits = self._largest >= SMALLEST_SEEDS
+        if not fits:
+            longer = "" if self._memory is None else f", or more {parameter('memory')},"
+            raise SizeError(
+                f"a block of {max(group.longest_block for group in groups):,} vertices is too large for an estimate; "
+                f"a {'smaller ' if self._space.options.max_length else ''}maximum length{longer} may help"
+            )
 
 
 def spread(values: list[float], share: Floats, certain: int) -> tuple[float, float, float]:

@@ -18,7 +18,7 @@ from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.graph import IntArray
 from kernels_ti.state import STATE_WORD_BITS, Frames, Rows, below, populations, singles, wide_words
 
-_SEEDS_AT_ONCE = 1 << 14
+_WORDS_AT_ONCE = 1 << 16  # in the bit rows of the seeds that are surveyed together
 _NONE = np.zeros(0, np.int64)
 
 
@@ -96,7 +96,8 @@ class HostBlocks:
     def survey(self, max_length: int) -> tuple[int, int]:
         """Count the triangles and the initial triplets; with a maximum length of 3 there are no triplets."""
         every = np.arange(len(self.group.seed_entries))
-        pieces = [every[start : start + _SEEDS_AT_ONCE] for start in range(0, len(every), _SEEDS_AT_ONCE)]
+        most = max(_WORDS_AT_ONCE // self.words, 1)
+        pieces = [every[start : start + most] for start in range(0, len(every), most)]
         triangles = sum(int(populations(self.triangles(seeds)).sum()) for seeds in pieces)
         if max_length <= 3:
             return triangles, 0

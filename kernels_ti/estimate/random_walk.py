@@ -84,6 +84,7 @@ def walk(
     by_seed: bool = False,
     sizes: SubtreeSizes | None = None,
     start: Frames | None = None,
+    triplet_words: int = TRIPLET_WORDS,
     look: Callable[[], object] = lambda: None,
 ) -> Walk:
     """Make one random walk through the tree, with at most `size` paths of a level.
@@ -91,13 +92,14 @@ def walk(
     It breaks off at the reading `deadline` of `time.perf_counter`, or after so many word operations. With
     `certificate`, paths that cannot lead to a cycle are dropped. `by_seed` asks for `Walk.seed_work`. `sizes` holds
     what earlier walks through these blocks have learned, to which this walk adds; strata need the certificate. `start`
-    are frames of one length from which the walk goes instead of the seeds. `look` is called at each level.
+    are frames of one length from which the walk goes instead of the seeds; if the bit rows of all triplets have more
+    than `triplet_words` words, it goes from some of the seeds. `look` is called at each level.
     """
     met = Walk(np.zeros(len(blocks.group.seed_entries)))
     if max_length < 4:
         return met
     if start is None:
-        frames, seeds = _of_seeds(blocks, size, random, met)
+        frames, seeds = _of_seeds(blocks, size, random, met, triplet_words)
     else:
         frames, seeds = start, np.zeros(len(start), np.int64)
     if certificate:
@@ -149,14 +151,14 @@ def walk(
 
 
 def _of_seeds(
-    blocks: HostBlocks, size: int, random: np.random.Generator, met: Walk
+    blocks: HostBlocks, size: int, random: np.random.Generator, met: Walk, triplet_words: int
 ) -> tuple[Frames, npt.NDArray[np.int64]]:
     """Return the frames of the seeds, or of some of many, and the seed of each."""
     seeds = np.arange(len(blocks.group.seed_entries))
     weight = np.ones(len(seeds))
     pairs = blocks.group.pairs_of_seed.astype(np.float64)
     # The seeds are drawn by their pairs, as many as have, on average, the largest number of triplets allowed.
-    most = int(max(TRIPLET_WORDS / blocks.words / (pairs @ pairs / pairs.sum()), SMALLEST_SEEDS))
+    most = int(max(triplet_words / blocks.words / (pairs @ pairs / pairs.sum()), SMALLEST_SEEDS))
     if len(seeds) > most and pairs.sum() > size:
         met.exact = False
         seeds, probability = _drawn(pairs, most, random.random())

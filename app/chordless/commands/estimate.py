@@ -29,6 +29,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import triangle_count
 from chordless.termination import TerminatedError
 from kernels_ti.device.machine import cores
+from kernels_ti.device.memory import host_budget
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
@@ -122,6 +123,10 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
     def can_be_probed() -> bool:
         return seconds_to_begin(space) <= float(options.seconds)
 
+    def begun() -> Estimator:
+        memory = None if options.memory is None else host_budget(options.memory)
+        return Estimator(space, seed=options.seed, memory=memory)
+
     exit_code = 0
     estimator: Estimator | None = None
     plan = quick_plan(
@@ -131,7 +136,7 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
     try:
         while trial.goes_on:
             if not trial.is_searching and trial.seconds_left > 0 and can_be_probed():
-                estimator = estimator or Estimator(space, seed=options.seed)
+                estimator = estimator or begun()
                 began = time.perf_counter()
                 if not estimator.probe(min(probe, max(trial.seconds_left, _SHORTEST_WAIT))):
                     # No walk fits into this time.
@@ -140,7 +145,7 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
                     time.sleep(_SHORTEST_WAIT)
         tried = trial.result(loaded)
         if not tried.complete and can_be_probed():
-            estimator = estimator or Estimator(space, seed=options.seed)
+            estimator = estimator or begun()
             is_told = estimator.has_walked and not is_lower_bound(estimator.estimate())
             least = 0.0 if is_told else max(trial.seconds_until(_PROBES_UNTIL), min(_LAST_PROBE, options.seconds / 2))
             # A probe that has begun goes on to the end of its walk.
