@@ -29,6 +29,11 @@ NO_LOOPS = f"a simple graph has no loops — {SIMPLIFY} drops them, {MULTIGRAPH}
 EDGES_ONCE = f"a simple graph has each edge once — {SIMPLIFY} merges them, {MULTIGRAPH} keeps them"
 UTF_8 = "utf-8"
 _AT_ONCE = 1 << 18
+# The mark of UTF-32 in little-endian order begins with that of UTF-16.
+_BYTE_ORDER_MARKS = {
+    32: (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+    16: (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
 _ZIP_MAGIC = b"PK\x03\x04"
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
@@ -89,8 +94,10 @@ class Source:
 
     def _decoded(self, start: int, end: int) -> str:
         if self.encoding == UTF_8 and self.data.find(b"\0", start, end) >= 0:
-            if self.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                raise self.error("this is UTF-16 text: say so with --encoding utf-16, or save the file as UTF-8")
+            for bits, marks in _BYTE_ORDER_MARKS.items():
+                if self.data.startswith(marks):
+                    hint = f"say so with --encoding utf-{bits}, or save the file as UTF-8"
+                    raise self.error(f"this is UTF-{bits} text: {hint}")
             if self.data.startswith(_ZIP_MAGIC):
                 raise self.error("this is a ZIP archive, as Excel saves: save the table as CSV, or unpack it")
             raise self.error("this is a binary file (it holds NUL bytes); a graph file is UTF-8 text")
