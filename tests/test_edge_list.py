@@ -108,9 +108,12 @@ def test_positions_are_by_index(tmp_path):
         (b"1 2\n\xff\xfe 3\n", "a.txt:2: byte 0xff is not UTF-8 text"),
         (b"\x7fELF\0\0\1", "a.txt: this is a binary file"),
         (b"PK\3\4\x14\0\0\0", "a.txt: this is a ZIP archive, as Excel saves: save the table as CSV"),
-        ("1 2\n".encode("utf-16"), "a.txt: this is UTF-16 text: say so with --encoding utf-16, or save the file as"),
-        ("1 2\n".encode("utf-32"), "a.txt: this is UTF-32 text: say so with --encoding utf-32, or save the file as"),
-        ("\ufeff1 2\n".encode("utf-32-be"), "a.txt: this is UTF-32 text: say so with --encoding utf-32, or save the"),
+        ("1 2\n".encode("utf-16"), 'a.txt: this is UTF-16 text: say so with encoding="utf-16", or save the file'),
+        ("1 2\n".encode("utf-32"), 'a.txt: this is UTF-32 text: say so with encoding="utf-32", or save the file'),
+        (
+            "\ufeff1 2\n".encode("utf-32-be"),
+            'a.txt: this is UTF-32 text: say so with encoding="utf-32", or save the file',
+        ),
         ("A,B,Type,Id\n1,2,x,0\n", "a.txt:1: an edge list has two columns, or three with weights; found 4"),
         (
             "A,B,C,D\n1,2,x,0\n",

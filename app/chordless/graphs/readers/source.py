@@ -96,7 +96,7 @@ class Source:
         if self.encoding == UTF_8 and self.data.find(b"\0", start, end) >= 0:
             for bits, marks in _BYTE_ORDER_MARKS.items():
                 if self.data.startswith(marks):
-                    hint = f"say so with --encoding utf-{bits}, or save the file as UTF-8"
+                    hint = f"say so with {parameter('encoding', f'utf-{bits}')}, or save the file as UTF-8"
                     raise self.error(f"this is UTF-{bits} text: {hint}")
             if self.data.startswith(_ZIP_MAGIC):
                 raise self.error("this is a ZIP archive, as Excel saves: save the table as CSV, or unpack it")
