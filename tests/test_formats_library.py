@@ -107,6 +107,22 @@ def test_a_gml_file_is_one_flat_graph(tmp_path, text, part):
     assert load(tmp_path / "a.gml", whole).graph.n == 2
 
 
+@pytest.mark.skipif(not hasattr(sys, "get_int_max_str_digits"), reason="needs a Python that limits its numbers")
+@pytest.mark.parametrize(
+    ("file", "text", "what"),
+    [
+        ("a.json", '{"nodes": [{"id": 1},\n{"id": NUMBER}], "edges": []}', "JSON graph"),
+        ("a.json", '{"nodes": [{"id": 1}, {"id": 2}],\n"edges": [{"source": 1, "target": NUMBER}]}', "JSON graph"),
+        ("a.geojson", '{"type": "FeatureCollection", "features":\n[{"properties": {"u": NUMBER}}]}', "JSON graph"),
+        ("a.gml", "graph [ node [ id 1 ]\n node [ id NUMBER ] ]", "GML file"),
+        ("a.gml", "graph [ node [ id 1 label\n NUMBER ] ]", "GML file"),
+    ],
+)
+def test_a_number_of_too_many_digits_is_told_with_its_line(tmp_path, file, text, what):
+    told = refusal(tmp_path / file, text.replace("NUMBER", "9" * 5000))
+    assert told == f"{file}:2: a number of 5,000 digits; the numbers of a {what} have at most 4,300"
+
+
 @pytest.mark.parametrize("extension", ["g6", "s6"])
 def test_graph6_and_sparse6(tmp_path, extension):
     writer = nx.to_graph6_bytes if extension == "g6" else nx.to_sparse6_bytes

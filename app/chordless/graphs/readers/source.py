@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import math
 import re
+import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -149,6 +150,11 @@ def readable(source: Source, what: str, *, hint: str = "") -> Iterator[None]:
         raise
     except Exception as error:  # on malformed input the libraries raise errors of nearly every class
         reason = " ".join(str(error).split()) or type(error).__name__
+        if "integer string conversion" in reason:  # Python's own limit
+            longest = max(re.finditer("[0-9]+", source.text), key=lambda found: len(found[0]))
+            most = f"the numbers of a {what} have at most {sys.get_int_max_str_digits():,}"
+            at = source.text.count("\n", 0, longest.start()) + 1
+            raise source.error(f"a number of {len(longest[0]):,} digits; {most}", at) from error
         if isinstance(error, KeyError):
             reason += " is missing"
         if isinstance(error, RecursionError):
