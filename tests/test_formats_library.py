@@ -455,6 +455,27 @@ def test_a_table_that_may_be_a_matrix_says_how_to_read_it_as_one(tmp_path):
     assert (adjacency.names, adjacency.m) == (("by", "from", "to"), 2)
 
 
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("name,from,to\na,0,1\nb,1,0\nc,1,1\n", "a.csv: edge 1 - 0 is there more than once"),
+        ("species,u,v\na,0,1\nb,1,\nc,1,2\n", "a.csv:1: the ends of the edges are in columns 2 and 3"),
+    ],
+)
+def test_a_table_that_fails_and_may_be_a_matrix_says_how_to_read_it_as_one(tmp_path, text, fault):
+    told = refusal(tmp_path / "a.csv", text)
+    assert told.startswith(fault)
+    assert told.endswith('; if it is a matrix, file_format="matrix" reads it')
+    assert load_graph(str(tmp_path / "a.csv"), file_format="matrix").graph.n == 5
+
+
+@pytest.mark.parametrize("corner", ["name", ""])
+def test_a_matrix_may_have_columns_that_are_called_as_the_ends_of_edges(tmp_path, corner):
+    text = f"{corner},from,to,by\nfrom,0,1,1\nto,1,0,1\nby,1,1,0\n"
+    loaded = load(tmp_path / "a.csv", text)
+    assert (loaded.graph.names, loaded.graph.m, loaded.notes) == (("from", "to", "by"), 3, ())
+
+
 def test_a_matrix_of_r_without_names_is_square(tmp_path):
     graph = load(tmp_path / "a.csv", b'"","V1","V2","V3"\n"1",0,1,1\n"2",1,0,1\n"3",1,1,0\n').graph
     assert (graph.names, graph.m, graph.directed) == (("1", "2", "3"), 3, False)

@@ -228,7 +228,12 @@ def _read_file(
         graph, positions = read_molecule(source, cast("MoleculeFormat", kind), which)
     else:
         read = source if which is None else _line_of_many(source, path, kind, which)
-        graph, positions = _reader(kind)(read, simplify=simplify)
+        try:
+            graph, positions = _reader(kind)(read, simplify=simplify)
+        except GraphError as error:
+            if file_format is None and kind in ("table", "edgelist") and _may_be_a_matrix(source):
+                raise GraphError(f"{error}; if it is a matrix, {format_options('matrix')} reads it") from error
+            raise
     return LoadedGraph(graph, title, positions, tuple(source.notes))
 
 
@@ -254,7 +259,6 @@ def _no_such_graph(source: str) -> GraphError:
 
 def format_of_file(path: str, source: Source, file_format: str | None = None) -> str:
     """Return the format of a file: the one that the user says, or else by its name, or else by its content."""
-    from chordless.graphs.readers.attributed import what_may_be_a_matrix
     from chordless.graphs.readers.metis import is_metis
 
     if known := file_format or format_of_name(path):
@@ -263,9 +267,16 @@ def format_of_file(path: str, source: Source, file_format: str | None = None) ->
     if kind == "edgelist" and is_metis(source):
         source.note("read as METIS: each line has the neighbours of a vertex")
         return "metis"
-    if kind == "table" and (ends := what_may_be_a_matrix(_start_of(_as_utf8(source)))):
+    if kind == "table" and (ends := _may_be_a_matrix(source)):
         source.note(f"taken for a table of edges between {ends}; it may be a matrix, which the format matrix reads")
     return kind
+
+
+def _may_be_a_matrix(source: Source) -> str:
+    """Return the ends of a table of edges that may be columns of a matrix as well; "" where that is sure."""
+    from chordless.graphs.readers.attributed import what_may_be_a_matrix
+
+    return what_may_be_a_matrix(_start_of(_as_utf8(source)))
 
 
 def format_of_name(path: str) -> str | None:

@@ -42,11 +42,7 @@ def looks_like_matrix(start: str) -> bool:
     rows = _rows(lines[: min(_FIRST_LINES, max(len(lines) - 1, 2))])
     try:
         _, (corner, *columns) = next(rows)
-        if (
-            (corner and len(columns) < _COLUMNS_OF_A_LIST)
-            or is_usual_heading([corner, *columns])
-            or is_usual_heading(columns)
-        ):
+        if corner and len(columns) < _COLUMNS_OF_A_LIST:
             return False
         names, cells = [], []
         is_table = True
@@ -55,6 +51,9 @@ def looks_like_matrix(start: str) -> bool:
             cells += entries
             is_table = is_table and len(entries) == len(columns)
     except (StopIteration, csv.Error):
+        return False
+    is_adjacency = names == columns[: len(names)]
+    if not is_adjacency and (is_usual_heading([corner, *columns]) or is_usual_heading(columns)):
         return False
     numbers = sum(not cell or cell in _MISSING or _number_of(cell) is not None for cell in cells)
     if is_table and numbers == len(cells):
