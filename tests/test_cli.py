@@ -80,6 +80,8 @@ def test_help_on_a_command_is_the_help_of_the_command(capfd, path):
         (("a b.txt",), "to count the cycles of a graph: chordless count 'a b.txt'\n"),
         (("bench", "grid:7x10"), "chordless bench: error: there is no command 'grid:7x10'\n"),
         (("--json", "count", "petersen"), "there is no option --json before the command: chordless count --json\n"),
+        (("--web",), "there is no option --web without a command: chordless tui --web\n"),
+        (("--web", "8001"), "there is no option --web without a command: chordless tui --web\n"),
         (("--jsno", "count", "petersen"), "chordless: error: there is no option --jsno\n"),
         (
             ("count", "petersen", "--method", "boundary", "--limit", "3"),

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from chordless.commands.parser import USAGE_EXIT_CODE, ProgramParser, examples
+from chordless.commands.parser import COMMAND_ALONE, USAGE_EXIT_CODE, ProgramParser, examples
 from chordless.termination import TerminatedError, termination_interrupts
 from chordless.words.shown import error_line
 from kernels_ti import ChordlessError, EngineError, OptionError
@@ -147,7 +147,7 @@ def _run(argv: list[str], program_start: float) -> int:
 
 def _asked(argv: list[str], program_start: float) -> argparse.Namespace | int:
     """Return the options of a command line, or the exit code where it is answered, or wrong."""
-    named = [word for word in argv if any(word in group for group in _GROUPS.values())] or ["tui"]
+    named = [word for word in argv if any(word in group for group in _GROUPS.values())] or [COMMAND_ALONE]
     parser = make_parser(None if named[0] == "completion" else named[: 2 if named[0] == "help" else 1])
     try:
         options: argparse.Namespace = parser.parse_args(argv)
@@ -157,7 +157,7 @@ def _asked(argv: list[str], program_start: float) -> argparse.Namespace | int:
             from chordless.commands.tui import is_usable_terminal
 
             if is_usable_terminal():
-                options = parser.parse_args(["tui"])
+                options = parser.parse_args([COMMAND_ALONE])
         if options.command is None:
             parser.print_help()
             return 0

@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 from chordless.words.shown import error_line
 
 USAGE_EXIT_CODE = 2
+COMMAND_ALONE = "tui"
+"""The command that the program's name alone stands for, on a terminal."""
 _LIKENESS = 0.7
 _MOST_OPTIONS_IN_USAGE = 4
 _NEGATIVE_NUMBER = re.compile(r"-(\d+|\d*\.\d+)")
@@ -192,9 +194,11 @@ class ProgramParser(Parser):
     def _hint_at_option(self, name: str, args: Sequence[str]) -> str:
         """Say where the option belongs if it is one of the command that follows it."""
         commands = self._subparsers_action.choices
-        command = next((word for word in args if word in commands), None)
-        if command is not None and name in commands[command]._option_string_actions:
-            return f" before the command: {self.prog} {command} {name}"
+        named = next((word for word in args if word in commands), None)
+        command = named or COMMAND_ALONE
+        if name in commands[command]._option_string_actions:
+            where = "without a command" if named is None else "before the command"
+            return f" {where}: {self.prog} {command} {name}"
         return super()._hint_at_option(name, args)
 
     def format_help(self) -> str:
