@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import chordless.tui
@@ -343,6 +344,37 @@ def test_nothing_to_browse(tmp_path):
         await until(pilot, lambda: "no such folder" in text_of(app))
 
     drive(app, SMALL, steps)
+
+
+def test_a_list_without_cycles_says_why(tmp_path):
+    command = RunCommand(graph="grid:5x6", program_start=0.0, output="run", output_format="parts")
+    state = RunState(phase="running", directory=str(tmp_path / "run"), options={"output_format": "parts"})
+    app = ChordlessApp(Settings())
+
+    async def steps(pilot):
+        app.show("cycles")
+        await until(pilot, lambda: "No cycles to browse yet" in text_of(app))
+        with created(tmp_path / "run", command, GRID):
+            for told, words in (
+                (replace(state, compiling=True), "Compiling, once: the cycles come here as they are found."),
+                (state, "Running: the cycles come here as they are found."),
+                (replace(state, phase="finished", reason="complete"), "This run found no cycles."),
+                (replace(state, phase="lost"), "This run has found no cycle yet: it ended too early."),
+            ):
+                app.screen.post_message(RunChanged(told))
+                await until(pilot, lambda words=words: words in text_of(app))
+
+    drive(app, SMALL, steps)
+
+
+def test_a_filter_that_lets_nothing_through_is_named_in_the_table(path):
+    async def steps(pilot, screen):
+        screen.show_only(CycleFilter(29, 29))
+        await until(pilot, lambda: "The filter lets no cycle through." in text_of(pilot.app))
+        screen.show_only(CycleFilter())
+        await until(pilot, lambda: "The filter" not in text_of(pilot.app))
+
+    browse(path, steps)
 
 
 @pytest.mark.slow

@@ -120,6 +120,18 @@ def test_from_a_field_alt_and_a_digit_lead_to_a_screen(key):
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
+def test_the_key_of_the_screen_that_is_shown_leaves_the_focus_where_it_is():
+    async def steps(pilot):
+        app = pilot.app
+        field = app.screen.query_one("#graph", Input)
+        await until(pilot, lambda: app.focused is field)
+        await pilot.press("alt+1", "7")
+        assert app.focused is field
+        assert field.value == "7"
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("back", [False, True])
 def test_letters_right_after_tab_go_to_the_field_that_then_has_the_focus(back):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import replace
+from threading import Event
 
 import pytest
 from chordless.engine.rates import Expected
@@ -24,6 +25,7 @@ from textual.widgets import Input, OptionList
 
 from kernels_ti import Options
 from tui.pilots import LARGE, SMALL, drive, text_of, until
+from tui.stage import notices
 
 
 def said(app, name):
@@ -397,6 +399,32 @@ def test_a_search_of_more_than_five_minutes_begins_along_the_boundary(seconds, w
         assert what.chosen == {"count": "boundary", "boundary": "count"}[way]
 
     drive(ChordlessApp(Settings(last=LastChoices(graph="grid:4x4"))), SMALL, steps)
+
+
+def test_the_other_way_is_not_taken_before_the_estimate_is_there(monkeypatch):
+    known = Event()
+    vague, clear = (CycleRange(20, 20, math.inf), False), (CycleRange(7.4e8, 6.3e8, 8.9e8), True)
+
+    def outlooks(*question):
+        yield Outlook(vague[0], 42.0, Expected(1.0, 1e6, True), 2, is_last=vague[1])
+        assert known.wait(PATIENCE)
+        yield Outlook(clear[0], 42.0, Expected(1.0, 1e6, True), 2, is_last=clear[1])
+
+    monkeypatch.setattr("chordless.tui.widgets.graph_preview.outlooks_of", outlooks)
+
+    async def steps(pilot):
+        app = pilot.app
+        what = app.screen.query_one("#what", Choice)
+        await until(pilot, lambda: "estimating" in said(app, "#preview-estimate"))
+        await pilot.press("f2")
+        assert notices(app) == ["The estimate is not there yet: it tells which way is sooner."]
+        assert what.chosen == "count"
+        known.set()
+        await until(pilot, lambda: "f2 takes" in said(app, "#status"))
+        await pilot.press("f2")
+        await until(pilot, lambda: what.chosen == "boundary")
+
+    drive(ChordlessApp(Settings(last=LastChoices(graph="petersen"))), SMALL, steps)
 
 
 def test_an_estimate_stays_while_other_screens_are_shown_until_its_file_changes(monkeypatch, tmp_path):

@@ -150,7 +150,7 @@ def test_the_clock_goes_on_while_the_engine_says_nothing(monkeypatch):
         await until(pilot, lambda: "21 vertices so far, 85.0 s." in text_of(app))
         app.session.quiet_seconds = 7.2
         app.tell(replace(RUNNING, compiling=True, seconds=3.0))
-        await until(pilot, lambda: "compiling kernels 7 s" in text_of(app))
+        await until(pilot, lambda: "compiling kernels for the rest 7 s" in text_of(app))
         # A start is no search, from which something could be lost.
         resumed = replace(RUNNING, phase="starting", directory="a", seconds=3.0, checkpoint_seconds=3.0)
         app.tell(replace(resumed, checkpoint_time=1.0))
@@ -176,6 +176,8 @@ def test_a_run_without_counts_says_why_there_are_none(state, words):
         assert words in text_of(app)
         # The phase says it, and nothing else.
         assert text_of(app).count("compil") == state.compiling
+        if state.phase == "starting":
+            assert "memory unknown" in text_of(app)
         app.tell(replace(state, phase="finished"))
         await until(pilot, lambda: f"no {state.thing}s by length" in text_of(app) and "here." not in text_of(app))
 

@@ -351,6 +351,34 @@ def test_the_values_of_the_chart_can_be_read():
     play(app, LARGE, steps)
 
 
+def test_the_values_of_a_length_are_asked_for_by_its_number():
+    app = Stage()
+
+    async def steps(pilot):
+        await pilot.press("colon")
+        assert notices(app)[-1].startswith("No run is shown.")
+        app.tell(replace(RUNNING, frontier_by_length={}, cycles_by_length={}))
+        await until(pilot, lambda: app.screen._shown is not None)
+        await pilot.press("colon")
+        assert notices(app)[-1] == "There are no counts by length yet."
+        app.tell(replace(RUNNING, cycles_by_length={}, frontier_by_length={3: 5, 4: 6, 8: 7}))
+        await until(pilot, lambda: "⠒⠒⠒ paths T" in text_of(app))
+        await pilot.press("colon")
+        await until(pilot, lambda: "3 to 8" in text_of(app))
+        for number, fault in (("x", "write a number, 3 to 8"), ("9", "write a number, 3 to 8"), ("5", "nothing has 5")):
+            await pilot.press("ctrl+u", number)
+            await until(pilot, lambda fault=fault: fault in text_of(app))
+            await pilot.press("enter")
+        await pilot.press("ctrl+u", "8", "enter")
+        await until(pilot, lambda: "8 vertices:  paths T 7" in text_of(app))
+        await pilot.press("left")
+        await until(pilot, lambda: "4 vertices:  paths T 6" in text_of(app))
+        await pilot.press("colon", "escape")
+        await until(pilot, lambda: "4 vertices:  paths T 6" in text_of(app))
+
+    play(app, SMALL, steps)
+
+
 def test_escape_and_another_run_take_the_cursor_off_the_chart():
     app = Stage(RUNNING)
 

@@ -255,7 +255,7 @@ def test_the_rate_of_a_cluster_is_that_of_several_reports():
 def test_no_rate_is_shown_while_a_kernel_is_compiled():
     state = RunState(phase="running", seconds=2.0, cycles=10, cycle_rates=(5.0,), path_rates=(9.0,), compiling=True)
     assert run_words.phase_words(state).word == "compiling, once"
-    assert run_words.phase_words(replace(state, paths=3)).word == "compiling kernels", "the next width of rows"
+    assert run_words.phase_words(replace(state, paths=3)).word == "compiling kernels for the rest"
     assert not any("/s" in note for note in tile_words.cycles_tile(state).notes)
     searching = replace(state, compiling=False)
     assert run_words.phase_words(searching).word == "running"

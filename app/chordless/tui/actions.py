@@ -166,6 +166,7 @@ ACTIONS = (
         ("slower", "less_than_sign", "Slower", "Play a replay at half the speed."),
         ("faster", "greater_than_sign", "Faster", "Play a replay at twice the speed."),
         ("read", "v", "Values", "Read the values of the chart: left and right go from length to length."),
+        ("go_to", "colon", "Go to", "Go to a length of the chart, and read its values."),
         ("by_step", "b", "By step", "Along a boundary: draw the states by step, or what was found by length."),
         ("scale", "l", "Scale", "Draw the curves on a logarithmic or on a linear scale."),
     ),

@@ -248,8 +248,9 @@ class ChordlessApp(RunKeeper):
         if name not in TABS and name == self.current_mode:
             self.call_later(self.action_back)
             return
+        is_other = name != self.current_mode
         self.show(name)
-        if name in TABS and isinstance(self.screen.focused, Input):
+        if is_other and name in TABS and isinstance(self.screen.focused, Input):
             # No field has the focus, so that another digit is a key too.
             self.screen.set_focus(None)
 

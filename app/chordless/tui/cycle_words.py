@@ -10,7 +10,7 @@ from chordless.cycles.index import CycleIndex, Order
 from chordless.cycles.read import row_words
 from chordless.protocol.orders import USUAL_SAMPLE
 from chordless.runs.state import RunState, graph_name
-from chordless.tui.run_words import picked_word
+from chordless.tui.run_words import phase_words, picked_word
 from chordless.words.numbers import bytes_text, share_text
 from kernels_ti import Graph
 from kernels_ti.errors import quantity
@@ -52,6 +52,22 @@ def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str, *
     elif not work and index.covered < count:
         parts.append(f"{count - index.covered:,} newer ones not looked at yet")
     return separator.join(parts)
+
+
+def empty_words(run: RunCycles, state: RunState) -> str:
+    """Return why the list of a run, whose newest state is `state`, shows no cycle."""
+    if len(run):
+        return f"The filter lets no {run.thing} through."
+    if not state.is_over:
+        return f"{phase_words(state).word.capitalize()}: the {run.thing}s come here as they are found."
+    # The last ones are read in a moment.
+    return "" if state.cycles else _none_words(state, run.thing)
+
+
+def _none_words(state: RunState, thing: str) -> str:
+    if state.reason == "complete":
+        return f"This run found no {thing}s."
+    return f"This run has found no {thing} yet: it ended too early."
 
 
 def cycle_words(cycle: FoundCycle | None, graph: Graph, thing: str = "cycle") -> str:
@@ -102,11 +118,7 @@ def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
         return f"This run only counts the {thing}s of {graph}.\n\nOnce it is over they can be listed from here.", ""
     counted, pick = quantity(state.cycles, thing), state.options.get("pick", "all")
     if not state.cycles:
-        is_whole = state.reason == "complete"
-        return (
-            f"This run found no {thing}s." if is_whole else f"This run has found no {thing} yet: it ended too early.",
-            "",
-        )
+        return _none_words(state, thing), ""
     of_them = "them" if state.cycles > 1 else "it"
     if pick != "all":
         done = "drawn" if pick == "sample" else "found"

@@ -30,7 +30,7 @@ def phase_words(state: RunState) -> Mark:
     """Return glyph, word and colour for the phase of a run."""
     if compiles(state):
         # Wider bit rows, and a long search, have kernels of their own.
-        return Mark("…", "compiling kernels" if state.paths else "compiling, once", "$text-accent")
+        return Mark("…", "compiling kernels for the rest" if state.paths else "compiling, once", "$text-accent")
     if seeks(state):
         return Mark("…", "seeking an order", "$text-accent")
     if state.phase != "finished":

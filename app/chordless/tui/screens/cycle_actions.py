@@ -71,6 +71,7 @@ class CycleActions(Page):
             picked = cycle_words.picked_words(self._state)
             words = cycle_words.status_words(self._run, self.index, self._doing, separator, picked=picked)
             self._status.update(words)
+            self._table.tell_nothing(cycle_words.empty_words(self._run, self._state))
 
     def action_drawing(self) -> None:
         """Show or hide the drawing."""

@@ -109,6 +109,8 @@ class CyclesScreen(CycleActions):
             self._say(_SOON.format(state.thing) if state.phase == "starting" else _NOTHING)
         elif Path(state.directory) != self._path:
             self.show_directory(Path(state.directory))
+        else:
+            self._update_status()
 
     def _listing_command(self) -> RunCommand | None:
         """Return the command of a run that has ended without keeping its cycles; None if it is unknown."""

@@ -194,6 +194,8 @@ class NewScreen(PreviewedForm):
         other = OTHER_WAY.get(choices.find)
         if other is None:
             self.notify("Only a count can go along a boundary: choose one under Find.")
+        elif not self._is_estimated:
+            self.notify("The estimate is not there yet: it tells which way is sooner.")
         elif faults := run_form.faults_of(replace(choices, find=other)):
             name, fault = next(iter(faults.items()))
             self.notify(f"Not along a boundary. {_LABELS[name]}: {fault}")

@@ -42,6 +42,11 @@ class PreviewedForm(Page):
     def _faults_of_ends(self, choices: LastChoices) -> dict[str, str]:
         raise NotImplementedError
 
+    @property
+    def _is_estimated(self) -> bool:
+        """Whether the estimate of the typed graph is there, as far as there is one."""
+        return self.query_one(GraphSource).is_known and self.query_one(GraphPreview).is_estimated
+
     def _advise(self) -> None:
         """Choose the count along a boundary where a search takes very long, unless the user has chosen a way."""
         choices, outlook = self._choices(), self.query_one(GraphPreview).outlook

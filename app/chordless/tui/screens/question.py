@@ -244,6 +244,26 @@ class GoToQuestion(FieldQuestion[int]):
         return int(digits)
 
 
+class LengthQuestion(FieldQuestion[int]):
+    """Asks for one of the `lengths` of a chart, which are in rising order."""
+
+    def __init__(self, lengths: Sequence[int]) -> None:
+        self._lengths = lengths
+        field = Asked("asked", "Go to the length", "", self._bounds, self._length)
+        super().__init__([field], "Go", int)
+
+    @property
+    def _bounds(self) -> str:
+        return f"{self._lengths[0]} to {self._lengths[-1]}"
+
+    def _length(self, text: str) -> int:
+        length = int(text[:30]) if text.isascii() and text.isdigit() else 0
+        if length in self._lengths:
+            return length
+        is_between = self._lengths[0] < length < self._lengths[-1]
+        raise OptionError(f"nothing has {length} vertices" if is_between else f"write a number, {self._bounds}")
+
+
 class ExportQuestion(FieldQuestion[str]):
     """Asks for the file of an export of `count` cycles or paths, and offers `path`. The answer is its path."""
 

@@ -20,7 +20,7 @@ from chordless.runs.state import RunState, graph_name
 from chordless.tui import run_words, tile_words
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import ReplayRun, RunChanged, ShowLength
-from chordless.tui.screens.question import AskStop, AskStopNow
+from chordless.tui.screens.question import AskStop, AskStopNow, LengthQuestion
 from chordless.tui.screens.run_keys import OF_REPLAY, RunKeys, offers_of
 from chordless.tui.session import RunSession, telling_errors
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, series_of
@@ -208,6 +208,22 @@ class RunScreen(RunKeys):
         """Let the arrow keys read the chart, or no longer."""
         chart = self.query_one(EvolutionChart)
         self.set_focus(None if chart.has_focus else chart)
+
+    def action_go_to(self) -> None:
+        """Ask for a length, and read the values of the chart there."""
+        chart = self.query_one(EvolutionChart)
+        if self._newest is None:
+            self.refuse(self._no_run())
+        elif not chart.lengths:
+            self.refuse("There are no counts by length yet.")
+        else:
+            self.app.push_screen(LengthQuestion(chart.lengths), self._go_to)
+
+    def _go_to(self, length: int | None) -> None:
+        if length is not None:
+            chart = self.query_one(EvolutionChart)
+            chart.go_to(length)
+            self.set_focus(chart)
 
     def action_scale(self) -> None:
         """Change the scale of the chart, and of the bars beside the lengths."""

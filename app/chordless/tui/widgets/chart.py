@@ -91,13 +91,21 @@ class EvolutionChart(Picture, can_focus=True):
             self._series, self._longest, self._nothing = series, longest, nothing
             self.draw_again()
 
+    @property
+    def lengths(self) -> list[int]:
+        """The lengths that have counts."""
+        return sorted({length for one in self._series for length, count in one.counts.items() if count})
+
     def action_move(self, steps: int) -> None:
         """Move the cursor to another length that has counts."""
-        lengths = sorted({length for one in self._series for length, count in one.counts.items() if count})
-        if lengths:
+        if lengths := self.lengths:
             here = lengths.index(self._cursor) if self._cursor in lengths else len(lengths) // 2
-            self._cursor = lengths[min(max(here + steps, 0), len(lengths) - 1)]
-            self.draw_again()
+            self.go_to(lengths[min(max(here + steps, 0), len(lengths) - 1)])
+
+    def go_to(self, length: int) -> None:
+        """Move the cursor to a length."""
+        self._cursor = length
+        self.draw_again()
 
     def action_leave(self) -> None:
         """Hide the cursor."""

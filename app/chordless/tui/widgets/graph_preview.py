@@ -110,6 +110,11 @@ class GraphPreview(Vertical):
                 self._estimate_run(question.command, facts.loaded.graph)
         self._show_estimate()
 
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the estimate is there: of a vague one a better one follows. A graph without one is not waited for."""
+        return self._is_whole or (self.outlook is not None and not self.outlook.cycles.is_vague)
+
     def tell_known(self, sentence: str) -> None:
         """Show what a run has found out already, in place of an estimate; "" is nothing."""
         if sentence != self._known:

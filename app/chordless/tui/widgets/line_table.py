@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -74,6 +75,7 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
         self._read: dict[int, RowT] = {}
         self._told: RowT | None = None
         self._sorted_by, self._falling = "", True
+        self._nothing = ""
 
     @abstractmethod
     def heading(self, width: int) -> list[tuple[str, str]]:
@@ -106,6 +108,12 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
         if self.cursor == before:
             self._choose(scroll=not more)
         self.refresh()
+
+    def tell_nothing(self, words: str) -> None:
+        """Show these words where there are no lines."""
+        if words != self._nothing:
+            self._nothing = words
+            self.refresh()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -199,7 +207,9 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
         line = self.scroll_offset.y + y - 1
         row = self._row(line)
         if row is None:
-            return Strip.blank(width, self.rich_style)
+            words = [] if self._line_count else textwrap.wrap(self._nothing, max(self._room, 1))
+            text = blank + words[y - 1] if y <= len(words) else ""
+            return Strip([Segment(set_cell_size(text, width), self.rich_style)])
         here, plain, cursor = line == self.cursor, self.rich_style, self._style("cursor")
         segments = [
             Segment(text, cursor if here else self._style(name) if name else plain)
