@@ -152,7 +152,7 @@ JOURNEYS = {
         Step("typed", ("C-u",), "petersen", ("10 vertices",)),
         Step("run", ("C-r",), shows=("✔ complete",)),
         Step("offer", ("3",), shows=("List the cycles",)),
-        Step("listed", ("Enter",), shows=("22 cycles", "•")),
+        Step("listed", ("Enter",), shows=("22 cycles", "●")),
         Step("heat", ("h",), shows=("%",)),
         Step("ring", ("h", "a"), shows=("order: as found",)),
     ),

@@ -215,7 +215,7 @@ async def _cycles(pilot, home):
     await until(pilot, lambda: "as found" in text_of(pilot.app))
     await pilot.press("o")
     # Vertices off the cycle are drawn once there is a layout.
-    await until(pilot, lambda: all(word in text_of(pilot.app) for word in ("longest first", "▶", "•")))
+    await until(pilot, lambda: all(word in text_of(pilot.app) for word in ("longest first", "▶", "⡷")))
 
 
 async def _runs(pilot, home):

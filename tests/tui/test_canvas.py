@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from chordless.tui.widgets.canvas import EDGE, FAINT_LABEL, LABEL, LIT_EDGE, LIT_VERTEX, VERTEX, Canvas
+from chordless.tui.widgets.canvas import EDGE, FAINT_LABEL, HOT, LABEL, LIT_EDGE, LIT_VERTEX, VERTEX, WARM, Canvas
 
 
 def text_of(canvas):
@@ -45,12 +45,24 @@ def test_points_lie_on_their_lines():
     places = canvas.centred(np.array([[0.9, 1.9], [3.1, 0.2]]))
     canvas.lines(places[:1], places[1:], EDGE)
     canvas.points(places, VERTEX)
-    assert text_of(canvas) == ["•⠒⠒• "]
+    assert text_of(canvas) == ["⠶⠒⠒⠶ "]
     canvas.points(places[:1], LIT_VERTEX)
     canvas.points(places, VERTEX)
-    assert text_of(canvas) == ["●⠒⠒• "]
+    assert text_of(canvas) == ["●⠒⠒⠶ "]
     canvas.points(np.array([[-1.0, 0.0], [0.0, 2.0], [5.0, 0.0]]), LIT_VERTEX)
-    assert text_of(canvas) == ["●⠒⠒• "]
+    assert text_of(canvas) == ["●⠒⠒⠶ "]
+
+
+def test_lines_go_on_through_the_vertices_that_they_meet_in():
+    canvas = Canvas(5, 3)
+    (middle,) = canvas.centred(np.array([[2.0, 3.0]]))
+    for kind, away in ((EDGE, (0, -9)), (WARM, (-9, 0)), (HOT, (9, 0)), (EDGE, (0, 9))):
+        draw(canvas, kind, [middle, middle + np.array(away)])
+    canvas.points(middle[None], VERTEX)
+    assert text_of(canvas) == ["  ⡇  ", "⠒⠒⡷⠶⠶", "  ⡇  "]
+    assert kinds_of(canvas)[1] == [WARM, WARM, HOT, HOT, HOT], "the colour of the hottest"
+    draw(canvas, LIT_EDGE, [middle, middle + np.array([0, -9])])
+    assert kinds_of(canvas)[1] == [WARM, WARM, LIT_EDGE, HOT, HOT]
 
 
 def test_ascii_alone():

@@ -272,7 +272,7 @@ def test_move_about_in_the_drawing(path):
         assert [line[6:] for line in picture()[2:]] == [line[:-6] for line in whole[:-2]]
         await press(pilot, "0", "a")
         assert sum(line.count("●") for line in picture()) == len(CYCLES[0])
-        assert not any("•" in line for line in picture())
+        assert not any("⡷" in line for line in picture())
         await press(pilot, "a")
         assert picture() == whole
         await press(pilot, "p")

@@ -62,7 +62,7 @@ def test_zoom_goes_to_the_cycle_and_never_to_a_blank_pane(cycle):
         for _ in range(30):
             view.pan_by_share(1, 1)
         await pilot.pause()
-        assert any(character >= "\u2800" or character in "●•" for character in text_of(pilot.app).replace("\n", ""))
+        assert any(character >= "\u2800" or character == "●" for character in text_of(pilot.app).replace("\n", ""))
 
     played(cycle, steps)
 
@@ -110,13 +110,13 @@ def test_another_cycle_comes_into_view():
 def test_there_are_as_many_details_as_there_is_room_for():
     async def steps(pilot, view):
         whole = text_of(pilot.app)
-        assert "•" not in whole, "1,200 dots would hide the streets"
+        assert "⡷" not in whole, "1,200 dots would hide the streets"
         assert "●" not in whole
         for _ in range(10):
             view.zoom(1)
         await pilot.pause()
         near = text_of(pilot.app)
-        assert near.count("•") > 3
+        assert near.count("⡷") > 3
         assert near.count("●") == 4
         assert all(ROADS.names[v] in near for v in SQUARE.tolist())
 

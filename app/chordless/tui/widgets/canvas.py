@@ -22,7 +22,9 @@ _THICK = (HOT, HOTTEST, LIT_EDGE)
 _BRAILLE = 0x2800
 # The bit of each dot of a braille cell, by its row and column.
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
-_GLYPHS = {VERTEX: "•", LIT_VERTEX: "●"}
+# A small round glyph would leave a gap in the lines that meet in it: these dots are added to theirs.
+_VERTEX_DOTS = 0x02 | 0x10 | 0x04 | 0x20
+_GLYPHS = {VERTEX: chr(_BRAILLE + _VERTEX_DOTS), LIT_VERTEX: "●"}
 _ASCII_GLYPHS = {
     EDGE: ".", WARM: "-", WARMER: "+", HOT: "*", HOTTEST: "#", VERTEX: "o", LIT_EDGE: "#", LIT_VERTEX: "@"
 }  # fmt: skip
@@ -99,15 +101,21 @@ class Canvas:
     def strips(self) -> Iterator[list[tuple[str, int]]]:
         """Yield each line, from the top, as pieces of equal kind: (text, kind)."""
         text, kinds = self._text.copy(), self._kinds.copy()
+        vertices, through = kinds == VERTEX, np.full((self.height, self.width), _VERTEX_DOTS)
         for kind in _LINES:
             dots = self._dots[kind].reshape(self.height, self._rows, self.width, self._columns)
-            some = dots.any(axis=(1, 3)) & (kinds < kind)
+            # A vertex has the colour of the hottest line through it.
+            some = dots.any(axis=(1, 3)) & ((kinds < kind) | (vertices & (kind in HEAT)))
             if self._ascii_only:
                 text[some] = _ASCII_GLYPHS[kind]
             else:
-                codes = _BRAILLE + (dots * _BITS[None, :, None, :]).sum(axis=(1, 3))
-                text[some] = codes[some].astype(np.uint32).view("<U1")
+                bits = (dots * _BITS[None, :, None, :]).sum(axis=(1, 3))
+                through |= bits
+                text[some] = _braille(bits[some])
             kinds[some] = kind
+        if not self._ascii_only:
+            seen = vertices & (kinds < LIT_EDGE)
+            text[seen] = _braille(through[seen])
         for row in range(self.height):
             line = list(zip(text[row].tolist(), kinds[row].tolist(), strict=True))
             yield [("".join(cell for cell, _ in run), kind) for kind, run in groupby(line, key=lambda cell: cell[1])]
@@ -139,6 +147,10 @@ class Canvas:
         grid = self._dots[kind]
         inside = (dots >= 0).all(axis=1) & (dots[:, 0] < grid.shape[1]) & (dots[:, 1] < grid.shape[0])
         grid[dots[inside, 1], dots[inside, 0]] = True
+
+
+def _braille(bits: npt.NDArray[np.int64]) -> npt.NDArray[np.str_]:
+    return (_BRAILLE + bits).astype(np.uint32).view("<U1")
 
 
 def _clipped(starts: Points, ends: Points, size: Points) -> tuple[Points, Points]:
