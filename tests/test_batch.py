@@ -15,6 +15,7 @@ import pytest
 from batches import ATLAS, batch_in_process, expected, graph6, lines_in
 from chordless.batch.entries import Entry, TogetherLines
 from chordless.batch.inputs import Chunk, read_job
+from chordless.batch.jobs import expand
 from chordless.batch.output import FIELDS, read_lines
 from chordless.cli import main
 from chordless.commands.terminal import BatchDisplay
@@ -374,6 +375,12 @@ def test_a_folder_stands_for_its_files(tmp_path):
         ("el[1]/a.txt", 0),
         ("el[1]/b.txt", 1),
     ]
+
+
+def test_the_types_of_a_food_web_are_no_graph_of_its_folder(tmp_path):
+    for name in ("NARR.NET", "narr.clu", "alone.clu", "b.net"):
+        (tmp_path / name).write_text("")
+    assert [os.path.basename(path) for path in expand(str(tmp_path))] == ["NARR.NET", "alone.clu", "b.net"]
 
 
 @pytest.mark.slow

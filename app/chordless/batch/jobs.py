@@ -32,8 +32,9 @@ def expand(graph: str) -> list[str]:
     """Return the inputs that one GRAPH stands for: itself, or files sorted by name.
 
     It is a file, a pattern of files such as ``webs/*.net`` (``**`` goes through all folders), a folder, a spec, or
-    ``-``. A folder stands for all files in it, and ``hypercube:{1..5}`` for five specs. A GraphError is raised if there
-    is no such file or spec, no file matches, or a folder has no files.
+    ``-``. A folder stands for all files in it but the types of a food web, ``WEB.clu`` beside ``WEB.net``, and
+    ``hypercube:{1..5}`` for five specs. A GraphError is raised if there is no such file or spec, no file matches, or a
+    folder has no files.
     """
     if graph == STANDARD_INPUT:
         return [graph]
@@ -41,7 +42,8 @@ def expand(graph: str) -> list[str]:
         files = _files(os.path.join(glob.escape(graph), "*"))
         if not files:
             raise GraphError(f"{graph}: there is no file in this folder")
-        return files
+        types = {os.path.splitext(path.lower())[0] + ".clu" for path in files if path.lower().endswith(".net")}
+        return [path for path in files if path.lower() not in types]
     if os.path.lexists(graph):
         return [graph]
     if (found := _RANGE.search(graph)) is not None:
