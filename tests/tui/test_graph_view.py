@@ -158,6 +158,28 @@ def test_a_ring_leaves_room_for_long_names_beside_it(width):
     played(np.arange(4), steps, size=(width, width), graph=square, title="square")
 
 
+def test_the_vertices_of_the_cycle_leave_no_gap_in_a_browser(monkeypatch):
+    async def steps(pilot, view):
+        shown = text_of(pilot.app)
+        monkeypatch.setattr(Stage, "is_web", True)
+        view.draw_again()
+        await pilot.pause()
+        assert text_of(pilot.app) == shown.replace("●", "█") != shown
+
+    played(np.arange(4), steps, graph=load_graph("cycle:4").graph, title="cycle:4")
+
+
+@pytest.mark.parametrize(("thing", "are_named"), [("cycle", False), ("path", True)])
+def test_the_names_of_the_ends_to_choose_are_seen_before_a_path_is_lit(thing, are_named):
+    async def steps(pilot, view):
+        view.thing = thing
+        view.draw_again()
+        await pilot.pause()
+        assert ("5,5" in text_of(pilot.app)) == are_named
+
+    played(np.empty(0, np.int64), steps, size=(60, 30), graph=load_graph("grid:6x6").graph, title="grid:6x6")
+
+
 @pytest.mark.parametrize(("width", "heading"), [(80, "cycles that pass an edge: "), (58, "cycles: "), (45, "")])
 def test_the_legend_of_a_heat_map_has_all_kinds_of_lines_in_a_narrow_pane(width, heading):
     graph = load_graph("ladder:9").graph

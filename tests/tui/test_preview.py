@@ -63,6 +63,15 @@ def test_the_typed_graph_is_drawn_with_a_cycle_lit_and_an_estimate(size):
     drive(ChordlessApp(Settings(last=LastChoices(graph="petersen"))), size, steps)
 
 
+def test_the_vertices_are_named_while_the_ends_of_paths_are_chosen():
+    last = LastChoices(graph="grid:6x6", things="paths")
+
+    async def steps(pilot):
+        await until(pilot, lambda: "Name both ends" in text_of(pilot.app) and "5,5" in text_of(pilot.app))
+
+    drive(ChordlessApp(Settings(last=last)), (120, 40), steps)
+
+
 def test_a_path_is_drawn_open_from_end_to_end_and_estimated():
     async def steps(pilot):
         app = pilot.app

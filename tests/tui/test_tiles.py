@@ -37,6 +37,23 @@ def test_a_sentence_that_does_not_fit_is_left_out():
     assert "this" not in low
 
 
+def test_a_tile_without_room_waits_for_it():
+    async def steps(pilot):
+        tile = pilot.app.query_one(Tile)
+        tile.display = False
+        await pilot.pause()
+        tile.show(TileWords("8", (), "short"))
+        await pilot.pause()
+        before = str(tile.query_one(".words").content)
+        tile.display = True
+        await pilot.pause()
+        return before, str(tile.query_one(".words").content)
+
+    hidden, shown = drive(OneTile(), (30, 10), steps)
+    assert hidden.startswith("107")
+    assert shown == "8"
+
+
 def test_rows_are_counted_as_the_words_break():
     async def steps(pilot):
         pilot.app.query_one(Tile).styles.height = 3

@@ -33,14 +33,17 @@ _ASCII_GLYPHS = {
 class Canvas:
     """Draws on `width` by `height` cells: each is 2 x 4 braille dots, or with `ascii_only` one ASCII character.
 
+    In a browser, braille dots are `solid` blocks without room between them, and so are the vertices then.
     A cell is twice as high as it is wide. The unit of both axes is the width of a cell. The origin is the upper left
     corner, and y points downwards.
     """
 
-    def __init__(self, width: int, height: int, *, ascii_only: bool = False) -> None:
+    def __init__(self, width: int, height: int, *, ascii_only: bool = False, solid: bool = False) -> None:
         self.width = width
         self.height = height
         self._ascii_only = ascii_only
+        glyphs = _ASCII_GLYPHS if ascii_only else _GLYPHS
+        self._glyphs = glyphs | {LIT_VERTEX: "█"} if solid and not ascii_only else glyphs
         self._columns, self._rows = (1, 1) if ascii_only else (2, 4)
         self._dots = {kind: np.zeros((height * self._rows, width * self._columns), bool) for kind in _LINES}
         self._kinds = np.full((height, width), BLANK, np.uint8)
@@ -71,12 +74,11 @@ class Canvas:
     def points(self, places: Points, kind: int) -> None:
         """Draw vertices at places of shape (k, 2). `kind` is `VERTEX` or `LIT_VERTEX`."""
         columns, rows, inside = self._cells(places)
-        glyph = (_ASCII_GLYPHS if self._ascii_only else _GLYPHS)[kind]
         columns, rows = columns[inside], rows[inside]
         hidden = self._kinds[rows, columns] > kind
         columns, rows = columns[~hidden], rows[~hidden]
         self._kinds[rows, columns] = kind
-        self._text[rows, columns] = glyph
+        self._text[rows, columns] = self._glyphs[kind]
 
     def label(self, place: Points, text: str, kind: int = LABEL) -> bool:
         """Write a text beside a point. Return whether there was room.

@@ -92,8 +92,8 @@ class GraphPreview(Vertical):
         if question is None or question.graph != self._drawn:
             self._drawn = None
             self._view.clear()
-        if question is not None and question.command is not None:
-            self._view.thing = question.command.thing
+        if question is not None:
+            self._view.thing = "path" if question.command is None else question.command.thing
         self._light()
         self._facts.update("" if facts is None else str(facts))
         if question is None or facts is None:

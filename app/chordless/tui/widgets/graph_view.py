@@ -214,7 +214,7 @@ class GraphView(Picture):
 
     def drawn(self, width: int, height: int) -> list[Strip]:
         """Draw the graph, and below it what is to be said of it."""
-        canvas = Canvas(width, self._rows(), ascii_only=is_ascii(self))
+        canvas = Canvas(width, self._rows(), ascii_only=is_ascii(self), solid=self.app.is_web)
         if self._graph is not None and self._rows() > 0:
             self._draw_graph(canvas)
         plain = self.rich_style
@@ -295,7 +295,9 @@ class GraphView(Picture):
         self, canvas: Canvas, places: Points, inside: npt.NDArray[np.bool_], cells_per_vertex: float, without: IntArray
     ) -> None:
         """Write the names of vertices in view, if there is room for most of them."""
-        if cells_per_vertex > _CELLS_PER_NAME:
+        # Before a path is lit, its ends are chosen by their names.
+        is_choosing = self.thing == "path" and not len(self._cycle)
+        if cells_per_vertex > (_CELLS_PER_LIT_NAME if is_choosing else _CELLS_PER_NAME):
             for v in np.setdiff1d(np.flatnonzero(inside), without).tolist():
                 canvas.label(places[v], self._names[v], FAINT_LABEL)
 

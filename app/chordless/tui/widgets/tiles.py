@@ -83,7 +83,8 @@ class Tile(Container):
     @on(Mount)
     @on(Resize)
     def _write(self) -> None:
-        if not self.is_mounted:
+        if not self.is_mounted or not self.content_size.height:
+            # How much room there is will be known soon.
             return
         is_short = self.content_size.height <= 1
         content = self._short() if is_short else self._long()
