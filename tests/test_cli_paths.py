@@ -17,7 +17,7 @@ from chordless.cli import main
 from chordless.cycles.browse import RunCycles
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import list_runs
-from chordless.tui.run_list import counted_before, row_title
+from chordless.tui.run_list import counted_before, counted_words, row_title
 from directed_graphs import KINDS, random_graph
 from json_schemas import is_promised
 from patience import PATIENCE
@@ -276,8 +276,8 @@ def test_a_run_of_paths_answers_no_question_about_cycles(tmp_path, capfd):
     printed(capfd, "paths", "grid:5x5", "0,0", "4,4", "--min-length", "3", "--checkpoint", tmp_path / "run")
     runs = list_runs(tmp_path)
     command = RunCommand("grid:5x5", 0.0)
-    assert counted_before(runs, command) == ""
-    told = counted_before(runs, replace(command, between=("0,0", "4,4")))
+    assert counted_before(runs, command) == []
+    told = counted_words(counted_before(runs, replace(command, between=("0,0", "4,4")))[0])
     assert told.startswith(f"{runs[0].cycles} chordless paths: counted")
     assert row_title(runs[0]) == "grid:5x5, paths from 0,0 to 4,4, from 3"
 

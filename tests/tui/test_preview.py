@@ -26,6 +26,7 @@ from textual.widgets import Input, OptionList
 from kernels_ti import Options
 from tui.pilots import LARGE, SMALL, drive, text_of, until
 from tui.stage import notices
+from tui.test_runs_screen import SUMMARY
 
 
 def said(app, name):
@@ -406,6 +407,23 @@ def test_a_search_of_more_than_five_minutes_begins_along_the_boundary(seconds, w
         await until(pilot, lambda: f"f2 takes the {other}." not in said(app, "#status"))
         # The user's own way stays, for this graph.
         assert what.chosen == {"count": "boundary", "boundary": "count"}[way]
+
+    drive(ChordlessApp(Settings(last=LastChoices(graph="grid:4x4"))), SMALL, steps)
+
+
+@pytest.mark.parametrize(("method", "chosen"), [("search", "count"), ("boundary", "boundary")])
+def test_a_search_that_was_made_before_tells_its_time(method, chosen, monkeypatch):
+    outlook = Outlook(CycleRange(20, 20, math.inf), 42.0, Expected(1.0, 1e6, True), 2)
+    monkeypatch.setattr("chordless.tui.widgets.graph_preview.outlooks_of", lambda *question: [outlook])
+    command = RunCommand("grid:4x4", 1.0, method=method)
+    before = replace(SUMMARY, graph="grid:4x4", command=command, cycles=20, seconds=0.003)
+    monkeypatch.setattr("chordless.tui.widgets.recent_runs.list_runs", lambda *folders: [before])
+
+    async def steps(pilot):
+        app = pilot.app
+        await until(pilot, lambda: "20 chordless cycles: counted" in said(app, "#preview-estimate"))
+        await until(pilot, lambda: app.screen.query_one("#what", Choice).chosen == chosen)
+        assert ("cannot be said" in said(app, "#status")) == (method == "boundary")
 
     drive(ChordlessApp(Settings(last=LastChoices(graph="grid:4x4"))), SMALL, steps)
 

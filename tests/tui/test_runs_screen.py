@@ -18,7 +18,7 @@ from chordless.runs.directory import reopened
 from chordless.runs.elsewhere import note_folder
 from chordless.runs.history import RunSummary
 from chordless.tui.app import ChordlessApp
-from chordless.tui.run_list import COLUMNS, counted_before, row_title, when
+from chordless.tui.run_list import COLUMNS, counted_before, counted_words, row_title, when
 from chordless.tui.run_list import details as details_of
 from chordless.tui.screens.question import AskDelete
 from chordless.tui.screens.runs import RunsScreen
@@ -367,8 +367,9 @@ def test_what_a_run_has_counted_is_told_of_the_same_question_only():
     slow = replace(SUMMARY, command=replace(command, arch="cpu"), cycles=7, seconds=60.0)
     fast = replace(slow, command=replace(command, method="boundary"), seconds=2.0)
     sentence = f"7 chordless cycles: counted along a boundary in 2.0 s, {when(1.0)}."
-    assert counted_before([slow, fast], command) == sentence
-    assert counted_before([replace(fast, stage="stopped")], command) == ""
+    assert counted_before([slow, fast], command) == [fast, slow]
+    assert counted_words(fast) == sentence
+    assert counted_before([replace(fast, stage="stopped")], command) == []
     for other in ({"max_length": None}, {"limit": 7}, {"simplify": True}, {"graph": "grid:4x3"}, {"pick": "longest"}):
-        assert counted_before([slow, fast], replace(command, **other)) == ""
-    assert counted_before([replace(fast, command=None)], command) == ""
+        assert counted_before([slow, fast], replace(command, **other)) == []
+    assert counted_before([replace(fast, command=None)], command) == []

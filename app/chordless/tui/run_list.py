@@ -120,14 +120,16 @@ def row_title(run: RunSummary) -> str:
     return ", ".join([graph_name(run.graph), *filter(None, [_picked(run)]), *differences])
 
 
-def counted_before(runs: Iterable[RunSummary], question: RunCommand) -> str:
-    """Return in one sentence how many cycles the fastest run has found that answered this question; "" without one."""
-    answers = [run for run in runs if run.stage == "complete" and _is_same(run, question)]
-    if not answers:
-        return ""
-    run = min(answers, key=lambda run: run.seconds)
+def counted_before(runs: Iterable[RunSummary], question: RunCommand) -> list[RunSummary]:
+    """Return the runs that have answered this question, the fastest first."""
+    answers = (run for run in runs if run.stage == "complete" and _is_same(run, question))
+    return sorted(answers, key=lambda run: run.seconds)
+
+
+def counted_words(run: RunSummary) -> str:
+    """Return in one sentence how many cycles a run has found."""
     way = " along a boundary" if run.command is not None and run.command.method == "boundary" else ""
-    found = quantity(run.cycles, f"chordless {question.thing}")
+    found = quantity(run.cycles, f"chordless {thing_of_run(run)}")
     return f"{found}: counted{way} in {seconds_text(run.seconds)}, {when(run.began)}."
 
 

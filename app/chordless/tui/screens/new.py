@@ -309,7 +309,7 @@ class NewScreen(PreviewedForm):
         else:
             choices = self._choices()
             lines = [*source.notes, run_form.sentence_of(choices)]
-            outlook, size = self.query_one(GraphPreview).outlook, ""
+            outlook, size = self._outlook, ""
             if choices.find == "list" and outlook is not None and source.facts is not None and source.facts.n:
                 limit = positive(choices.limit) if choices.limit.strip() else None
                 size, is_wrong = disk_words(outlook.cycles, source.facts.n, limit, self._place(choices))

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 from chordless.protocol.orders import RunCommand
 from chordless.tui.actions import key_of
 from chordless.tui.run_form import command_of, expanded, faults_of, graph_source, lengths_of
-from chordless.tui.run_list import counted_before
+from chordless.tui.run_list import counted_before, counted_words
 from chordless.tui.screens.page import Page
 from chordless.tui.settings import LastChoices
 from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.graph_preview import GraphPreview, PreviewQuestion
 from chordless.tui.widgets.graph_source import GraphSource
 from chordless.tui.widgets.recent_runs import RecentRuns
+from chordless.words.numbers import CycleRange
 
 if TYPE_CHECKING:
-    from chordless.words.numbers import CycleRange
+    from chordless.runs.history import RunSummary
+    from chordless.tui.outlook import Outlook
 
 OTHER_WAY = {"count": "boundary", "boundary": "count"}
 """For each way to count the other one."""
@@ -47,9 +49,20 @@ class PreviewedForm(Page):
         """Whether the estimate of the typed graph is there, as far as there is one."""
         return self.query_one(GraphSource).is_known and self.query_one(GraphPreview).is_estimated
 
+    @property
+    def _outlook(self) -> Outlook | None:
+        """The estimate, in which a search that was made before stands for the one that is estimated."""
+        outlook = self.query_one(GraphPreview).outlook
+        searches = (run for run in self._counted_before() if run.command is not None and run.command.method == "search")
+        search = next(searches, None)
+        if outlook is None or search is None:
+            return outlook
+        found = CycleRange(search.cycles, search.cycles, search.cycles, exact=True)
+        return replace(outlook, cycles=found, seconds=search.seconds, is_last=True)
+
     def _advise(self) -> None:
         """Choose the count along a boundary where a search takes very long, unless the user has chosen a way."""
-        choices, outlook = self._choices(), self.query_one(GraphPreview).outlook
+        choices, outlook = self._choices(), self._outlook
         if choices.find != self._way:
             self._way, self._is_advised, self._chosen_for = choices.find, False, choices.graph
         if self._way not in OTHER_WAY or choices.graph == self._chosen_for:
@@ -61,7 +74,7 @@ class PreviewedForm(Page):
 
     def _times(self, choices: LastChoices) -> str:
         """Return the times of both ways to count, and the key of the other way; "" if only one comes into question."""
-        outlook, other = self.query_one(GraphPreview).outlook, OTHER_WAY.get(choices.find)
+        outlook, other = self._outlook, OTHER_WAY.get(choices.find)
         if outlook is None or other is None or choices.limit.strip() or faults_of(replace(choices, find=other)):
             return ""
         times = outlook.both_times(choices.find)
@@ -91,26 +104,27 @@ class PreviewedForm(Page):
                 )
             graph = (question.text, question.reading, question.types, changed)
             preview.show(PreviewQuestion(graph, command), source.facts)
-            preview.tell_known(self._counted_before())
+            before = self._counted_before()
+            preview.tell_known(counted_words(before[0]) if before else "")
             along_boundary = choices.find == "boundary"
             preview.tell_way(breadth_first=choices.expansion == "paper", along_boundary=along_boundary)
         elif source.fault is not None:
             preview.show(None, None)
             preview.tell_known("")
 
-    def _counted_before(self) -> str:
-        """Return what a run has found that had to count the same cycles; "" without one."""
+    def _counted_before(self) -> list[RunSummary]:
+        """Return the runs that have counted the same cycles, the fastest first."""
         choices, question = (
             replace(self._choices(), find="count", limit="", directory=""),
             self.query_one(GraphSource).question,
         )
         if faults_of(choices):
-            return ""
+            return []
         asked = command_of(choices, graph_source(choices.graph), None, reading=question.reading, types=question.types)
         return counted_before(self.query_one(RecentRuns).runs, asked)
 
     def _expected(self, choices: LastChoices) -> CycleRange | None:
         """Return the estimate that the screen shows, where the run searches for all these cycles."""
         finds_all = choices.find in ("count", "list") and not choices.limit.strip()
-        outlook = self.query_one(GraphPreview).outlook
+        outlook = self._outlook
         return outlook.cycles if finds_all and outlook is not None else None
