@@ -136,6 +136,13 @@ def test_a_sample_is_told_from_a_count():
     assert facts["search"].second[0] == "a sample, all lengths, along a boundary"
 
 
+def test_the_ends_of_paths_are_told_without_their_lengths_where_there_is_no_room():
+    paths = replace(COMPLETE, options={"between": ("1", "20")})
+    facts = {fact.label: fact for fact in compare_facts(paths, paths, ascii_only=True)}
+    assert facts["search"].first[0] == "paths from 1 to 20, all lengths"
+    assert facts["search"].first[-1] == "paths from 1 to 20"
+
+
 def test_both_runs_are_played_side_by_side(tmp_path):
     recordings = Path(__file__).parent / "recorded"
     ours, paper = (

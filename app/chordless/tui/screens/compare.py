@@ -269,7 +269,7 @@ def _searched(state: RunState) -> tuple[str, ...]:
     words = run_words.search_words(state.options)
     word = run_words.picked_word(state.options)
     picked = "a sample, " if word == "sample" else f"a {word} {state.thing}, " if word else ""
-    return (picked + words, words.removeprefix("all lengths, "))
+    return (picked + words, words.removeprefix("all lengths, "), words.removesuffix(", all lengths"))
 
 
 def _graph(state: RunState) -> tuple[str, ...]:
