@@ -302,7 +302,7 @@ def shortest_path(graph: Any, s: Hashable = End.ANY, t: Hashable = End.ANY, **op
     >>> shortest_path(house, 4, 2).path
     [4, 1, 2]
     """
-    refuse_unknown(shortest_path, longest_cycle, options)
+    refuse_unknown(shortest_path, longest_cycle, options, but="shortest")
     return longest_path(graph, s, t, shortest=True, **options)
 
 
@@ -372,9 +372,14 @@ def most_on_path(joined: PathGraph, most_on_cycle: int) -> int:
     return min(by_degrees, most_on_cycle - joined.extra)
 
 
-def refuse_unknown(function: Callable[..., Any], of_cycles: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Raise TypeError for a keyword that the function for cycles does not have; its own would name that function."""
+def refuse_unknown(
+    function: Callable[..., Any], of_cycles: Callable[..., Any], options: Mapping[str, Any], but: str = ""
+) -> None:
+    """Raise TypeError for a keyword that the function for cycles does not have; its own would name that function.
+
+    The keyword `but` is one of the function for cycles alone.
+    """
     known = inspect.signature(of_cycles).parameters
     for name in options:
-        if name not in known:
+        if name not in known or name == but:
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")

@@ -385,6 +385,11 @@ def test_an_unknown_keyword_names_the_function_that_was_called(function):
         function(graph, *graph.names[:2], *more, avoid_edge=[])
 
 
+def test_the_shortest_path_has_no_keyword_that_says_so_again():
+    with pytest.raises(TypeError, match=r"^shortest_path\(\) got an unexpected keyword argument 'shortest'$"):
+        shortest_path(nx.cycle_graph(5), 0, 2, shortest=True)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(4))
 def test_no_path_has_more_vertices_than_are_possible(kind, seed):

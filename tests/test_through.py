@@ -4,6 +4,7 @@ import json
 from itertools import chain
 
 import networkx as nx
+import numpy as np
 import pytest
 from chordless.graphs.vertex_names import edge_named, vertices_named
 from hypothesis import assume, given, settings
@@ -353,9 +354,18 @@ def test_what_is_found_before_the_first_slice_is_given_out(through: tuple[int, .
 
 def test_what_is_no_list_of_vertices_is_said() -> None:
     graph = nx.path_graph(3)
-    for wrong, message in ((0, r"through and avoid are lists of vertices: \[0\], not 0"), ([[0]], r"no vertex \[0\]")):
+    lists = "through and avoid are lists of vertices: "
+    for wrong, message in (
+        (0, rf"{lists}\[0\], not 0"),
+        ([[0]], r"no vertex \[0\]"),
+        (np.array(0), rf"{lists}\[array\(0\)\], not array\(0\)"),
+    ):
         with pytest.raises(OptionError, match=message):
             count_cycles(graph, through=wrong)
+    with pytest.raises(OptionError, match=r"avoid_edges is a list of pairs of vertices, not array\(0\)"):
+        count_cycles(graph, avoid_edges=np.array(0))
+    with pytest.raises(OptionError, match=r"order is a list of all vertices, not array\(0\)"):
+        count_cycles(graph, method="boundary", order=np.array(0))
 
 
 def test_a_text_is_one_name() -> None:

@@ -163,7 +163,7 @@ def vertices_called(graph: Graph, names: Iterable[Hashable]) -> tuple[int, ...]:
     """
     if isinstance(names, (str, bytes)):
         names = (names,)
-    if not isinstance(names, Iterable):
+    if not _is_list(names):
         raise OptionError(
             f"through and avoid are lists of vertices{'' if names is None else f': [{names!r}]'}, not {names!r}"
         )
@@ -182,7 +182,7 @@ def order_called(graph: Graph, order: Iterable[Hashable] | None) -> list[int] | 
     """Return the vertices of an order that is given by their names, each once; None without one."""
     if order is None:
         return None
-    if not isinstance(order, Iterable):
+    if not isinstance(order, str) and not _is_list(order):
         raise OptionError(f"order is a list of all vertices, not {order!r}")
     vertices = list(vertices_called(graph, order))
     if sorted(vertices) != list(range(graph.n)):
@@ -224,8 +224,8 @@ def no_edge(graph: Graph, u: int, v: int) -> OptionError:
 
 
 def _is_list(value: object) -> bool:
-    """Whether a value has items; a text has none of its own."""
-    return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+    """Whether a value has items; a text has none of its own, and neither has a numpy array without dimensions."""
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 1) != 0
 
 
 def no_vertex(graph: Graph, name: Hashable) -> OptionError:
