@@ -61,7 +61,7 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
                     break
             cycle = cycle or _some_cycle(space, counted.device, _commonest(by_length))
     # A count up to symmetry that was stopped may not be certain of one whole cycle.
-    kept, ways = [(len(cycle), cycle)] if cycle else [], max(by_length.get(len(cycle), 0), bool(cycle))
+    kept, ways = [(len(cycle), cycle)] if cycle else [], max(by_length.get(len(cycle), 0), 1 if cycle else 0)
     complete = counted.finished and len(cycle) == length  # The second search may have been stopped, too.
     best = BestCycle.of(space.graph, kept, ways, watch.seconds, None, complete=complete)
     if not complete:

@@ -639,6 +639,7 @@ def test_the_second_search_takes_longer_and_longer_cycles_where_the_first_was_st
     with pytest.raises(TimeIsUpError, match="the best one so far has 8 vertices") as late:
         longest_by_search(SearchSpace(generate("grid:10x10")), "cpu", Halved(1.0), None)
     assert (len(late.value.best.cycle), late.value.best.complete) == (8, False)
+    assert json.dumps(late.value.best.ways) == "1"  # The first search met no cycle of 8 vertices.
     assert asked[1:] == [5, 9, 9]
 
 
