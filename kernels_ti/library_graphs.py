@@ -221,7 +221,7 @@ class LibraryGraphs:
             )
         is_complex = any(getattr(kind, "kind", None) == "c" for kind in frame.dtypes)
         try:
-            entries = np.argwhere(require_numbers(frame.to_numpy(dtype=complex if is_complex else float, na_value=0)))
+            entries = np.argwhere(require_numbers(_cells(frame, complex if is_complex else float)))
         except (TypeError, ValueError) as error:
             raise GraphError(
                 f"a matrix holds numbers, 0 or nothing where there is no edge: {error} (names of rows belong to the "
@@ -245,6 +245,16 @@ def _is_missing(name: Hashable) -> bool:
     if isinstance(name, tuple):
         return any(map(_is_missing, name))
     return isinstance(name, (Number, np.generic)) and bool(name != name)
+
+
+def _cells(frame: Any, kind: type) -> npt.NDArray[Any]:
+    """Return the entries of a data frame as numbers, those that are missing as 0."""
+    try:
+        cells: npt.NDArray[Any] = frame.to_numpy(dtype=kind, na_value=0)
+        return cells
+    except (TypeError, ValueError):
+        # A column of texts takes no 0, and pandas.NA among objects is made a number before it is replaced.
+        return np.where(frame.isna(), 0, frame.to_numpy(dtype=object)).astype(kind)
 
 
 def is_frame(thing: Any) -> bool:

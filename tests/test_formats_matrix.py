@@ -213,6 +213,18 @@ def test_frames_and_matrices_in_memory():
     assert named_edges(overlap_graph(table.replace(0, np.nan))) == named_edges(overlap_graph(web))
 
 
+@pytest.mark.parametrize("missing", [None, float("nan"), "NA of pandas"])
+@pytest.mark.parametrize("kind", ["object", "str", "Int64"])
+def test_a_missing_cell_of_a_frame_is_no_edge_whatever_its_column_holds(kind, missing):
+    pandas = pytest.importorskip("pandas")
+    missing = pandas.NA if missing == "NA of pandas" else missing
+    cells = pandas.Series([missing, 1, 1, missing], dtype=object)
+    cells = cells if kind == "object" else cells.astype(pandas.StringDtype() if kind == "str" else kind)
+    frame = pandas.DataFrame({"a": cells[:2].to_list(), "b": cells[2:].to_list()}, index=["a", "b"], dtype=cells.dtype)
+    assert frame.isna().to_numpy().tolist() == [[True, False], [False, True]]
+    assert named_edges(as_graph(frame)) == pairs("a b")
+
+
 def test_webs_in_memory():
     web = np.zeros((4, 4), int)
     web[0, [1, 2]] = web[1, 1] = web[1, 3] = 1

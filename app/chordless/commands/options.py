@@ -271,7 +271,7 @@ def add_reporting(parser: argparse.ArgumentParser, *, events: bool = True) -> No
     add(
         group,
         "--progress",
-        "auto: a live line on a terminal; plain: a line every 2 s; none",
+        "auto: a live line on a terminal, elsewhere a line every 10 s; plain: a line every 2 s; none",
     )
     if events:
         add(group, "--events", "record every event of the engine, one JSON object a line")
