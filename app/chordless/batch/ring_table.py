@@ -50,7 +50,10 @@ class RingTable:
         formats = [many_format(job) for job in self.jobs]
         for job, file_format in zip(self.jobs, formats, strict=True):
             if file_format not in MOLECULE_FORMATS:
-                raise OptionError(f"{shown_name(job.graph)}: --rings is for files of molecules, SMILES or SDF")
+                raise OptionError(
+                    f"{shown_name(job.graph)}: --rings is for files of molecules, SMILES or SDF "
+                    "(--graph-format smiles says that a file is one)"
+                )
         return itertools.chain.from_iterable(
             self._rows_of(job, cast("MoleculeFormat", file_format))
             for job, file_format in zip(self.jobs, formats, strict=True)
