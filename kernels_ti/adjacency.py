@@ -118,7 +118,7 @@ def checked_names(names: Sequence[Hashable], n: int | None) -> int:
 
 def size_of_graph(n: Any) -> int:
     """Return `n` as an int; raise GraphError if it is not a number of vertices."""
-    if not isinstance(n, Integral):
+    if isinstance(n, bool) or not isinstance(n, Integral):
         raise GraphError(f"the number of vertices must be a whole number, not {n!r}")
     if n < 0:
         raise GraphError(f"a graph cannot have {n} vertices")

@@ -283,7 +283,8 @@ class Graph(LibraryGraphs):
 
         if pairs.min(initial=0) < 0 or pairs.max(initial=-1) >= n:
             u, v = pairs[np.argmax(((pairs < 0) | (pairs >= n)).any(axis=1))]
-            raise GraphError(f"edge ({u}, {v}): a vertex is out of range, the graph has vertices 0 to {n - 1}")
+            has = f"vertices 0 to {n - 1}" if n else "no vertices"
+            raise GraphError(f"edge ({u}, {v}): a vertex is out of range, the graph has {has}")
         loops = pairs[:, 0] == pairs[:, 1]
         at_loops = None
         if loops.any():

@@ -173,7 +173,10 @@ class LibraryGraphs:
         >>> Graph.from_numpy([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
         Graph(n=3, m=3)
         """
-        array = np.asarray(np.ma.filled(matrix, 0))
+        try:
+            array = np.asarray(np.ma.filled(matrix, 0))
+        except ValueError as error:
+            raise GraphError(f"an adjacency matrix is square: {error}") from None
         size = require_square(array.shape)
         return _from_entries(cls, size, np.flatnonzero(require_numbers(array)), names, simplify, directed)
 
