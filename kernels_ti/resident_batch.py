@@ -73,9 +73,10 @@ class ResidentBatch:
         self._search: tuple[int, SweepSearch | WaveSearch] | None = None
         self.groups = space.batches(layout, device.word_bits)[number]
         self.is_wave = device.arch != "cpu" or layout.whole
-        self._budget_for_groups()  # the weights below take as much memory as the largest group, and seconds
         # A wave takes most often all seeds of its group at once: then nothing is gained by a walk of some milliseconds.
         self._weighs_late = self.is_wave and len(self.groups) == 1 and options.part is None
+        if not self._weighs_late:
+            self._budget_for_groups()  # The weights take as much memory as the largest group, and seconds.
         pairs = [group.pairs_of_seed for group in self.groups]
         self.weights = (
             [each / each.sum() for each in pairs] if self._weighs_late else seed_weights(self.groups, self._longest)
