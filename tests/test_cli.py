@@ -273,6 +273,28 @@ def test_an_unwritable_output_is_one_line(tmp_path):
     assert fails(chordless("generate", "petersen", "-o", tmp_path / "no" / "g.txt"), 1, "cannot write")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("merge", "{}"),
+        ("report", "{}", "-o", "r.html"),
+        ("plot", "{}", "-o", "r.svg"),
+        ("plot", "{}", "--cycle", "1", "-o", "r.svg"),
+        ("export", "{}.npy", "--graph", "petersen"),
+        ("resume", "{}"),
+        ("count", "petersen", "--checkpoint", "{}"),
+    ],
+)
+def test_an_error_about_a_file_is_not_told_of_standard_output(capfd, arguments):
+    name = "x" * 300
+    exit_code = main([word.format(name) for word in arguments])
+    printed, said = capfd.readouterr()
+    assert (exit_code, printed, said.count("\n")) == (2, "", 1)
+    assert name in said
+    assert "standard output" not in said
+    assert "internal error" not in said
+
+
 @pytest.mark.parametrize("arguments", [("count", "grid:6x8"), ("list", "grid:6x8", "-o", "run/"), ("first", "k5")])
 def test_a_current_folder_that_was_removed_is_one_line(tmp_path, monkeypatch, capfd, arguments):
     gone = tmp_path / "gone"

@@ -49,6 +49,11 @@ def test_orders_to_an_earlier_engine_are_thrown_away(directory):
     assert Mailbox(directory).take() == []
 
 
+def test_a_folder_in_the_place_of_the_mailbox_is_removed(directory):
+    (directory / "commands").mkdir()
+    assert Mailbox(directory).take() == []
+
+
 def test_a_line_that_is_no_order_is_passed_over_with_a_note(directory, capsys):
     box = Mailbox(directory)
     lines = [b"\xff", '{"command": "probe", "arch": "cpu"}', "[]", command_to_json(StopCommand())]

@@ -131,6 +131,15 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
         begin(tmp_path / "file" / "run")
 
 
+def test_a_name_that_the_system_does_not_take_is_one_line(tmp_path):
+    path = tmp_path / ("x" * 300)
+    with pytest.raises(CheckpointError, match="cannot be a run directory: File name too long"):
+        check_is_free(path)
+    for read in (RunDirectory(path).command, RunDirectory(path).graph):
+        with pytest.raises(CheckpointError, match="cannot be read: File name too long"):
+            read()
+
+
 def test_one_engine_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(chordless.runs.directory, "take_lock", lambda lock, seconds=0.1: take_lock(lock, seconds))
     path = tmp_path / "run"

@@ -99,7 +99,8 @@ def main(argv: list[str] | None = None) -> int:
         silence(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return _READER_GONE_EXIT_CODE
-        return _fail(f"cannot write standard output: {error.strerror}", EngineError.exit_code)
+        what = "write standard output" if error.filename is None else f"use {error.filename}"
+        return _fail(f"cannot {what}: {error.strerror}", EngineError.exit_code)
     return exit_code
 
 

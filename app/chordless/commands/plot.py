@@ -196,7 +196,7 @@ def _cycle(options: argparse.Namespace) -> DrawnCycle:
     if options.graph is not None:
         return cycle_of_file(options.runs[0], options.graph, options.cycle, **shared.reading_of(options))
     run, directory = options.runs[0], Path(options.runs[0])
-    if directory.is_file():
+    if os.path.isfile(directory):
         raise OptionError(
             f"{run}: a recording has no cycles to draw; name the run directory, or say --graph for a file of cycles"
         )

@@ -44,11 +44,11 @@ def read_rows(path: str | Path, position: Mapping[str, int] | None = None) -> li
     for `position`.
     """
     path = Path(path)
-    if not path.is_dir():
+    if not os.path.isdir(path):
         files = [path]
     else:
         folder = path / CYCLES_FOLDER
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             raise OptionError(f"{path}: this folder holds no cycles; `chordless list GRAPH -o {path}/` writes some")
         parts = parts_in(folder)
         if position is not None:

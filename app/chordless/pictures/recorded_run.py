@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -59,16 +60,16 @@ def read_run(path: str | Path) -> RecordedRun:
     read, or is not a recording; or if the recording ends before the search began.
     """
     path = Path(path)
-    directory = RunDirectory(path) if path.is_dir() else None
+    directory = RunDirectory(path) if os.path.isdir(path) else None
     program = None
     if directory is not None:
         # This raises an error for a folder without a run.
         directory.command()
         program = directory.began_with()["program"]
-    elif not path.exists():
+    elif not os.path.exists(path):
         raise OptionError(f"{path}: there is no such run directory, and no such recording")
     recording = path if directory is None else directory.events
-    if not recording.exists():
+    if not os.path.exists(recording):
         raise OptionError(
             f"{recording} is missing, which tells the course of the run: `{resume_line(path)}` writes a new one"
         )

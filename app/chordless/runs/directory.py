@@ -129,7 +129,9 @@ class RunDirectory:
             if positions is not None:
                 positions = {int(v): (float(x), float(y)) for v, (x, y) in positions.items()}
             title = str(values["title"])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except OSError as error:
+            raise CheckpointError(f"{path} cannot be read: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise CheckpointError(f"{path} is damaged: {_reason(error)}") from error
         if graph_hash(graph) != self._run_json().get("graph_hash"):
             raise CheckpointError(f"{path} is not the graph that this run began with")
@@ -155,7 +157,9 @@ class RunDirectory:
             found = values["format"]
         except (FileNotFoundError, NotADirectoryError):
             raise _no_run(self.path) from None
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except OSError as error:
+            raise CheckpointError(f"{path} cannot be read: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise CheckpointError(f"{path} is damaged: {_reason(error)}") from error
         if found != RUN_FORMAT:
             raise CheckpointError(f"{path} is of format {found}; this program reads format {RUN_FORMAT}")
@@ -178,7 +182,7 @@ def check_is_free(path: str | Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        if path.is_file():
+        if os.path.isfile(path):
             raise CheckpointError(f"{path} is a file: a run directory begins as a new or an empty folder") from None
         raise CheckpointError(f"{path} cannot be a run directory: {error.strerror}") from error
     if _RUN in present:
@@ -370,8 +374,6 @@ def _clear(path: Path, is_new: bool) -> None:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return error.strerror or type(error).__name__
     if isinstance(error, RecursionError):
         return "its values are nested too deeply"
     if isinstance(error, (TypeError, AttributeError)):

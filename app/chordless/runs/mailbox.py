@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from chordless.files import open_to_read, writing
+from chordless.files import open_to_read, remove, writing
 from chordless.protocol.codec import command_from_json, command_to_json
 from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
 from kernels_ti import EngineError
@@ -67,7 +67,7 @@ class Mailbox:
         self._path = Path(directory) / _MAILBOX
         self._next = 0.0
         with contextlib.suppress(FileNotFoundError):
-            self._path.unlink()
+            remove(self._path)
 
     def take(self) -> list[Order]:
         """Return the orders that have come, if a look is due; a line that is not an order is skipped with a note."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +52,7 @@ def read_result(path: str | Path) -> PartResult:
     Raises OptionError for neither or a run that has not ended, CheckpointError for a folder without a run.
     """
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):
         return _result_of_directory(path)
     try:
         values = json.loads(read_file(path, pipes=True))
