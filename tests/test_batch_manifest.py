@@ -60,6 +60,7 @@ def toml(text):
         (toml('task = "draw"'), "job 1: task: 'draw' is not one of count, list"),
         (toml('task = "list"'), "job 1: cycles: is missing; a list needs a folder to write to, here or by --cycles"),
         (toml('format = "cbor"'), "job 1: format: there is no file format 'cbor'; the formats are edgelist,"),
+        (toml('task = "list"\ncycles = "a\\u0000"'), "job 1: cycles: 'a\\x00' is not a name in quotes"),
         (toml("simplify = 1"), "job 1: simplify: 1 is neither true nor false"),
         ("[[jobs]]\n", "job 1: graph: is missing; a file, a pattern, a spec, or a list of these"),
         ("[[jobs]]\ngraph = []\n", "job 1: graph: [] is no graph"),

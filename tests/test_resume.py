@@ -296,6 +296,14 @@ def test_a_full_disk_stops_the_run_and_keeps_the_checkpoint(tmp_path, whole):
     assert lines_of(path) == whole[1]
 
 
+def test_events_that_cannot_be_recorded_leave_a_run_that_goes_on(tmp_path):
+    run = tmp_path / "run"
+    full = ("--method", "search", "--checkpoint", run, "--events", "/dev/full")
+    assert fails(chordless("count", "grid:5x6", *CPU, *full), 1, "cannot record", f"chordless resume {run}")
+    done = chordless("resume", run, "--json")
+    assert (done.returncode, json.loads(done.stdout)["by_length"]) == (0, count("grid:5x6")[0]["by_length"])
+
+
 @pytest.mark.slow
 def test_a_failed_start_leaves_no_directory(tmp_path):
     run = tmp_path / "run"

@@ -156,7 +156,7 @@ def _graphs(value: Any) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value or "\0" in value:
         raise OptionError(f"{value!r} is not a name in quotes")
     return value
 

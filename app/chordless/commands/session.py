@@ -128,7 +128,12 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
         stack.callback(display.clear)
         signals = Signals(engine, display)
         with signals.in_force():
-            end = _follow(engine, display, quiet=options.quiet)
+            try:
+                end = _follow(engine, display, quiet=options.quiet)
+            except EngineError as error:
+                if command.checkpoint is None or engine.directory is None:
+                    raise
+                raise EngineError(f"{error}; {_last_checkpoint(command.checkpoint)}") from error
         display.clear()
         resumable = command.checkpoint if engine.directory is not None else None
         if engine.was_cut_short and command.output_format in ("parquet", "arrow") and command.output is not None:
