@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from chordless import generate
 
-from kernels_ti import count_cycles, open_device, sample_cycles
+from kernels_ti import count_cycles, longest_cycle, open_device, sample_cycles
 from kernels_ti.boundary.orders import annealing
 from kernels_ti.boundary.orders import order as orders
 from kernels_ti.boundary.orders import plan as plan_module
@@ -106,6 +106,15 @@ def test_the_chains_run_on_the_cpu_and_a_gpu_has_less_to_gain(monkeypatch, arch,
         replace(plan, orders=(replace(order, costs=(2e10,)),)), "cuda", enough=lambda: len(archs) > len(opened)
     )
     assert archs == [*opened, "cpu"]
+
+
+def test_the_reference_opens_no_device_for_its_order(monkeypatch):
+    monkeypatch.setattr(annealing, "_is_worth", lambda *_: True)
+    monkeypatch.setattr(annealing, "held_device", lambda *_, **__: pytest.fail("a device was opened"))
+    graph = generate("grid:5x6")
+    found = longest_cycle(graph, arch="reference", method="boundary")
+    expected = longest_cycle(graph, arch="reference", method="search")
+    assert (len(found.cycle), found.ways) == (len(expected.cycle), expected.ways)
 
 
 def test_a_second_call_with_the_same_graph_seeks_no_order(monkeypatch):

@@ -45,10 +45,12 @@ def set_up(
     """Seek the orders for a count of all cycles, or by length, or for cycles; return the plan and the arch for states.
 
     An order of all vertices, or the orders of blocks, save the search; `plan` has first orders, if they have been
-    sought. For the others see `plan_of` and `annealed_plan`. `before_annealing` may refuse what was found first. An
-    OptionError refuses a memory that is too small for any count.
+    sought. For the others see `plan_of` and `annealed_plan`. `before_annealing` may refuse what was found first. With
+    the arch ``reference`` no order is annealed, which takes the kernels of the CPU. An OptionError refuses a memory
+    that is too small for any count.
     """
     host_budget(space.options.memory)
+    is_in_python = arch == "reference"  # asked for; where it is chosen, kernels for annealing may be worth their start
     if plan is None:
         plan = plan_of(
             space, order=order, orders=orders, arch=arch, seconds=SECONDS_FOR_PREFIXES,
@@ -58,7 +60,7 @@ def set_up(
         arch = arch_of_longest(plan, arch, threads=threads)
     else:
         arch = arch_of_count(plan, arch, by_length=wanted == "lengths")
-    if order is None and orders is None:
+    if order is None and orders is None and not is_in_python:
         before_annealing(plan, arch)
         plan = annealed_plan(plan, arch, threads=threads, enough=enough, tell_width=tell_width)
     return plan, arch
