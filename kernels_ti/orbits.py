@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.groups import LabelledBlocks
-from kernels_ti.blocks.restriction import Restricted, restricted, vertices_called
+from kernels_ti.blocks.restriction import Restricted, edges_called, require_avoidable, restricted, vertices_called
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
@@ -91,6 +91,7 @@ def cycle_orbits(
     parity: Parity | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
+    avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     simplify: bool = False,
     timeout: float | None = None,
     progress: ProgressOption = False,
@@ -104,7 +105,9 @@ def cycle_orbits(
     graph, min_length, max_length, parity, simplify
         As for `kernels_ti.count_cycles`; the graph is simple and undirected.
     through, avoid : iterable of hashable
-        As there. The automorphisms are those that map `through` to itself, and `avoid` to itself.
+    avoid_edges : iterable of pairs of hashable
+        As there. The automorphisms are those that map `through` to itself, `avoid` to itself, and the set of
+        `avoid_edges` to itself.
     timeout : float, optional
         Give up after so many seconds.
     progress : bool or callable, optional
@@ -142,15 +145,19 @@ def cycle_orbits(
             f"a graph of {graph.n:,} vertices is too large for cycles up to symmetry: {MOST_VERTICES:,} fit"
         )
     passed, avoided = vertices_called(graph, through), vertices_called(graph, avoid)
+    edges = tuple(dict.fromkeys((min(edge), max(edge)) for edge in edges_called(graph, avoid_edges)))
+    require_avoidable(graph, passed, edges)
     lengths = Options(min_length=min_length, max_length=max_length, parity=parity).lengths
     case = restricted(graph, passed, avoided, max_length)
     with watch, watch.searching():
-        group = Automorphisms(graph, passed, avoided)
+        group = Automorphisms(graph, passed, avoided, edges=edges)
         met, order = _met(graph, group, case, min(graph.n, max_length or graph.n), watch)
         orbits = []
         for same in met.by_length(graph, group, lengths):
             for orbit in _orbits(group, same, order):
-                orbits.append(orbit)
+                # A chordless cycle that passes both ends of an edge contains it, and so do all cycles of its orbit.
+                if not any(set(edge) <= set(orbit[0]) for edge in edges):
+                    orbits.append(orbit)
                 _go_on(watch, len(met))
         watch.tell("searching", 1.0, len(met), is_last=True)
     orbits.sort(key=lambda orbit: (len(orbit[0]), orbit[0]))

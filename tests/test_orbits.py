@@ -24,25 +24,36 @@ def automorphisms(graph: Graph, labels: list[int]) -> list[dict[int, int]]:
     return list(nx.vf2pp_all_isomorphisms(plain, plain, node_label="label"))
 
 
-def orbits_by_brute_force(graph: Graph, through: tuple[int, ...], avoid: tuple[int, ...]) -> Counter[frozenset[int]]:
+Edges = tuple[tuple[int, int], ...]
+
+
+def orbits_by_brute_force(
+    graph: Graph, through: tuple[int, ...], avoid: tuple[int, ...], avoid_edges: Edges
+) -> Counter[frozenset[int]]:
     """Return each orbit as the set of its cycles, and each of these as the set of its vertices."""
+    avoided = {frozenset(edge) for edge in avoid_edges}
     labels = [1 if v in through else 2 if v in avoid else 0 for v in range(graph.n)]
-    group = automorphisms(graph, labels)
+    group = [
+        image
+        for image in automorphisms(graph, labels)
+        if {frozenset(image[v] for v in edge) for edge in avoided} == avoided
+    ]
     cycles = {frozenset(cycle) for cycle in networkx_cycles(graph)}
     left = {cycle for cycle in cycles if set(through) <= cycle and not cycle & set(avoid)}
+    left = {cycle for cycle in left if not any(edge <= cycle for edge in avoided)}
     found = []
     while left:
         cycle = left.pop()
         orbit = frozenset(frozenset(image[v] for v in cycle) for image in group)
         left -= orbit
         found.append(orbit)
-    assert len(group) == cycle_orbits(graph, through=through, avoid=avoid).automorphisms
+    assert len(group) == cycle_orbits(graph, through=through, avoid=avoid, avoid_edges=avoid_edges).automorphisms
     return Counter(found)
 
 
-def check(graph: Graph, through: tuple[int, ...] = (), avoid: tuple[int, ...] = ()) -> None:
-    wanted = orbits_by_brute_force(graph, through, avoid)
-    found = cycle_orbits(graph, through=through, avoid=avoid)
+def check(graph: Graph, through: tuple[int, ...] = (), avoid: tuple[int, ...] = (), avoid_edges: Edges = ()) -> None:
+    wanted = orbits_by_brute_force(graph, through, avoid, avoid_edges)
+    found = cycle_orbits(graph, through=through, avoid=avoid, avoid_edges=avoid_edges)
     of_cycle = {cycle: orbit for orbit in wanted for cycle in orbit}
     assert Counter(of_cycle[frozenset(cycle)] for cycle in found.cycles) == wanted
     assert found.sizes == [len(of_cycle[frozenset(cycle)]) for cycle in found.cycles]
@@ -62,7 +73,7 @@ SMALL = [
 def test_a_search_up_to_symmetry_meets_a_cycle_of_each_orbit(name: str, graph: nx.Graph, arch: str) -> None:
     """It keeps cycles of the graph, as a whole and in two parts."""
     mine = converted(graph)
-    wanted = orbits_by_brute_force(mine, (), ())
+    wanted = orbits_by_brute_force(mine, (), (), ())
     for parts in (None,), ((1, 2), (2, 2)):
         met = {frozenset(cycle) for part in parts for cycle in cycles_met(mine, arch, part)}
         assert met <= set().union(*wanted)
@@ -81,6 +92,12 @@ def test_orbits_of_symmetric_graphs(name: str, graph: nx.Graph) -> None:
     check(converted(graph))
 
 
+@pytest.mark.parametrize(("name", "graph"), SMALL[::3], ids=[name for name, _ in SMALL[::3]])
+def test_orbits_without_some_edges(name: str, graph: nx.Graph) -> None:
+    edges = converted(graph).pairs().tolist()
+    check(converted(graph), avoid_edges=((*edges[0],), (*edges[-1],)))
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_orbits_of_random_graphs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With vertices to pass and to avoid; with few stabilizers; with an invariant that tells nothing apart."""
@@ -96,7 +113,11 @@ def test_orbits_of_random_graphs(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
                 patch.setattr(orbits._Invariants, "__call__", lambda self, cycles: np.zeros(len(cycles), np.uint64))
             vertices = drawn.sample(range(n), 3)
             passed = drawn.randint(0, 2)
-            check(graph, tuple(vertices[:passed]), tuple(vertices[passed : drawn.randint(passed, 3)]))
+            through, avoid = tuple(vertices[:passed]), tuple(vertices[passed : drawn.randint(passed, 3)])
+            check(graph, through, avoid)
+            edges = drawn.sample([(v, u) for u, v in graph.pairs().tolist()], drawn.randint(1, 3))
+            # Once from either end.
+            check(graph, through[:1], avoid, (*edges, edges[0][::-1]))
 
 
 def transitions(cycle: list[int]) -> tuple[int, ...]:
@@ -153,7 +174,11 @@ def test_too_many_cycles_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         cycle_orbits(cube(5))
 
 
-def test_directed_graphs_are_refused() -> None:
+def test_what_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"^0 and 1 are both in through, so the edge between them cannot be avoided$"):
+        cycle_orbits(nx.cycle_graph(4), through=[0, 1], avoid_edges=[(1, 0)])
+    with pytest.raises(OptionError, match="there is no edge 0 - 2"):
+        cycle_orbits(nx.cycle_graph(4), avoid_edges=[(0, 2)])
     with pytest.raises(OptionError, match="simple undirected"):
         cycle_orbits(nx.DiGraph([(0, 1), (1, 2), (2, 0)]))
 
@@ -180,6 +205,8 @@ def test_the_commands(tmp_path) -> None:
     ]  # fmt: skip
     lines = chordless("list", "hypercube:4", "--up-to-symmetry").stdout.splitlines()
     assert sum(int(line.split("\t")[0]) for line in lines) == 224
+    done = chordless("count", "hypercube:4", "--up-to-symmetry", "--avoid-edge", "0000-0001", "--json")
+    assert json.loads(done.stdout)["by_length"] == {"4": 21, "6": 26, "8": 126}
     target = tmp_path / "orbits.jsonl"
     chordless("list", "hypercube:4", "--up-to-symmetry", "-o", target)
     assert [json.loads(line)["orbit"] for line in target.read_text().splitlines()] == [24, 32, 48, 96, 24]

@@ -84,6 +84,16 @@ def restricted(
     return Restricted(left, root, tuple(v for v in wanted if v != root))
 
 
+def require_avoidable(graph: Graph, through: Sequence[int], avoid_edges: Sequence[tuple[int, int]]) -> None:
+    """Raise OptionError for a pair that is not an edge, and for an edge whose ends are both in `through`."""
+    for u, v in avoid_edges:
+        if not (0 <= u < graph.n and are_joined(graph, u, v)):
+            raise OptionError(f"there is no edge from the vertex {u} to {v} that could be avoided")
+        if u != v and u in through and v in through:
+            names = f"{graph.names[u]} and {graph.names[v]}"
+            raise OptionError(f"{names} are both in through, so the edge between them cannot be avoided")
+
+
 def restricted_cases(
     graph: Graph,
     through: Sequence[int] = (),
@@ -100,12 +110,7 @@ def restricted_cases(
     out. An OptionError is raised as by `restricted`, for a pair that is not an edge, for an edge whose ends are both in
     `through`, and for edges that make more than `MOST_CASES` cases.
     """
-    for u, v in avoid_edges:
-        if not (0 <= u < graph.n and are_joined(graph, u, v)):
-            raise OptionError(f"there is no edge from the vertex {u} to {v} that could be avoided")
-        if u != v and u in through and v in through:
-            names = f"{graph.names[u]} and {graph.names[v]}"
-            raise OptionError(f"{names} are both in through, so the edge between them cannot be avoided")
+    require_avoidable(graph, through, avoid_edges)
     # No cycle of three or more vertices passes a vertex with a self-loop.
     avoid_edges = tuple((u, v) for u, v in avoid_edges if u != v)
     if not avoid_edges:

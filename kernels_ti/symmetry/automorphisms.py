@@ -20,18 +20,21 @@ _TOO_MANY = 10**4000  # Python neither reads nor writes a number of more than 4,
 class Automorphisms:
     """The automorphism group of a simple undirected graph, and the stabilizers of its vertices.
 
-    `kept` are disjoint sets of vertices, each of which every automorphism maps to itself. An OptionError says that
-    igraph is not installed, or that there are too many automorphisms to tell their number.
+    `kept` are disjoint sets of vertices, each of which every automorphism maps to itself, as it does with the set of
+    `edges`, each named once. An OptionError says that igraph is not installed, or that there are too many automorphisms
+    to tell their number.
     """
 
-    def __init__(self, graph: Graph, *kept: Sequence[int]) -> None:
+    def __init__(self, graph: Graph, *kept: Sequence[int], edges: Sequence[tuple[int, int]] = ()) -> None:
         self.graph = graph
-        self._igraph = _igraph().Graph(n=graph.n, edges=graph.pairs().tolist())
-        self._base = [0] * graph.n
+        # BLISS colours vertices alone, so each of the edges gets a vertex of their colour that is adjacent to its ends.
+        joined = [(v, at) for at, edge in enumerate(edges, graph.n) for v in edge]
+        self._igraph = _igraph().Graph(n=graph.n + len(edges), edges=[*graph.pairs().tolist(), *joined])
+        self._base = [0] * graph.n + [len(kept) + 1] * len(edges)
         for colour, vertices in enumerate(kept, 1):
             for v in vertices:
                 self._base[v] = colour
-        self._free_colour = len(kept) + 1
+        self._free_colour = len(kept) + 2
 
     def order(self, fixed: Sequence[int] = ()) -> int:
         """Return the number of automorphisms that fix each of some vertices."""
@@ -46,7 +49,7 @@ class Automorphisms:
 
         Each orbit is given by its first vertex, and how many it has.
         """
-        leader = list(range(self.graph.n))
+        leader = list(range(len(self._base)))
 
         def leading(v: int) -> int:
             while leader[v] != v:
@@ -66,8 +69,9 @@ class Automorphisms:
 
     def distances(self) -> npt.NDArray[np.uint64]:
         """Return the number of edges between each two vertices, n where no path joins them, shape (n, n)."""
-        found = np.array(self._igraph.distances(), np.float64).reshape(self.graph.n, self.graph.n)
-        return np.where(np.isinf(found), self.graph.n, found).astype(np.uint64)
+        n = self.graph.n
+        found = np.array(self._igraph.distances(), np.float64).reshape(-1, len(self._base))[:n, :n]
+        return np.where(np.isinf(found), n, found).astype(np.uint64)
 
     def canonical_form(self, marked: Iterable[int] = ()) -> bytes:
         """Return the same bytes for two graphs, each with a set of vertices, if and only if they are isomorphic."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kernels_ti import CycleOrbits
 
 _WITH_OTHER_SEARCHES = (
-    *("avoid_edges", "part", "limit", "arch", "threads", "memory", "cluster", "gpus", "expansion"),
+    *("part", "limit", "arch", "threads", "memory", "cluster", "gpus", "expansion"),
     *("checkpoint", "checkpoint_every", "events", "proof", "sorted", "per_vertex", "per_edge", "method", "total_only"),
     *("order", "write_order", "symmetry", "directed", "multigraph"),
 )
@@ -90,12 +90,13 @@ def list_orbits(options: argparse.Namespace) -> int:
 
 def _found(options: argparse.Namespace) -> tuple[str, dict[str, int], CycleOrbits]:
     """Return the title of the graph, its numbers of vertices and edges, and the orbits of its cycles."""
-    from chordless.graphs.vertex_names import restriction_named
+    from chordless.graphs.vertex_names import edge_named, restriction_named
     from kernels_ti import cycle_orbits
 
     loaded = graph_asked_for(options)
     graph = loaded.graph
     through, avoid = restriction_named(graph, options.through, options.through_edges, options.avoid)
+    avoid_edges = [edge_named(graph, edge) for edge in options.avoid_edges]
     found = cycle_orbits(
         graph,
         min_length=options.min_length,
@@ -103,6 +104,7 @@ def _found(options: argparse.Namespace) -> tuple[str, dict[str, int], CycleOrbit
         parity=options.parity,
         through=[graph.names[v] for v in through],
         avoid=[graph.names[v] for v in avoid],
+        avoid_edges=[(graph.names[u], graph.names[v]) for u, v in avoid_edges],
         timeout=options.timeout,
         progress=not options.quiet and options.progress != "none",
     )
