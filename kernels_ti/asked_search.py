@@ -6,7 +6,7 @@ And how a search whose time and progress are watched begins, and goes on from sl
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Generator, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -69,7 +69,9 @@ class AskedSearch:
                 break
         self.watch.tell("searching", last.share, last.cycles, is_last=True)
 
-    def limited(self, pieces: Iterator[CycleTable | Cycles], run: Run | None = None) -> Iterator[CycleTable | Cycles]:
+    def limited(
+        self, pieces: Iterator[CycleTable | Cycles], run: Run | None = None
+    ) -> Generator[CycleTable | Cycles, None, None]:
         """Yield the pieces of a run up to the limit, and say at the end whether these are all cycles."""
         left = math.inf if self.limit is None else self.limit
         with self.watch:

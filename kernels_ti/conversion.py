@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels_ti.errors import GraphError, OptionError, require_flags
+from kernels_ti.errors import GraphError, OptionError, require_flags, type_of
 from kernels_ti.graph import Graph
 from kernels_ti.library_graphs import is_frame
 
@@ -69,7 +69,7 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
     elif isinstance(graph, (list, tuple)):
         hint = "; Graph.from_edges makes one of a list of edges, numpy.array of a list of rows"
     raise GraphError(
-        f"a {type(graph).__name__} is not a graph: give a Graph, a graph of networkx, igraph or rustworkx, a "
+        f"{type_of(graph)} is not a graph: give a Graph, a graph of networkx, igraph or rustworkx, a "
         f"molecule of RDKit, or an adjacency matrix of scipy, numpy or pandas{hint}"
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Generator, Hashable, Iterator
 from typing import Literal, overload
 
 from kernels_ti.cycle_table import CycleTable
@@ -21,7 +21,7 @@ class CycleStream(Iterator[list[Hashable]]):
     Parameters
     ----------
     graph : Graph
-    pieces : iterator of CycleTable or Cycles
+    pieces : generator of CycleTable or Cycles
         The cycles found by each slice. A complete table among them says that no cycle is missing after it.
 
     Attributes
@@ -39,7 +39,7 @@ class CycleStream(Iterator[list[Hashable]]):
     [[0, 1, 2, 3]]
     """
 
-    def __init__(self, graph: Graph, pieces: Iterator[CycleTable | Cycles]) -> None:
+    def __init__(self, graph: Graph, pieces: Generator[CycleTable | Cycles, None, None]) -> None:
         self.graph = graph
         self.pieces = pieces
         self.complete = False
@@ -83,7 +83,12 @@ class CycleStream(Iterator[list[Hashable]]):
         found = (table for table in self._tables if len(table))
         return (table.rows() for table in found) if rows else found
 
-    def _each(self) -> Iterator[list[Hashable]]:
+    def close(self) -> None:
+        """End the search, as that of a generator: no cycle is given any more, and its memory is free."""
+        self._lists.close()
+        self.pieces.close()
+
+    def _each(self) -> Generator[list[Hashable], None, None]:
         self._took_lists = True
         for table in self._tables:
             yield from table

@@ -25,6 +25,12 @@ def parameter(name: str, value: str = "") -> str:
     return worded(f'{name}="{value}"' if value else name, f"{option} {value}" if value else option)
 
 
+def type_of(value: object) -> str:
+    """Name the type of a value with its article: ``a list``, ``an int``."""
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
+
+
 def quantity(number: int, one: str, more: str = "") -> str:
     """Return a number with its noun: ``1 edge``, ``1,475 edges``; `more` is the plural where "s" does not make it."""
     return f"{number:,} {one if number == 1 else more or f'{one}s'}"

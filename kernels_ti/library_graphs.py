@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.adjacency import IntArray, checked_names, require_numbers, require_square
-from kernels_ti.errors import SIMPLIFY, GraphError, require_flags
+from kernels_ti.errors import SIMPLIFY, GraphError, require_flags, type_of
 
 Made = TypeVar("Made", bound="LibraryGraphs")
 
@@ -207,7 +207,7 @@ class LibraryGraphs:
             `from_scipy`.
         """
         if not is_frame(frame) or isinstance(frame, type):
-            raise GraphError(f"a {type(frame).__name__} is not a data frame")
+            raise GraphError(f"{type_of(frame)} is not a data frame")
         require_flags(simplify=simplify, directed=directed)
         rows, columns = list(frame.index), list(frame.columns)
         names = list(dict.fromkeys([*rows, *columns]))
@@ -238,9 +238,7 @@ class LibraryGraphs:
 
 def _require_methods(thing: Any, what: str, *names: str) -> None:
     if isinstance(thing, type) or not all(hasattr(thing, name) for name in names):
-        raise GraphError(
-            f"a {type(thing).__name__} is not a {what} (chordless.as_graph takes the graphs of every library)"
-        )
+        raise GraphError(f"{type_of(thing)} is not a {what} (chordless.as_graph takes the graphs of every library)")
 
 
 def _is_missing(name: Hashable) -> bool:

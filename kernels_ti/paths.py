@@ -135,6 +135,10 @@ class PathStream(Iterator[list[Hashable]]):
             while batch := list(islice(paths, _MOST_IN_BATCH)):
                 yield batch
 
+    def close(self) -> None:
+        """End the search, as that of a generator: no path is given any more, and its memory is free."""
+        self._cycles.close()
+
     @property
     def complete(self) -> bool:
         """Whether all paths have been given."""

@@ -103,6 +103,7 @@ WRONG = {
     "nan numpy": (np.full((2, 2), np.nan), "NaN"),
     "names igraph": (repeated, "two vertices are called 'x'"),
     "list": ([(0, 1)], "a list is not a graph"),
+    "int": (5, "an int is not a graph"),
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from kernels_ti import (
     collect_cycles,
     count_cycles,
     enumerate_cycles,
+    enumerate_paths,
     is_chordal,
     longest_cycle,
     shortest_path,
@@ -126,3 +129,18 @@ def test_notes_and_warnings_of_files_are_in_words_of_python(tmp_path):
     with pytest.warns(UserWarning, match='every vertex counts as a living species.*; types="none" says'):
         overlap_graph(web)
     assert overlap_graph(web, types="none").m == 1
+
+
+@pytest.mark.parametrize("arch", ["cpu", "reference"])
+def test_a_stream_that_is_closed_gives_no_more(arch):
+    for make in (enumerate_cycles, enumerate_paths):
+        stream = make(nx.grid_2d_graph(5, 5), arch=arch)
+        with contextlib.closing(stream):
+            next(stream)
+        assert list(stream) == []
+        assert not stream.complete
+        tables = make(nx.grid_2d_graph(5, 5), arch=arch)
+        batches = tables.batches()
+        tables.close()
+        assert list(batches) == []
+        stream.close()

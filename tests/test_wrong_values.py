@@ -55,7 +55,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         GraphError,
         r"entry \(a, b\) but not \(b, a\)",
     ),
-    "no networkx graph": (lambda: Graph.from_networkx(5), GraphError, "a int is not a graph of networkx"),
+    "no networkx graph": (lambda: Graph.from_networkx(5), GraphError, "an int is not a graph of networkx"),
     "a class": (lambda: Graph.from_networkx(nx.Graph), GraphError, "a type is not a graph of networkx"),
     "no igraph graph": (lambda: Graph.from_igraph("x"), GraphError, "a str is not a graph of igraph"),
     "no rustworkx graph": (lambda: Graph.from_rustworkx(PETERSEN), GraphError, "not a graph of rustworkx"),

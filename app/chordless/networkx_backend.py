@@ -66,7 +66,7 @@ class Backend:
         G : Graph
             Directed or not, with or without self-loops and parallel edges.
         length_bound : number, optional
-            Vertices of the longest cycle that is wanted; a fraction is rounded down.
+            Vertices of the longest cycle that is wanted; a fraction is rounded down, where networkx rounds it up.
         arch : {"cpu", "auto", "cuda", "vulkan"}, optional
             What to search on; by default the CPU, and for a tiny graph Python, which needs no start.
 
