@@ -25,6 +25,7 @@ from kernels_ti import (
     longest_cycle,
     open_device,
 )
+from kernels_ti.blocks import restriction
 from kernels_ti.blocks.restriction import restricted
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.estimate.estimate import Estimator
@@ -400,3 +401,10 @@ def test_the_error_about_a_number_that_is_a_text_says_whether_a_vertex_is_called
     with pytest.raises(OptionError, match=f"there is no vertex '{name}': the graph has the vertices 0 to 9") as error:
         count_cycles(Graph.from_edges(10, nx.petersen_graph().edges), through=[name])
     assert ("without quotation marks is one" in str(error.value)) is is_one
+
+
+def test_the_error_about_a_name_looks_at_no_vertex(monkeypatch):
+    """A text for each of ten million vertices takes seconds."""
+    monkeypatch.setattr(restriction, "range", lambda *_: pytest.fail("all vertices were looked at"), raising=False)
+    error = restriction.no_vertex(Graph.from_edges(10, [(0, 1)]), "7")
+    assert str(error).endswith("the graph has the vertices 0 to 9; 7 without quotation marks is one")

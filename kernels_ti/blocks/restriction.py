@@ -8,6 +8,7 @@ longer reach the others, see `kernels_ti.step.required`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ from kernels_ti.graph import Graph
 
 MOST_ROUNDS = 8
 """Rounds of reduction by blocks and distances. Vertices that more rounds would remove only cost words."""
+
+_NUMBER = re.compile("0|[1-9][0-9]{0,9}")  # No graph has more than 2^31 vertices
 
 MOST_CASES = 1024  # Largest number of searches that edges to avoid may make; see `restricted_cases`
 
@@ -238,7 +241,7 @@ def no_vertex(graph: Graph, name: Hashable) -> OptionError:
     if not graph.n:
         return OptionError(f"there is no vertex {name!r}: the graph has none")
     if graph.vertex_names is None:
-        is_number = isinstance(name, str) and name in map(str, range(graph.n))
+        is_number = isinstance(name, str) and bool(_NUMBER.fullmatch(name)) and int(name) < graph.n
         hint = f"; {name} without quotation marks is one" if is_number else ""
         return OptionError(f"there is no vertex {name!r}: the graph has the vertices 0 to {graph.n - 1}{hint}")
     return OptionError(f"there is no vertex {name!r} in the graph (its first is called {graph.names[0]!r})")
