@@ -1,6 +1,8 @@
 """Devices: named, tested before use, refused when they compute wrongly."""
 
+import copy
 import os
+import pickle
 import re
 import time
 import tracemalloc
@@ -131,6 +133,14 @@ def test_a_graph_that_does_not_fit_is_refused_with_what_would_help(
     monkeypatch.setattr("kernels_ti.resident_batch.search_budget", lambda *given, **more: 100)
     with pytest.raises(SizeError, match=rf"; {advice}memory allows more memory$"):
         Run(grid(6, 6), open_device("cpu"), options)
+
+
+def test_a_device_stays_in_its_process() -> None:
+    for take in (pickle.dumps, copy.copy):
+        with pytest.raises(DeviceError, match=r"^a device .* is not pickled: call open_device\('cpu'\) where it is"):
+            take(open_device("cpu"))
+    device = open_device("reference")
+    assert pickle.loads(pickle.dumps(device)) == device
 
 
 def test_unknown_arches_and_threads_are_refused() -> None:

@@ -64,6 +64,14 @@ class Device:
     word_bits: int = 64
     loop_rounds: int = UNLIMITED_ROUNDS
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields to be pickled; a DeviceError for a device that another process would have to open."""
+        if self.arch != "reference":
+            raise DeviceError(
+                f"a device belongs to its process and is not pickled: call open_device({self.arch!r}) where it is used"
+            )
+        return self.__dict__
+
     @property
     def items_at_once(self) -> int:
         """Work items in a launch. Where loops are limited, all items of one thread share the limit."""
