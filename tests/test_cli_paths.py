@@ -21,7 +21,7 @@ from chordless.tui.run_list import counted_before, counted_words, row_title
 from directed_graphs import KINDS, random_graph
 from json_schemas import is_promised
 from patience import PATIENCE
-from program import ENVIRONMENT, command
+from program import ENVIRONMENT, chordless, command
 from test_paths import chordless_paths
 
 from kernels_ti import count_paths, longest_path
@@ -404,3 +404,17 @@ def test_an_order_is_for_paths_along_a_boundary(tmp_path, capfd):
     for option, reason in (("--list", "along which no path is listed"), ("--method=search", "needs --method boundary")):
         assert main(["paths", "petersen", "0", "7", option, "--order", str(tmp_path / "order.txt")]) == 2
         assert reason in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_count_of_more_digits_than_python_writes_is_told(tmp_path):
+    squares = 2200
+    edges = [f"a{i} {side}{i}\n{side}{i} a{i + 1}\n" for i in range(squares) for side in "bc"]
+    chain = tmp_path / "chain.txt"
+    chain.write_text("".join(edges))
+    asked = ("paths", chain, "a0", f"a{squares}", "--total-only", "--progress", "none")
+    # As Python stops at 4,300, of which a count takes minutes.
+    limited = {**ENVIRONMENT, "PYTHONINTMAXSTRDIGITS": "640"}
+    done = chordless(*asked, env=limited)
+    assert f"  total     {2**squares:,}\n" in done.stdout
+    assert json.loads(chordless(*asked, "--json", env=limited).stdout)["total"] == 2**squares

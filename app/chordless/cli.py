@@ -12,7 +12,7 @@ from typing import Any
 
 from chordless.commands.parser import COMMAND_ALONE, USAGE_EXIT_CODE, ProgramParser, examples
 from chordless.termination import TerminatedError, termination_interrupts
-from chordless.words.shown import error_line
+from chordless.words.shown import error_line, long_counts
 from kernels_ti import ChordlessError, EngineError, OptionError
 from kernels_ti.errors import in_words_of_command_line
 
@@ -90,7 +90,7 @@ def main(argv: list[str] | None = None) -> int:
     program_start = time.monotonic()
     _mend_standard_streams()
     try:
-        with in_words_of_command_line():
+        with in_words_of_command_line(), long_counts():
             exit_code = _run(sys.argv[1:] if argv is None else argv, program_start)
         sys.stdout.flush()
     except OSError as error:

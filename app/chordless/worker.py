@@ -19,6 +19,7 @@ from dataclasses import asdict, replace
 from chordless.engine.channel import Channel, ClientIsGone
 from chordless.protocol.events import DeviceReport, Failed
 from chordless.protocol.orders import BatchCommand, ProbeCommand, RunCommand
+from chordless.words.shown import long_counts
 from kernels_ti import ChordlessError, DeviceError, EngineError, taichi_door
 from kernels_ti.device import owner
 from kernels_ti.errors import in_words_of_command_line
@@ -101,7 +102,7 @@ def main(commands: int, events: int) -> None:
     owner.own()
     taichi_door.hurry()
     try:
-        with in_words_of_command_line():
+        with in_words_of_command_line(), long_counts():
             serve(channel, standard_output)
     except ClientIsGone:
         # The client is gone, so leave the cleaning up to the operating system.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+import sys
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, TextIO, cast
 
 from kernels_ti.foreign_text import UNSAFE, visible_lines
@@ -90,3 +92,22 @@ def bar(share: float, width: int, *, ascii_only: bool) -> str:
     eighths = min(max(round(share * width * 8), 1), 8 * width - (share < 1.0))
     whole, part = divmod(eighths, 8)
     return "█" * whole + _EIGHTHS[part] * (part > 0)
+
+
+_MOST_DIGITS = 100_000
+"""Digits of the largest count that the program tells; Python takes a tenth of a second for them."""
+
+
+@contextmanager
+def long_counts() -> Iterator[None]:
+    """Let Python write and read counts of up to `_MOST_DIGITS` digits, where it stops at 4,300."""
+    if not hasattr(sys, "set_int_max_str_digits"):  # a Python 3.10 without that limit
+        yield
+        return
+    before = sys.get_int_max_str_digits()
+    if before:
+        sys.set_int_max_str_digits(max(before, _MOST_DIGITS))
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(before)
