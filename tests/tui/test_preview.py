@@ -193,6 +193,21 @@ def test_a_vague_estimate_is_followed_by_a_better_one(monkeypatch):
     assert math.isfinite(clear.cycles.high)
 
 
+def test_an_estimate_for_which_a_busy_machine_had_no_time_is_vague(monkeypatch):
+    """Its range may be narrow and far from the truth."""
+
+    def probe(estimator, *arguments, **more):
+        while not estimator.probed or outlook_module._range_of(estimator.estimate()).is_vague:
+            estimator.probe(0.5)
+
+    monkeypatch.setattr(outlook_module, "_probe", probe)
+    monkeypatch.setattr(outlook_module.time, "thread_time", lambda: 0.0)
+    first, last = outlooks_of(load_graph("grid:7x8").graph, Options(), lambda: False)
+    assert first.cycles.is_vague
+    assert last.cycles.is_vague
+    assert last.is_last
+
+
 QUICK = Expected(0.2, 1e6, True)
 
 

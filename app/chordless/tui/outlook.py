@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # After the first time an estimate is shown. One that is vague is made again with the second time.
 _SECONDS, _SECONDS_IF_VAGUE = 0.7, 6.0
-_SECONDS_TO_JUDGE = 0.5
+_SECONDS_TO_JUDGE = 0.3  # Of a core: where other programs have it, as many seconds on the clock tell less
 _PROBE_SECONDS, _LONGEST_PROBE, _SECONDS_FOR_ORDERS = 0.05, 2.0, 0.3
 # Larger graphs take longer to prepare than there is time.
 _MOST_VERTICES, _MOST_SEED_WORDS = 20_000, 1_000_000
@@ -187,17 +187,21 @@ def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) ->
     along: Expected | None = None
     is_settled, is_planned = True, False
     for seconds, is_last in ((_SECONDS, False), (_SECONDS_IF_VAGUE, True)):
+        began = time.thread_time()
         _probe(estimator, seconds, given_up, until_clear=is_last)
         if given_up():
             return
         estimate = estimator.estimate()
+        cycles = _range_of(estimate)
+        if not cycles.exact and not _can_judge(began):
+            cycles = replace(cycles, high=math.inf)
         search = (estimate.paths.estimate + estimate.total.estimate) / usual_rate(estimator.words, threads)
-        is_long = search >= _BRIEF_SEARCH or _range_of(estimate).is_vague
+        is_long = search >= _BRIEF_SEARCH or cycles.is_vague
         if is_long and not is_planned and options.max_length is None:
             along, is_settled = _boundary_plan(space, given_up)
             is_planned = True
-        is_last = is_last or not _range_of(estimate).is_vague
-        yield Outlook(_range_of(estimate), search, along, threads, is_settled, is_last)
+        is_last = is_last or not cycles.is_vague
+        yield Outlook(cycles, search, along, threads, is_settled, is_last)
         if is_last:
             return
 
@@ -229,16 +233,22 @@ def _range_of(estimate: CountEstimate) -> CycleRange:
     return CycleRange(total.estimate, total.low, total.high, estimate.exact)
 
 
+def _can_judge(began: float) -> bool:
+    """Return whether enough was probed in this thread: the first passes are small, their range may be narrow and wrong.
+
+    It began at `began`, in seconds of `time.thread_time`.
+    """
+    return time.thread_time() - began >= _SECONDS_TO_JUDGE
+
+
 def _probe(estimator: Estimator, seconds: float, given_up: Callable[[], bool], *, until_clear: bool) -> None:
     """Probe for so long, or until nothing is better known by that, or until the estimate is not vague any more."""
-    deadline, probe = time.monotonic() + seconds, _PROBE_SECONDS
+    began, deadline, probe = time.thread_time(), time.monotonic() + seconds, _PROBE_SECONDS
     while not estimator.exact and not given_up():
         left = deadline - time.monotonic()
         if left <= 0 and estimator.probed:
             return
-        # The first passes are small: their range may be narrow and far from the truth.
-        is_judged = left < seconds - _SECONDS_TO_JUDGE
-        if until_clear and is_judged and not _range_of(estimator.estimate()).is_vague:
+        if until_clear and _can_judge(began) and not _range_of(estimator.estimate()).is_vague:
             return
         window = probe if left <= 0 else min(probe, left)
         if not estimator.probe(window):
