@@ -27,6 +27,8 @@ from kernels_ti.boundary.spec.packing import DIGIT_BITS, DIGIT_LIMIT
 _SUM_LIMIT = 1 << 63
 # Numbers of which the halves of digits are added up without overflow, and those that stay in the cache meanwhile.
 _TOTALLED_AT_ONCE, _ADDED_AT_ONCE = 1 << 14, 2048
+# Digits that are copied for a look at which of them are in use.
+_COPIED_AT_ONCE = 1 << 14
 # The sum of this many halves of digits fits into a word.
 _HALF_BITS = 24
 _LOW_HALF = (1 << 32) - 1
@@ -165,9 +167,15 @@ def _lengths(addends: Sequence[Addends], longest: int | None) -> tuple[int, ...]
     grown = 1
     for each in addends:
         digits = each.numbers.digits
-        lengths = digits.shape[2]
-        while lengths + each.longer > grown and not digits[:, each.which, lengths - 1].any():
-            lengths -= 1
+        lengths, looked_at = digits.shape[2], 1
+        while lengths and lengths + each.longer > grown:
+            lowest = max(lengths - looked_at, 0)
+            in_use = np.flatnonzero(digits[:, each.which, lowest:lengths].any(axis=(0, 1)))
+            if len(in_use):
+                lengths = lowest + int(in_use[-1]) + 1
+                break
+            # The next look takes in twice as many, as long as its copy of them stays small.
+            lengths, looked_at = lowest, looked_at * (2 if looked_at * len(each.which) < _COPIED_AT_ONCE else 1)
         grown = max(grown, lengths + each.longer)
     return (grown if longest is None else min(grown, longest + 1),)
 
