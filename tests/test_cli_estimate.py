@@ -99,14 +99,14 @@ def test_the_boundary_is_the_one_that_the_count_uses(monkeypatch, capsys):
 @pytest.mark.slow
 def test_what_is_out_of_reach_is_called_so():
     """Hundreds of vertices are too wide a boundary as well."""
-    done = chordless("estimate", "gnp:250,0.02,1", "--seconds", "6", "--arch", "cpu")
+    done = chordless("estimate", "gnp:250,0.02,1", "--seconds", "20", "--arch", "cpu")
     # The range of probes of so few seconds is known, or too wide to be told.
     known, unknown = (
         "out of reach: there are more than 10^",
         "most likely out of reach: these few probes tell of about 10^",
     )
     assert known in done.stdout or unknown in done.stdout
-    assert "--method boundary is out of reach too: the graph has a boundary of " in done.stdout
+    assert "  --method boundary seems out of reach too: the best order so far has a boundary of " in done.stdout
     assert "years" not in done.stdout
 
 
@@ -273,16 +273,17 @@ def test_the_answer_comes_after_two_seconds_by_default():
 @pytest.mark.slow
 def test_the_other_method_is_not_named_where_the_search_is_faster():
     # A search of many times the seconds in which an estimate tries it.
-    done = chordless("estimate", "gnp:84,0.1,1", "--seconds", "2", "--arch", "cpu")
+    done = chordless("estimate", "gnp:84,0.1,1", "--seconds", "6", "--arch", "cpu")
     assert "a run would take about " in done.stdout
-    assert "boundary" not in done.stdout
+    # A machine on which a search takes long may be told that the boundary is out of reach, too.
+    assert "--method boundary counts" not in done.stdout
 
 
 @pytest.mark.slow
 def test_bounds_reach_the_search_and_the_probes():
     result, _ = estimated("wheel:9", "--max-length", "8")
     assert (result["triangles"], result["by_length"]) == (9, {"3": 9})
-    result, _ = estimated("grid:7x10", "--min-length", "30", "--max-length", "34", "--seconds", "2")
+    result, _ = estimated("grid:7x10", "--min-length", "30", "--max-length", "34", "--seconds", "10")
     assert set(result["by_length"]) <= {"30", "32", "34"}
     assert result["total"]["estimate"] > 100_000
 

@@ -143,7 +143,12 @@ def test_a_count_in_kernels_is_told_with_their_rate_and_the_memory_of_the_device
     without = [line for line in lines if "--total-only" not in line]
     assert list(boundary_lines(plan, cheap, None, totals=False)) == without
     assert list(boundary_lines(plan, cheap, 1.0)) == []
-    assert "out of reach" in next(boundary_lines(plan, [replace(kernels, seconds=1e9)], None))
+    too_long = [replace(kernels, seconds=1e9)]
+    settled = replace(plan, orders=[replace(order, settled=True) for order in plan.orders])
+    first = replace(plan, orders=[replace(order, settled=False) for order in plan.orders])
+    boundary = "out of reach too: {} a boundary of 14 vertices"
+    assert next(boundary_lines(settled, too_long, None)).endswith("is " + boundary.format("the graph has"))
+    assert next(boundary_lines(first, too_long, None)).endswith("seems " + boundary.format("the best order so far has"))
     assert max(map(len, lines)) <= 80
     # What `count` chooses by itself: a search takes a second or more, and the boundary a tenth of that.
     taken = "  chordless count takes this method by itself; --method search meets every cycle"

@@ -132,7 +132,10 @@ def boundary_lines(
     """
     if not counts or min(count.seconds for count in counts) > LONGEST_COUNT:
         width = vertices_text(plan.width) if counts else "hundreds of vertices"
-        yield f"  --method boundary is out of reach too: the graph has a boundary of {width}"
+        if plan.is_settled or not counts:
+            yield f"  --method boundary is out of reach too: the graph has a boundary of {width}"
+        else:
+            yield f"  --method boundary seems out of reach too: the best order so far has a boundary of {width}"
         return
     if search_seconds is not None and min(count.seconds for count in counts) > search_seconds:
         return
