@@ -38,6 +38,12 @@ def test_the_shell_notes_the_folder_of_a_checkpoint(tmp_path, monkeypatch, capsy
     assert (run.graph, run.stage) == ("grid:4x4", "complete")
 
 
+def test_a_noted_folder_that_cannot_be_is_not_there(tmp_path):
+    for name in ("x" * 300, "a\0b"):
+        note_folder(tmp_path / name)
+    assert noted_folders() == []
+
+
 def test_many_notes_are_shortened_to_the_latest(tmp_path, monkeypatch, notes):
     monkeypatch.setattr(elsewhere, "_MOST_NOTES", 2)
     monkeypatch.setattr(elsewhere, "_MOST_BYTES", 1)

@@ -61,7 +61,8 @@ def noted_folders() -> list[Path]:
         paths = dict.fromkeys(Path(json.loads(line)) for line in reversed(lines))
     except (ValueError, TypeError, RecursionError) as error:
         raise EngineError(f"{notes} is damaged: {error}; it may be deleted") from error
-    return [path for path in paths if path.is_dir()]
+    # A note may have a name that the system does not take.
+    return [path for path in paths if os.path.isdir(path)]
 
 
 def _notes_path() -> Path:
