@@ -226,8 +226,10 @@ def test_without_a_method_it_is_chosen_and_said():
     found = chordless("count", "grid:10x10", "--json", "--progress", "none")
     assert json.loads(found.stdout)["method"] == "boundary"
     assert json.loads(found.stdout)["total"] == 7234839185
-    assert found.stderr.startswith("counting along a boundary, about 1 s: a search takes ")
-    assert found.stderr.endswith(" (--method search makes it)\n")
+    # How long a busy machine takes is another number.
+    assert re.fullmatch(
+        r"counting along a boundary, about [0-9.]+ s: a search takes .* \(--method search makes it\)\n", found.stderr
+    )
     asked = chordless("count", "grid:6x9", "--json", "--progress", "none", "--arch", "cpu")
     assert json.loads(asked.stdout)["method"] == "search"
     assert asked.stderr == ""

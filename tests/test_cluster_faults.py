@@ -17,11 +17,11 @@ from patience import PATIENCE
 from program import chordless
 from simulated_workers import QUICK, SimulatedWorkers, finished
 
-from kernels_ti import Device, EngineError, OptionError, count_cycles, open_device
+from kernels_ti import Device, EngineError, OptionError, Run, count_cycles, open_device
 from kernels_ti.cluster.connect import connected
 from kernels_ti.cluster.driver import ClusterRun
 from kernels_ti.cluster.on_worker import Job
-from kernels_ti.cluster.workers import DaskWorkers
+from kernels_ti.cluster.workers import DaskWorkers, Reply
 
 pytest.importorskip("distributed", reason="needs Dask (pip install distributed)")
 
@@ -89,6 +89,26 @@ def test_what_fails_on_one_worker_is_done_by_another(sides: tuple[int, int], cpu
     run = ClusterRun(graph, workers, arch=cpu.arch, pace=QUICK)
     assert finished(run) == count_cycles(graph, arch=cpu.arch).by_length
     assert run.worker_views()[0].failure == "no room"
+
+
+def test_a_lease_that_fails_after_the_end_leaves_its_work(cpu: Device) -> None:
+    graph, numbers = grid(5, 6), dict[str, int]()
+
+    class Recording(SimulatedWorkers):
+        def lease(self, address: str, key: str, number: int, state: Any, seconds: float) -> None:
+            numbers.setdefault(address, number)
+            super().lease(address, key, number, state, seconds)
+
+    workers = Recording({"a": 1, "b": 1}, {"a": ["ok"] * 5 + ["fail"], "b": ["silent"] * 100})
+    run = ClusterRun(graph, workers, arch=cpu.arch, pace=replace(QUICK, tries=1, patience=PATIENCE))
+    with pytest.raises(EngineError, match="a lease failed 1 times"):
+        finished(run)
+    workers.waiting = [Reply("b", numbers["b"], error=EngineError("no room"))]
+    run.settle(0.1)
+    rest = Run(graph, cpu, state=run.state())
+    while not rest.finished:
+        rest.advance()
+    assert rest.snapshot().cycles_by_length == count_cycles(graph, arch=cpu.arch).by_length
 
 
 def test_workers_that_all_die_while_they_prepare_themselves_end_the_run(cpu: Device) -> None:

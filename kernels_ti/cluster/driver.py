@@ -11,6 +11,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -146,7 +147,9 @@ class ClusterRun:
             self._recall(lease)
         while self._leases and (left := until - time.monotonic()) > 0:
             for reply in self._workers.replies(min(left, WAIT_SECONDS)):
-                self._hear(reply)
+                # The work of a lease that fails waits again; if it goes on, `advance` raises the error.
+                with suppress(EngineError):
+                    self._hear(reply)
         if not self._finished:
             self._next_batches()
 
