@@ -175,7 +175,7 @@ class DaskWorkers:
     async def _result_of(self, future: Any) -> Any:
         """Wait for a request, and fetch what it returned by itself.
 
-        To await the future would let Dask fetch several results together: a worker that falls silent then would hold up
+        Dask fetches the results of several awaited futures together: a worker that falls silent meanwhile would hold up
         the answers of the others.
         """
         if await future.exception() is None and not future.cancelled():

@@ -27,7 +27,7 @@ from kernels_ti.boundary.spec.packing import DIGIT_BITS, DIGIT_LIMIT
 _SUM_LIMIT = 1 << 63
 # Numbers of which the halves of digits are added up without overflow, and those that stay in the cache meanwhile.
 _TOTALLED_AT_ONCE, _ADDED_AT_ONCE = 1 << 14, 2048
-# Digits that are copied for a look at which of them are in use.
+# Counts that are copied when several lengths are looked at together.
 _COPIED_AT_ONCE = 1 << 14
 # The sum of this many halves of digits fits into a word.
 _HALF_BITS = 24
@@ -174,7 +174,7 @@ def _lengths(addends: Sequence[Addends], longest: int | None) -> tuple[int, ...]
             if len(in_use):
                 lengths = lowest + int(in_use[-1]) + 1
                 break
-            # The next look takes in twice as many, as long as its copy of them stays small.
+            # The next look takes twice as many lengths, as long as the copy stays small.
             lengths, looked_at = lowest, looked_at * (2 if looked_at * len(each.which) < _COPIED_AT_ONCE else 1)
         grown = max(grown, lengths + each.longer)
     return (grown if longest is None else min(grown, longest + 1),)

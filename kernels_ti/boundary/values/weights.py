@@ -11,7 +11,7 @@ from numbers import Rational
 from typing import Any
 
 from kernels_ti.blocks.restriction import edges_called, vertices_called
-from kernels_ti.errors import SIMPLIFY, OptionError
+from kernels_ti.errors import SIMPLIFY, OptionError, type_of
 from kernels_ti.graph import Graph
 
 _LARGEST_SUM = 1 << 62
@@ -82,7 +82,7 @@ class Weights:
         if not isinstance(weights, Mapping):
             raise OptionError(
                 "the weights are a mapping from each vertex, or from the pair of vertices of each edge, to a number, "
-                f"not a {type(weights).__name__}"
+                f"not {type_of(weights)}"
             )
         names = set(graph.names)
         if not all(_is_pair_of(key, names) for key in weights):
