@@ -230,7 +230,10 @@ class _Met:
         self._paths += [paths] * len(rows)
 
     def by_length(self, graph: Graph, group: Automorphisms, lengths: Lengths) -> Iterator[_SameLength]:
-        rows, paths = np.concatenate(self._rows), np.array(self._paths, object)
+        # A cycle is met from the first path of many: what follows looks at each once.
+        rows, place = np.unique(np.concatenate(self._rows), axis=0, return_inverse=True)
+        paths = np.zeros(len(rows), object)
+        np.add.at(paths, place, np.array(self._paths, object))
         length = populations(rows)
         walker, invariants = CycleWalker(graph), _Invariants(group.distances())
         for wanted in np.unique(length[lengths.among(length)]).tolist():
@@ -241,10 +244,10 @@ class _Met:
 
 @dataclass(frozen=True, eq=False)
 class _SameLength:
-    """Cycles of one length, one after another; each may come several times."""
+    """Different cycles of one length."""
 
     cycles: npt.NDArray[np.int32]  # Shape (k, length)
-    paths: npt.NDArray[np.object_]  # Paths that the path before each stands for, shape (k,)
+    paths: npt.NDArray[np.object_]  # Paths that the paths before each stand for, shape (k,)
     invariant: npt.NDArray[Any]  # Shape (k,)
 
     def classes(self) -> Iterator[_SameLength]:
