@@ -91,6 +91,50 @@ def test_what_fails_on_one_worker_is_done_by_another(sides: tuple[int, int], cpu
     assert run.worker_views()[0].failure == "no room"
 
 
+@pytest.mark.parametrize(
+    ("error", "message", "standings"),
+    [
+        (EngineError("no room"), "a lease failed 1 times", {"idle"}),
+        (ConnectionError("cut off"), "1 workers were lost with the same work", {"idle", "gone"}),
+    ],
+)
+def test_a_good_reply_beside_one_that_fails_is_kept(
+    error: Exception, message: str, standings: set[str], cpu: Device
+) -> None:
+    class Beside(SimulatedWorkers):
+        def replies(self, seconds: float) -> list[Reply]:
+            """Let the first answer fail that comes together with one of another worker."""
+            some = super().replies(seconds)
+            if len({reply.address for reply in some if reply.number >= 0}) == 2:
+                some[0] = Reply(some[0].address, some[0].number, error=error)
+            return some
+
+    graph = grid(5, 6)
+    run = ClusterRun(graph, Beside({"a": 1, "b": 1}), arch=cpu.arch, pace=replace(QUICK, tries=1, deaths=1))
+    with pytest.raises(EngineError, match=message):
+        finished(run)
+    assert {view.standing for view in run.worker_views()} == standings
+    rest = Run(graph, cpu, state=run.state())
+    while not rest.finished:
+        rest.advance()
+    assert rest.snapshot().cycles_by_length == count_cycles(graph, arch=cpu.arch).by_length
+
+
+def test_an_answer_of_a_worker_that_a_reply_beside_it_gave_up_does_not_count(cpu: Device) -> None:
+    class CutOff(SimulatedWorkers):
+        def replies(self, seconds: float) -> list[Reply]:
+            some = super().replies(seconds)
+            if len([reply for reply in some if reply.number >= 0]) == 2 and not cut:
+                some[0] = Reply(some[0].address, some[0].number, error=ConnectionError("cut off"))
+                cut.append(some)
+            return some
+
+    cut: list[list[Reply]] = []
+    run = ClusterRun(grid(5, 6), CutOff({"a": 1}), arch=cpu.arch, pace=QUICK)
+    assert finished(run) == count_cycles(grid(5, 6), arch=cpu.arch).by_length
+    assert cut
+
+
 def test_a_lease_that_fails_after_the_end_leaves_its_work(cpu: Device) -> None:
     graph, numbers = grid(5, 6), dict[str, int]()
 

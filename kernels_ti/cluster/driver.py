@@ -123,8 +123,7 @@ class ClusterRun:
             began = time.monotonic()
             self._look_around()
             self._lease_out()
-            for reply in self._workers.replies(WAIT_SECONDS):
-                self._hear(reply)
+            self._hear_all(WAIT_SECONDS)
             self._lease_out()
             self._next_batches()
             self._seconds += time.monotonic() - began
@@ -135,8 +134,7 @@ class ClusterRun:
         until = math.inf
         while not self._finished and time.monotonic() < until and self._roster.waits():
             self._look_around()
-            for reply in self._workers.replies(WAIT_SECONDS):
-                self._hear(reply)
+            self._hear_all(WAIT_SECONDS)
             if until == math.inf and self._roster.usable():
                 until = time.monotonic() + others_seconds
 
@@ -146,10 +144,9 @@ class ClusterRun:
         for lease in self._leases.values():
             self._recall(lease)
         while self._leases and (left := until - time.monotonic()) > 0:
-            for reply in self._workers.replies(min(left, WAIT_SECONDS)):
-                # The work of a lease that fails waits again; if it goes on, `advance` raises the error.
-                with suppress(EngineError):
-                    self._hear(reply)
+            # The work of a lease that fails waits again; if it goes on, `advance` raises the error.
+            with suppress(EngineError):
+                self._hear_all(min(left, WAIT_SECONDS))
         if not self._finished:
             self._next_batches()
 
@@ -235,16 +232,29 @@ class ClusterRun:
             if work.deaths >= self._pace.deaths:
                 raise EngineError(f"{work.deaths} workers were lost with the same work, the last was {address}: {why}")
 
+    def _hear_all(self, seconds: float) -> None:
+        """Hear all replies that come within some seconds, then raise the first EngineError among them."""
+        errors = []
+        for reply in self._workers.replies(seconds):
+            try:
+                self._hear(reply)
+            except EngineError as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
+
     def _hear(self, reply: Reply) -> None:
         if reply.number < 0:
             self._watch.prepared(reply)
             return
         if isinstance(reply.error, ConnectionError):
             self._roster.forget(reply.address)
-            self._lost(reply.address, str(reply.error))
             self._workers.forget(reply.address)
+            self._lost(reply.address, str(reply.error))
             return
-        lease = self._leases.pop(reply.number)
+        lease = self._leases.pop(reply.number, None)
+        if lease is None:  # its worker was lost by a reply that came with this one
+            return
         if isinstance(reply.value, Answer):
             self._count(lease, reply.value)
         elif isinstance(reply.error, NotPrepared):
