@@ -14,6 +14,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.tui import outlook as outlook_module
 from chordless.tui.app import ChordlessApp
 from chordless.tui.outlook import Outlook, outlooks_of
+from chordless.tui.screens import new_preview
 from chordless.tui.screens.new import NewScreen
 from chordless.tui.settings import LastChoices, Settings
 from chordless.tui.widgets.choice import Choice
@@ -422,6 +423,19 @@ def test_a_search_of_more_than_five_minutes_begins_along_the_boundary(seconds, w
         await until(pilot, lambda: f"f2 takes the {other}." not in said(app, "#status"))
         # The user's own way stays, for this graph.
         assert what.chosen == {"count": "boundary", "boundary": "count"}[way]
+
+    drive(ChordlessApp(Settings(last=LastChoices(graph="grid:4x4"))), SMALL, steps)
+
+
+def test_the_runs_are_looked_through_once_per_change(monkeypatch):
+    looks, changes = [], []
+    look, change = new_preview.counted_before, NewScreen._show_status
+    monkeypatch.setattr(new_preview, "counted_before", lambda *question: looks.append(question) or look(*question))
+    monkeypatch.setattr(NewScreen, "_show_status", lambda screen: changes.append(screen) or change(screen))
+
+    async def steps(pilot):
+        await until(pilot, lambda: "chordless cycles, exactly" in said(pilot.app, "#preview-estimate"))
+        assert 0 < len(looks) <= len(changes)
 
     drive(ChordlessApp(Settings(last=LastChoices(graph="grid:4x4"))), SMALL, steps)
 

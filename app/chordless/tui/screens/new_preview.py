@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,12 +32,13 @@ class PreviewedForm(Page):
     """The part of the New screen that looks ahead.
 
     `_way` is the chosen way to count, `_is_advised` whether an estimate has chosen it, and `_chosen_for` the graph for
-    which the user has chosen one.
+    which the user has chosen one. `_before` are the runs that have counted the cycles of the last preview.
     """
 
     _way = ""
     _is_advised = False
     _chosen_for: str | None = None
+    _before: Sequence[RunSummary] = ()
 
     def _choices(self) -> LastChoices:
         raise NotImplementedError
@@ -53,7 +55,7 @@ class PreviewedForm(Page):
     def _outlook(self) -> Outlook | None:
         """The estimate, in which a search that was made before stands for the one that is estimated."""
         outlook = self.query_one(GraphPreview).outlook
-        searches = (run for run in self._counted_before() if run.command is not None and run.command.method == "search")
+        searches = (run for run in self._before if run.command is not None and run.command.method == "search")
         search = next(searches, None)
         if outlook is None or search is None:
             return outlook
@@ -83,6 +85,7 @@ class PreviewedForm(Page):
     def _preview(self, source: GraphSource) -> None:
         """Draw and estimate the graph that the fields name, if it could be read."""
         preview, question = self.query_one(GraphPreview), source.question
+        self._before = self._counted_before()
         if not source.is_known:
             # The facts are those of the graph before.
             preview.leave(question.text)
@@ -104,8 +107,7 @@ class PreviewedForm(Page):
                 )
             graph = (question.text, question.reading, question.types, changed)
             preview.show(PreviewQuestion(graph, command), source.facts)
-            before = self._counted_before()
-            preview.tell_known(counted_words(before[0]) if before else "")
+            preview.tell_known(counted_words(self._before[0]) if self._before else "")
             along_boundary = choices.find == "boundary"
             preview.tell_way(breadth_first=choices.expansion == "paper", along_boundary=along_boundary)
         elif source.fault is not None:
@@ -114,10 +116,8 @@ class PreviewedForm(Page):
 
     def _counted_before(self) -> list[RunSummary]:
         """Return the runs that have counted the same cycles, the fastest first."""
-        choices, question = (
-            replace(self._choices(), find="count", limit="", directory=""),
-            self.query_one(GraphSource).question,
-        )
+        choices = replace(self._choices(), find="count", limit="", directory="")
+        question = self.query_one(GraphSource).question
         if faults_of(choices):
             return []
         asked = command_of(choices, graph_source(choices.graph), None, reading=question.reading, types=question.types)
