@@ -171,10 +171,26 @@ def test_headings_and_columns_of_smiles(tmp_path, content, names):
         ("1 2\n2 3\n", False),
         ("bob carol\ncarol bob\n", False),
         ("# only words\n", False),
+        # A malformed line among the others.
+        ("C1CCQCC1 broken\nC1CCC(=O)CC1 ketone\nCCO ethanol\n", True),
+        ("C1CCQCC1\nc1ccccc1\nCCO\n", True),
+        ("C1CCQCC1 broken\nc1ccccc1 benzene\nCCO ethanol\n", None),
+        ("N(1) C(2)\nC(2) N(3)\nQ(4) N(1)\n", None),
+        ("A1 B2\nB2 C3\nC3 N4\nN4 A1\n", False),
+        ("(A) (B)\n(B) C=O\nC=O (A)\n", False),
     ],
 )
 def test_smiles_are_told_from_edges(start, is_smiles):
     assert looks_like_smiles(start.encode()) is is_smiles
+
+
+def test_a_malformed_first_line_of_smiles_is_one_error(tmp_path, capsys):
+    path = tmp_path / "library"
+    path.write_text("C1CCQCC1 broken\nC1CCC(=O)CC1 ketone\nCCO ethanol\n")
+    assert main(["batch", str(path), "-q", *REFERENCE]) == 5
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["error"] for line in lines] == [f"{path}:1: not a SMILES: 'C1CCQCC1'", None, None]
+    assert [line["by_length"] for line in lines] == [None, {"6": 1}, {}]
 
 
 @pytest.mark.slow

@@ -44,6 +44,7 @@ _SMILES = re.compile(rf"{_ATOM}(?:{_ATOM}|[-=#$:/\\.()%0-9])*")
 _SMILES_LINE = re.compile(rb" *(\S*)(?:\s+\|[^|\t]*\|(?=\s|$))?\s*(.*)", re.DOTALL)
 # Characters that are rare in names of vertices.
 _CHEMICAL = re.compile(r"[=#()\[\]]")
+_RING = re.compile(r"([0-9])[A-Za-z]{2,}\1")
 _LINES_LOOKED_AT = 200
 _NAME_COLUMNS = ("name", "title", "id", "compound", "molecule")
 
@@ -270,7 +271,8 @@ def looks_like_smiles(start: bytes) -> bool | None:
     """Tell SMILES from an edge list by the beginning of a file; None if it may be either.
 
     Vertices of an edge list may be called C and N, too. SMILES are recognised by a heading, by a single column, or by a
-    character of a bond or bracket that names do not have.
+    character of a bond or bracket that names do not have. Less than half of the lines may be malformed, if another line
+    has such a character, or a ring.
     """
     whole = start.rpartition(b"\n")[0] or start
     lines = [line for line in whole.split(b"\n") if not _is_blank(line)][:_LINES_LOOKED_AT]
@@ -280,11 +282,18 @@ def looks_like_smiles(start: bytes) -> bool | None:
         return False
     if _columns(lines[0]) is not None:
         return True
-    if not all(_SMILES.fullmatch(row[0]) for row in rows) or all(row[1:2] == ["->"] for row in rows):
+    good = [row for row in rows if _SMILES.fullmatch(row[0])]
+    if 2 * len(good) <= len(rows) or all(row[1:2] == ["->"] for row in rows):
         return False
-    if any(len(row) == 1 or _CHEMICAL.search(row[0]) for row in rows):
+    if len(good) < len(rows) and any(len(row) > 1 for row in rows):
+        if not any(_CHEMICAL.search(row[0]) or _RING.search(row[0]) for row in good):
+            return False
+        # Both ends of an edge have names of one kind.
+        if any(_CHEMICAL.search(row[1]) for row in rows if len(row) > 1):
+            return None
+    if any(len(row) == 1 or _CHEMICAL.search(row[0]) for row in good):
         return True
-    return False if all(_SMILES.fullmatch(row[1]) for row in rows) else None
+    return False if all(_SMILES.fullmatch(row[1]) for row in good) else None
 
 
 def _smiles_parser(chemistry: Any) -> Any:
