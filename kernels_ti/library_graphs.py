@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from numbers import Number
+from numbers import Integral, Number
 from typing import Any, TypeVar
 
 import numpy as np
@@ -202,9 +202,9 @@ class LibraryGraphs:
         Raises
         ------
         GraphError
-            For entries that are not numbers, for two rows or two columns of the same name, and for one without a name
-            (NaN). Unless `simplify` or `directed`, also for rows and columns with different names, and as for
-            `from_scipy`.
+            For entries that are not numbers, for two rows or two columns of the same name, for one without a name
+            (NaN), and for numbered rows below columns that are not, as in a list of edges. Unless
+            `simplify` or `directed`, also for rows and columns with different names, and as for `from_scipy`.
         """
         if not is_frame(frame) or isinstance(frame, type):
             raise GraphError(f"{type_of(frame)} is not a data frame")
@@ -222,14 +222,19 @@ class LibraryGraphs:
                 "(Graph.from_pandas takes a predation matrix with directed=True, chordless.overlap_graph too; "
                 "Graph.from_edges takes a list of edges)"
             )
+        hint = "names of rows belong to the index, as pandas.read_csv makes it with index_col=0"
         is_complex = any(getattr(kind, "kind", None) == "c" for kind in frame.dtypes)
         try:
             entries = np.argwhere(require_numbers(_cells(frame, complex if is_complex else float)))
         except (TypeError, ValueError) as error:
+            raise GraphError(f"a matrix holds numbers, 0 or nothing where there is no edge: {error} ({hint})") from None
+        # A list of edges has the numbers of its lines for names of the rows.
+        are_numbered = [{isinstance(name, Integral) for name in side} for side in (rows, columns)]
+        if are_numbered == [{True}, {False}]:
             raise GraphError(
-                f"a matrix holds numbers, 0 or nothing where there is no edge: {error} (names of rows belong to the "
-                "index, as pandas.read_csv makes it with index_col=0)"
-            ) from None
+                "the rows of this data frame are numbered, its columns are not: it is no matrix, unless the rows have "
+                f"names ({hint}; Graph.from_edges takes a list of edges)"
+            )
         place = {name: v for v, name in enumerate(names)}
         to = np.array([place[name] for name in columns], np.int64)[entries[:, 1]]
         keys = np.sort(entries[:, 0] * len(names) + to)

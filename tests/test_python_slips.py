@@ -14,6 +14,7 @@ from kernels_ti import (
     Graph,
     GraphError,
     OptionError,
+    as_graph,
     collect_cycles,
     count_cycles,
     enumerate_cycles,
@@ -102,6 +103,18 @@ def test_a_message_names_what_the_function_has(act, kind, words):
     with pytest.raises(kind) as refused:
         act()
     assert words in str(refused.value)
+
+
+def test_a_table_of_edges_is_no_matrix():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"source": [1, 2, 3, 4], "target": [2, 3, 4, 1]})
+    for edges in (table, table[table["source"] > 1]):
+        with pytest.raises(GraphError, match=r"it is no matrix.*Graph\.from_edges takes a list of edges"):
+            as_graph(edges, simplify=True)
+        with pytest.raises(GraphError, match="it is no matrix"):
+            overlap_graph(edges)
+    # A matrix whose columns are not all those of the rows stays one.
+    assert as_graph(pandas.DataFrame([[0, 1], [1, 0]], index=[0, 1], columns=[1, 2]), simplify=True).n == 3
 
 
 def test_a_table_whose_names_are_no_index_is_refused_with_the_way_out():
