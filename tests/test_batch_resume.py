@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import json
@@ -325,8 +326,9 @@ def test_a_copy_of_standard_input_that_cannot_be_written_ends_the_batch(tmp_path
         list(read_job(BatchJob("-"), Limits(), str(tmp_path / "none/out.jsonl")))
 
 
-def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch):
-    path, left = tmp_path / "out.jsonl", [25]
+@pytest.mark.parametrize(("room", "whole"), [(25, b'{"first": 1}\n'), (5, None), (0, None)])
+def test_a_full_disk_leaves_whole_lines_or_no_file(tmp_path, monkeypatch, room, whole):
+    path, left = tmp_path / "out.jsonl", [room]
 
     def write(descriptor, data):
         if not left[0]:
@@ -340,4 +342,20 @@ def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch):
     with pytest.raises(EngineError, match=r"cannot write .*: No space left on device"):
         file.write(b'{"first": 1}\n{"second": 2}\n')
     file.close()
-    assert path.read_bytes() == b'{"first": 1}\n'
+    assert (path.read_bytes() if path.exists() else None) == whole
+
+
+def test_a_full_disk_removes_no_link_and_no_file_whose_lines_are_beside(tmp_path, monkeypatch):
+    target, path, link = tmp_path / "target", tmp_path / "out.jsonl", tmp_path / "link.jsonl"
+    link.symlink_to(target)
+    path.write_bytes(encoded({"graph": "a", "status": "complete", "hash": "1"}))
+
+    def write(descriptor, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("chordless.batch.output.os.write", write)
+    for each in (path, link):
+        with contextlib.closing(BatchFile(str(each))) as file, pytest.raises(EngineError):
+            file.write(b'{"first": 1}\n')
+    assert (path.stat().st_size, link.is_symlink(), target.exists()) == (0, True, True)
+    assert [line["hash"] for line in read_lines(f"{path}.earlier")] == ["1"]

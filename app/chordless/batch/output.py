@@ -11,12 +11,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from chordless.files import open_alone, remove_abandoned, replaced, writing
+from chordless.files import open_alone, remove_abandoned, replaced, same_file, writing
 from kernels_ti import EngineError, OptionError
 
 FIELDS: dict[str, str] = {
@@ -115,6 +116,7 @@ class BatchFile:
             cut = len(lines) - len(view) - (lines[: len(lines) - len(view)].rfind(b"\n") + 1)
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, os.lseek(self._descriptor, 0, os.SEEK_CUR) - cut)
+                self._remove_if_empty()
             raise EngineError(f"cannot write {self._path}: {error.strerror}") from error
 
     def complete(self) -> int:
@@ -142,6 +144,13 @@ class BatchFile:
             if stream is not None:
                 stream.close()
         os.close(self._descriptor)
+
+    def _remove_if_empty(self) -> None:
+        """Remove the file if nothing is in it; never a link or a device, nor while its lines are in the file beside."""
+        status = os.fstat(self._descriptor)
+        is_empty = stat.S_ISREG(status.st_mode) and not status.st_size and not self._held.exists()
+        if is_empty and same_file(self._descriptor, Path(self._path)):
+            os.unlink(self._path)
 
     def _read_next(self) -> dict[str, Any] | None:
         assert self._in_place is not None
