@@ -54,6 +54,18 @@ def test_a_folder_in_the_place_of_the_mailbox_is_removed(directory):
     assert Mailbox(directory).take() == []
 
 
+@pytest.mark.parametrize("plant", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_a_pipe_or_a_link_in_the_place_of_the_mailbox_holds_nobody_up(directory, capsys, plant):
+    box = Mailbox(directory)
+    plant(directory / "commands")
+    with pytest.raises(EngineError, match="commands"):
+        post(directory, StopCommand())
+    assert box.take() == []
+    assert "commands is " in capsys.readouterr().err
+    post(directory, StopCommand())
+    assert box.take() == [StopCommand()]
+
+
 def test_a_line_that_is_no_order_is_passed_over_with_a_note(directory, capsys):
     box = Mailbox(directory)
     lines = [b"\xff", '{"command": "probe", "arch": "cpu"}', "[]", command_to_json(StopCommand())]

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from chordless.files import open_to_read, remove, writing
+from chordless.files import open_own, open_to_read, remove, writing
 from chordless.protocol.codec import command_from_json, command_to_json
 from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
 from kernels_ti import EngineError
@@ -90,8 +90,12 @@ class Mailbox:
 
     def _take_lines(self) -> list[bytes]:
         try:
-            descriptor = os.open(self._path, os.O_RDWR)
+            descriptor = open_own(self._path, os.O_RDWR)
         except FileNotFoundError:
+            return []
+        except EngineError as error:
+            sys.stderr.write(f"{error}; it is removed\n")
+            remove(self._path)
             return []
         except OSError as error:
             sys.stderr.write(f"cannot read {self._path}: {error.strerror}\n")
@@ -109,7 +113,7 @@ class Mailbox:
 
 def _append(path: Path, line: bytes) -> bool:
     """Append `line`; return False if the engine took the file away in between."""
-    with open(path, "ab") as stream:
+    with open(open_own(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         try:
             if not os.path.samestat(os.fstat(stream.fileno()), os.stat(path)):
