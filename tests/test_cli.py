@@ -8,6 +8,7 @@ import os
 import re
 import resource
 import subprocess
+import sys
 import time
 
 import pytest
@@ -311,6 +312,19 @@ def test_the_exit_code_is_right_even_where_no_message_can_be_written():
     with open("/dev/full", "w") as full:
         done = chordless("count", "no-such-file.txt", capture_output=False, stdout=subprocess.PIPE, stderr=full)
     assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_too_many_open_files_are_one_line():
+    boot = (
+        "import os, resource, sys\n"
+        "from chordless.cli import main\n"
+        "free = os.dup(0)\n"
+        "os.close(free)\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (free, free))\n"
+        "sys.exit(main(['report', 'run/', '-o', 'run.html']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", boot], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert fails(done, 1, "cannot open", "Too many open files; `ulimit -n` tells the limit")
 
 
 def test_a_full_disk_leaves_the_file_that_was_there(tmp_path):

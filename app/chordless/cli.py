@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import sys
@@ -12,12 +13,14 @@ from typing import Any
 
 from chordless.commands.parser import COMMAND_ALONE, USAGE_EXIT_CODE, ProgramParser, examples
 from chordless.termination import TerminatedError, termination_interrupts
-from chordless.words.shown import error_line, long_counts
+from chordless.words.shown import error_line, long_counts, silence
 from kernels_ti import ChordlessError, EngineError, OptionError
 from kernels_ti.errors import in_words_of_command_line
 
 _INTERRUPTED_EXIT_CODE = 130
 _READER_GONE_EXIT_CODE = 4
+# The process, or the system, has as many files open as it may.
+_NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
 
 _EVERYWHERE = ("help", "completion")
 _NEEDS_POSIX = (
@@ -94,8 +97,9 @@ def main(argv: list[str] | None = None) -> int:
             exit_code = _run(sys.argv[1:] if argv is None else argv, program_start)
         sys.stdout.flush()
     except OSError as error:
-        from chordless.commands.writing import silence
-
+        if error.errno in _NO_MORE_FILES:
+            what = "another file" if error.filename is None else error.filename
+            return _fail(f"cannot open {what}: {error.strerror}; `ulimit -n` tells the limit", EngineError.exit_code)
         silence(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return _READER_GONE_EXIT_CODE
@@ -200,7 +204,5 @@ def _fail(message: str, exit_code: int) -> int:
         sys.stderr.flush()
     except OSError:
         # Nobody can read it. The exit code tells what happened.
-        from chordless.commands.writing import silence
-
         silence(sys.stderr)
     return exit_code

@@ -13,10 +13,9 @@ from chordless.commands import options as shared
 from chordless.commands.parser import USAGE_EXIT_CODE
 from chordless.commands.session import graph_asked_for, run_engine
 from chordless.commands.terminal import ending
-from chordless.commands.writing import silence
 from chordless.protocol.orders import RunCommand
 from chordless.words.numbers import lengths_text
-from chordless.words.shown import names_line, on_terminal
+from chordless.words.shown import names_line, on_terminal, silence
 from kernels_ti import ChordlessError, EngineError
 
 SHORTEST_HOLE = 4

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
-from chordless.commands.writing import silence
+from chordless.words.shown import silence
 
 
 class LastingFile:

@@ -9,12 +9,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO, TypeVar
 
-from chordless.commands.writing import silence
 from chordless.protocol.events import BatchProgress, Event, Finished, Log, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import SYMMETRY, hole_count, triangle_count
 from chordless.words import numbers
-from chordless.words.shown import bar, label_of, on_terminal
+from chordless.words.shown import bar, label_of, on_terminal, silence
 from kernels_ti.errors import quantity, vertices_text
 
 _BOLD, _DIM, _YELLOW, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"

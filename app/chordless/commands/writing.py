@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from chordless.files import whole_file
 from chordless.words.shown import lines_on_terminal, on_terminal
@@ -93,9 +93,3 @@ def write_lines(lines: Iterable[str], output: str) -> None:
     for line in lines:
         sys.stdout.write("\t".join(on_terminal(part, sys.stdout) for part in line.split("\t")) + "\n")
     sys.stdout.flush()
-
-
-def silence(stream: TextIO) -> None:
-    """Discard the buffer of a stream that cannot be written, and all that follows: else Python fails at exit."""
-    with open(os.devnull, "wb") as nothing:
-        os.dup2(nothing.fileno(), stream.fileno())

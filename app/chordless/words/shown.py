@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -66,6 +67,12 @@ def lines_on_terminal(stream: TextIO) -> TextIO:
 def error_line(message: str, stream: IO[str]) -> str:
     """Return a message as the one line in which `stream` shall get it, no longer than people read."""
     return on_terminal(shortened(" ".join(message.split())), stream)
+
+
+def silence(stream: TextIO) -> None:
+    """Discard the buffer of a stream that cannot be written, and all that follows: else Python fails at exit."""
+    with open(os.devnull, "wb") as nothing:
+        os.dup2(nothing.fileno(), stream.fileno())
 
 
 def shortened(text: str, longest: int = LONGEST_LINE) -> str:
