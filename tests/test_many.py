@@ -77,10 +77,18 @@ def test_a_search_goes_on_where_the_launch_before_stopped(
     monkeypatch.setattr(many_search, "SOFTWARE_SLOT_BYTES", 1 << 14)  # fewer slots than graphs
     graphs = [grid(4, 4), grid(3, 5), *(Graph.from_networkx(nx.gnp_random_graph(9, 0.4, seed=k)) for k in range(60))]
     launches: list[int] = []
-    counts = count_many(ManyGraphs.from_graphs(graphs), device, progress=launches.append)
-    assert list(counts.by_length()) == expected(graphs)
-    assert launches == sorted(launches)
-    assert launches[-1] == len(graphs)
+    found: list[int] = []
+
+    def progress(done: int, cycles: int) -> None:
+        launches.append(done)
+        found.append(cycles)
+
+    counts = count_many(ManyGraphs.from_graphs(graphs), device, max_length=6, parity="even", progress=progress)
+    wanted = [{length: each[length] for length in each if length in (4, 6)} for each in expected(graphs)]
+    assert list(counts.by_length()) == wanted
+    assert (launches, found) == (sorted(launches), sorted(found))
+    assert (launches[-1], found[-1]) == (len(graphs), sum(sum(each.values()) for each in wanted))
+    assert all(cycles > 0 for done, cycles in zip(launches, found, strict=True) if done > len(graphs) // 2)
     assert len(set(launches)) > 5
 
 
@@ -128,7 +136,7 @@ def test_a_counter_of_32_bits_holds_what_a_graph_may_count() -> None:
 def test_progress_may_end_the_count(device: Device) -> None:
     graphs = ManyGraphs.from_graphs([grid(3, 4)] * 50)
 
-    def stop(done: int) -> None:
+    def stop(done: int, cycles: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

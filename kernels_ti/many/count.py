@@ -69,41 +69,44 @@ def count_many(
     min_length: int = 3,
     max_length: int | None = None,
     parity: Parity | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ManyCounts:
     """Count the chordless cycles of many graphs together.
 
     One worker, or one thread of a GPU, searches each graph from the first step to the last. That suits thousands of
     small graphs. Graphs that are too large are left over; on the reference arch all are. The device is that of
-    `kernels_ti.estimate.device_choice.device_for`. `progress` gets the number of graphs that are counted after every
-    slice of about 0.1 s; an exception of it ends the count. Raises DeviceError if another arch has been opened since,
-    EngineError if memory is short, OptionError for bounds below 3 or that exclude each other.
+    `kernels_ti.estimate.device_choice.device_for`. `progress` gets the numbers of graphs that are counted, and of their
+    cycles, after every slice of about 0.1 s; an exception of it ends the count. Raises DeviceError if another arch has
+    been opened since, EngineError if memory is short, OptionError for bounds below 3 or that exclude each other.
     """
     from kernels_ti.many.search import ManySearch
 
     options = Options(min_length=min_length, max_length=max_length, parity=parity)
     require_running(device)
-    report = progress or (lambda done: None)
     sizes = graphs.vertices
     small = (sizes <= MOST_VERTICES) & (device.arch != "reference")
     searched = small & (graphs.edge_counts >= options.min_length)
     given_up = ~small
     first_count = running(sizes + 1)
     cycles = np.zeros(first_count[-1], np.int64)
-    done = int((small & ~searched).sum())
-    report(done)
+    lengths = np.arange(len(cycles)) - np.repeat(first_count[:-1], sizes + 1)
+    wanted = options.lengths.among(lengths)
+    done, found = int((small & ~searched).sum()), 0
+    if progress is not None:
+        progress(done, found)
     for words, indices in _classes(np.flatnonzero(searched), sizes, device.word_bits):
         for piece in _pieces(indices, graphs.edge_counts):
             search = ManySearch(graphs.chosen(piece), device, words, options.max_length)
+            cells = spans(first_count[piece], sizes[piece] + 1)
             while not search.finished:
                 search.advance()
-                report(done + search.counted)
+                if progress is not None:
+                    progress(done + search.counted, found + search.cycles_of_counted(wanted[cells]))
             done += search.counted
-            cycles[spans(first_count[piece], sizes[piece] + 1)] = search.cycles_by_length()
+            found += search.cycles_of_counted(wanted[cells])
+            cycles[cells] = search.cycles_by_length()
             given_up[piece[search.given_up]] = True
-    lengths = np.arange(len(cycles)) - np.repeat(first_count[:-1], sizes + 1)
-    unwanted = ~options.lengths.among(lengths) | np.repeat(given_up, sizes + 1)
-    cycles[unwanted] = 0
+    cycles[~wanted | np.repeat(given_up, sizes + 1)] = 0
     return ManyCounts(first_count, cycles, np.flatnonzero(given_up))
 
 

@@ -117,6 +117,11 @@ class ManySearch:
         """Cycles found, laid out as in `ManyCounts`; of graphs that are not finished only some."""
         return self._device.download(self._cycles).astype(np.int64)
 
+    def cycles_of_counted(self, wanted: npt.NDArray[np.bool_]) -> int:
+        """Sum the wanted ones of `cycles_by_length` over the graphs that are finished."""
+        is_counted = (self._outcome != UNFINISHED) & ~self.given_up
+        return int(self.cycles_by_length()[wanted & np.repeat(is_counted, self._graphs.vertices + 1)].sum())
+
     def advance(self) -> None:
         """Search for one slice."""
         self._device.call(self._advance)

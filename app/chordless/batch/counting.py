@@ -7,7 +7,7 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from chordless.batch.entries import Entry, TogetherLines, alone_line, error_line, gathered
 from chordless.batch.inputs import Chunk
@@ -66,11 +66,16 @@ def message_of(entry: Entry, error: Exception) -> str:
 Result = tuple[str | bytes, str, int]  # The line of a graph, its status, the number of its cycles
 
 
+def cycles_of(results: Iterable[Result]) -> int:
+    """Return the number of cycles in some results."""
+    return sum(cycles for _, _, cycles in results)
+
+
 class Counting:
     """Counts graphs. It says on the channel which ones, so that the fatal graph is known if the engine dies.
 
-    Meanwhile `attend` obeys commands and reports: it takes how many graphs of a group are counted, as `ahead`, and the
-    `cycles` of the graph that is searched now.
+    Meanwhile `attend` obeys commands and reports: it takes how many graphs of a group are counted, with the number of
+    their cycles, as `ahead`, and the `cycles` of the graph that is searched now.
     `graph` is the one that is searched on its own now, with the share of its search that is done, or None.
     """
 
@@ -104,10 +109,10 @@ class Counting:
         results: dict[int, Result] = {}
         for some in pieces.values():
             if len(some) > 1 or some[0].chunk.loaded is None:
-                results.update(self._launch(some, len(results)))
+                results.update(self._launch(some, (len(results), cycles_of(results.values()))))
         return results
 
-    def _launch(self, entries: list[Entry], ahead: int) -> dict[int, Result]:
+    def _launch(self, entries: list[Entry], ahead: tuple[int, int]) -> dict[int, Result]:
         job = entries[0].chunk.job
         try:
             device = open_device("cpu" if job.arch == "auto" else job.arch, threads=self._threads)
@@ -123,7 +128,7 @@ class Counting:
             min_length=job.min_length,
             max_length=job.max_length,
             parity=job.parity,
-            progress=lambda done: self._attend(ahead=ahead + done),
+            progress=lambda done, found: self._attend(ahead=(ahead[0] + done, ahead[1] + found)),
         )
         self._search_nothing(entries[-1].place + 1)
         lines = TogetherLines(job, device.arch, device.name)

@@ -33,7 +33,7 @@ def count_entries(
     # The driver reports.
     channel = CallChannel(lambda event: None, lambda: is_recalled(key, number))
 
-    def attend(**_: int | None) -> None:
+    def attend(**_: object) -> None:
         channel.obey()
 
     counting = Counting(command, channel, command.threads or threads, attend)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Literal
 
-from chordless.batch.counting import Counting, Result, can_be_together
+from chordless.batch.counting import Counting, Result, can_be_together, cycles_of
 from chordless.batch.detect import count_graphs
 from chordless.batch.entries import Entry, entries_of, error_line
 from chordless.batch.inputs import LINES_AT_ONCE, Chunk, Notes, read_job
@@ -39,7 +39,8 @@ class Batch:
     _tally: Counter[str] = field(default_factory=lambda: Counter(done=0, kept=0, failed=0, stopped=0, cycles=0))
     _notes: Notes = field(default_factory=Notes)
     _lines: list[str | bytes] = field(default_factory=list)
-    _ahead: int = 0  # graphs that are counted, but whose lines wait for earlier ones
+    # How many graphs are counted while their lines wait for earlier ones, and how many cycles they have
+    _ahead: tuple[int, int] = (0, 0)
     _reason: Reason | None = None
 
     def __post_init__(self) -> None:
@@ -129,18 +130,19 @@ class Batch:
         """Process entries in order: take the earlier line, search the graph, or note its error. Write the lines."""
         known = {entry.place: result for entry in entries if (result := self._known(entry)) is not None}
         together = self._counting.together([entry for entry in entries if entry.place not in known])
-        self._ahead = len(together)
+        self._ahead = len(together), cycles_of(together.values())
         for entry in entries:
             if entry.place in known:
                 self._put(known[entry.place], kept=True)
             elif entry.place in together:
-                self._ahead -= 1
-                self._put(together[entry.place])
+                result = together[entry.place]
+                self._ahead = self._ahead[0] - 1, self._ahead[1] - cycles_of([result])
+                self._put(result)
             elif self._reason is None:
                 self._do_one(entry)
             if self._reason == "failed":
                 break
-        self._ahead = 0
+        self._ahead = 0, 0
         self._flush()
 
     def _known(self, entry: Entry) -> Result | None:
@@ -183,7 +185,7 @@ class Batch:
         if text:
             self.output.write(text)
 
-    def _attend(self, *, report: bool = False, ahead: int | None = None, cycles: int = 0) -> None:
+    def _attend(self, *, report: bool = False, ahead: tuple[int, int] | None = None, cycles: int = 0) -> None:
         """Obey commands. Report progress, ten times a second or at once with `report`."""
         self.channel.obey()
         self._ahead = self._ahead if ahead is None else ahead
@@ -194,7 +196,9 @@ class Batch:
             return
         self._reported = now
         self._count_inputs(_SECONDS_BETWEEN_REPORTS / 10)
-        tally = {**self._tally, "done": self._tally["done"] + self._ahead, "cycles": self._tally["cycles"] + cycles}
+        graphs_ahead, cycles_ahead = self._ahead
+        cycles += self._tally["cycles"] + cycles_ahead
+        tally = {**self._tally, "done": self._tally["done"] + graphs_ahead, "cycles": cycles}
         graph, share = self._counting.graph or (None, 0.0)
         seconds = now - self._began
         self.channel.send(BatchProgress(seconds, **tally, total=self._total, graph=graph, share=share))
