@@ -71,6 +71,14 @@ def test_what_is_said_about_the_frontier(state, words):
     assert list(said) == sorted(said, key=len, reverse=True)
 
 
+@pytest.mark.parametrize("phase", ["failed", "lost"])
+def test_what_an_engine_held_that_ended_before_it_was_done_waits_no_more(phase):
+    wave = replace(waiting({23: 5, 24: 6}), phase=phase)
+    said = "11 paths waited at last, all of 23 and 24 vertices: the wave moved to longer paths. Peak: 11 after 1.0 s."
+    assert frontier_words(wave)[0] == said
+    assert frontier_words(replace(waiting({7: 1}), phase=phase))[-1] == "1 path waited"
+
+
 def test_at_the_end_of_a_search_only_paths_have_waited():
     reports = [
         Progress(1.0 + i, 9, 9, count, {}, {}, 0, waiting_by_length=lengths)
@@ -217,6 +225,7 @@ def test_the_view_shows_words_the_size_over_time_the_strip_and_what_waits_now(as
         assert shown[3].split()[0] == "9"
         assert ("#" if ascii_only else "█") in shown[3][-12:], "the paths that wait now stand beside their length"
         assert "paths of each length looked at, over time" in shown[9]
+        assert shown[9].rstrip().endswith("wait now (log)"), "the bars tell their scale"
         assert shown[9].split()[0] == "0"
         strip = [segment for y in range(3, 9) for segment in view.render_line(y)]
         colours = {segment.style.color.name for segment in strip if segment.text.startswith("▀")}

@@ -211,7 +211,7 @@ def estimate_tile(state: RunState) -> TileWords:
     times = (", ".join(run_words.times_words(state)),) if state.is_over else ()
     words = "; ".join((*listed, *times, *filter(None, [" ".join(_estimate(state))])))
     shorter = "; ".join((*listed, *times, *_estimate(state, with_spread=False)))
-    return TileWords(words, (), words, (shorter, *listed))
+    return TileWords(words, (), words, (shorter, "; ".join((*listed, *times)), *times, *listed))
 
 
 def _listed(state: RunState) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ _MARGIN, _NOW = 7, 18
 _HIGHEST_AREA = 3
 _LINES_WITH_AXIS, _COLUMNS_WITH_NOW = 6, 60
 _LENGTHS_OF_A_WAVE = 2
+_PRESENT = "waits", "wait", "now", "moves"
 
 
 class FrontierView(Picture):
@@ -127,7 +128,8 @@ class FrontierView(Picture):
         labels = (*above, looked_at, "looked at, by length", "")
         middle = next(label for label in labels if len(label) < room or not label)
         text = f"{'':>{_MARGIN}}{'0 s':<4}{middle:^{room}}{end}"
-        beside = f"{'wait now':>{now}}" if now else ""
+        title = "waited (log)" if _is_lost(self._state) else "wait now (log)"
+        beside = f"{title:>{now}}" if now else ""
         return _strip([(text + beside, self._style("axis"))], width, self._style("axis"))
 
     def _style(self, part: str) -> Style:
@@ -218,13 +220,14 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
         return (long, f"No {path} waits. Peak: {most} {when}", f"No {path} waits")
     number = short_number(state.frontier)
     or_starts, and_starts = ("start or ", "starts and ") if has_starts else ("", "")
-    paths = f"{or_starts}{path} waits" if state.frontier == 1 else f"{and_starts}{path}s wait"
+    waits, wait, now, moves = ("waited", "waited", "at last", "moved") if _is_lost(state) else _PRESENT
+    paths = f"{or_starts}{path} {waits}" if state.frontier == 1 else f"{and_starts}{path}s {wait}"
     if not waiting:
-        long = f"{number} {paths} now. Peak: {most} {when}."
+        long = f"{number} {paths} {now}. Peak: {most} {when}."
         return (long, f"{number} {paths}. Peak: {most} {when}", f"{number} {paths}")
-    seen = f"the {path}s of {_lengths(waiting)} vertices" if has_starts else _seen(waiting)
+    seen = f"the {path}s of {_lengths(waiting)} vertices" if has_starts else _seen(waiting, moves)
     return (
-        f"{number} {paths} now, {seen}. Peak: {most} {when}.",
+        f"{number} {paths} {now}, {seen}. Peak: {most} {when}.",
         f"{number} {paths}, of {_lengths(waiting)} vertices. Peak: {most} {when}",
         f"{number} {paths}. Peak: {most} {when}",
         f"{number} {paths}",
@@ -264,11 +267,16 @@ def _boundary_words(state: RunState) -> tuple[str, ...]:
     )
 
 
-def _seen(waiting: dict[int, int]) -> str:
+def _is_lost(state: RunState) -> bool:
+    """Return whether the engine ended before it was done: what it held waits no more."""
+    return state.phase in ("failed", "lost")
+
+
+def _seen(waiting: dict[int, int], moves: str) -> str:
     if sum(waiting.values()) == 1:
         return f"of {_lengths(waiting)} vertices"
     if len(waiting) <= _LENGTHS_OF_A_WAVE:
-        return f"all of {_lengths(waiting)} vertices: the wave moves to longer paths"
+        return f"all of {_lengths(waiting)} vertices: the wave {moves} to longer paths"
     commonest = max(waiting, key=lambda length: waiting[length])
     return f"of {_lengths(waiting)} vertices, most of them of {commonest}"
 
