@@ -155,7 +155,27 @@ def test_a_tiny_graph_without_some_edges_is_counted_in_all_its_cases(graph, edge
 def test_a_search_that_takes_longer_is_given_up():
     assert found_at_once(search_space(nx.gnp_random_graph(40, 0.15, seed=3)), collect=False) is None
     assert found_at_once(search_space(nx.complete_bipartite_graph(12, 12)), collect=False) is None
-    assert found_at_once(search_space(nx.path_graph(300)), collect=False) is None
+    assert found_at_once(search_space(nx.cycle_graph(300)), collect=False) is None
+    assert found_at_once(search_space(nx.disjoint_union_all([nx.cycle_graph(3)] * 90)), collect=False) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_a_large_graph_only_the_blocks_count(kind):
+    for seed in range(10):
+        drawn = random_graph(kind, seed, 6 + seed, 0.1 + seed % 3 * 0.1)
+        large = nx.disjoint_union(type(drawn)(nx.path_graph(150)), drawn)
+        nx.add_path(large, [149, 150, *range(1000, 1200)])
+        space = search_space(large)
+        found = found_at_once(space, collect=True)
+        cycles = by_reference(space.graph)
+        assert sorted(map(tuple, found.cycles)) == cycles
+        assert found.counts.by_length == by_length(cycles)
+        if cycles:
+            wanted = cycles[-1][0]
+            through = found_at_once(search_space(large, through=(wanted,)), collect=True)
+            assert sorted(map(tuple, through.cycles)) == [cycle for cycle in cycles if wanted in cycle]
+    bridge = found_at_once(search_space(large, through=(0,), min_length=3), collect=True)
+    assert (bridge.cycles, bridge.counts.by_length) == ([], {})
 
 
 def test_a_tiny_graph_is_searched_from_python_without_taichi():

@@ -75,6 +75,11 @@ class LabelledBlocks:
         return int(self._blocks.sizes.max(initial=0))
 
     @property
+    def vertices(self) -> IntArray:
+        """The vertices of all blocks, one that lies in several more than once."""
+        return self._blocks.vertex_of_row
+
+    @property
     def ring_lengths(self) -> IntArray:
         """Vertices of each block that is only a cycle, shape (rings,)."""
         blocks = self._blocks

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels_ti.adjacency import bits_of
+from kernels_ti.blocks.bulk import LARGE
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cycles import Cycles, canonical
+from kernels_ti.graph import Graph
 from kernels_ti.options import CycleCounts
 from kernels_ti.reference.algorithm import MOST_VERTICES, expansions, labelled
 from kernels_ti.short_cycles import short_cycles
 
-MOST_PAIRS = 256  # Pairs of adjacent vertices in the largest graph that is tried
+MOST_PAIRS = 256  # Pairs of adjacent vertices among those in blocks with a cycle, of the largest graph that is tried
 MOST_PATHS = 2000  # Paths and cycles after which the search is given up: about a millisecond
 
 
@@ -42,18 +44,18 @@ class FoundAtOnce:
 def found_at_once(space: SearchSpace, *, collect: bool) -> FoundAtOnce | None:
     """Search a graph if that takes about a millisecond; None for a graph that needs a device."""
     graph, options = space.graph, space.options
-    if len(graph.col_idx) > 2 * MOST_PAIRS:
-        return None
     began = time.perf_counter()
+    parts = _searched_parts(space)
+    if parts is None:
+        return None
     # Of a simple graph, these are none.
     found = short_cycles(graph, options)
     by_length, frontier = Counter(map(len, found)), Counter[int]()
     left = MOST_PATHS
-    for case in space.cases:
-        limit, wanted = left - _PATHS_AT_FIRST, frozenset(case.through)
-        degrees = case.graph.degrees
+    for part, wanted, vertex_of in parts:
+        limit, degrees = left - _PATHS_AT_FIRST, part.degrees
         by_degree = sorted(np.flatnonzero(degrees).tolist(), key=degrees.__getitem__)
-        for path, closers in expansions(case.graph, by_degree, space.longest, two_ended=True):
+        for path, closers in expansions(part, by_degree, space.longest, two_ended=True):
             if len(path) > 2:
                 frontier[len(path)] += 1
                 left -= 1
@@ -68,7 +70,7 @@ def found_at_once(space: SearchSpace, *, collect: bool) -> FoundAtOnce | None:
             if closers:
                 by_length[len(path) + 1] += closers.bit_count()
                 if collect:
-                    found += [[*path, v] for v in bits_of(closers)]
+                    found += [[vertex_of[w] for w in (*path, v)] for v in bits_of(closers)]
     lengths = options.lengths
     wanted_by_length = {length: count for length, count in sorted(by_length.items()) if count and length in lengths}
     frontier_by_length, seconds = dict(sorted(frontier.items())), time.perf_counter() - began
@@ -76,6 +78,34 @@ def found_at_once(space: SearchSpace, *, collect: bool) -> FoundAtOnce | None:
         CycleCounts(wanted_by_length, frontier_by_length, seconds, options.min_length, parity=options.parity),
         [canonical(cycle, directed=graph.directed) for cycle in found if len(cycle) in lengths] if collect else [],
     )
+
+
+def _searched_parts(space: SearchSpace) -> list[tuple[Graph, frozenset[int], list[int]]] | None:
+    """Return for each case the vertices that cycles may pass, as a graph, with those that a cycle must pass.
+
+    The last is the vertex of the input graph for each vertex of this one. None if a graph is too large.
+    """
+    is_large = len(space.graph.col_idx) > 2 * MOST_PAIRS
+    parts = []
+    for case in space.cases:
+        graph = case.graph
+        keep = np.diff(graph.row_ptr) > 0
+        if is_large:
+            pairs = len(graph.col_idx) // 2
+            # Each edge beyond those of a forest lies in a block, and so do as many others as make it a cycle.
+            if len(space.cases) > 1 or pairs - graph.n >= MOST_PAIRS or max(pairs, graph.n) >= LARGE:
+                return None
+            keep = np.zeros(graph.n, np.bool_)
+            keep[space.blocks[0].vertices] = True
+            if np.count_nonzero(keep) > MOST_PAIRS:
+                return None
+        vertex_of = np.flatnonzero(keep).tolist()
+        if set(case.through) <= set(vertex_of):
+            part = graph.induced(keep)
+            if len(part.col_idx) > 2 * MOST_PAIRS:
+                return None
+            parts.append((part, frozenset(map(vertex_of.index, case.through)), vertex_of))
+    return parts
 
 
 def long_cycle(space: SearchSpace, enough: Callable[[], bool]) -> tuple[list[int], int]:
