@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import combinations
 
+import chordless
 import networkx as nx
 import pytest
 from chordless.graphs.interval import interval_order
@@ -47,6 +48,17 @@ def test_a_graph_has_an_order_if_and_only_if_it_is_an_interval_graph(seed):
     assert (order is not None) == is_one
     if order is not None:
         check_order(n, edges, order)
+
+
+def test_the_public_function_takes_graphs_of_other_libraries_and_tells_names():
+    order = chordless.interval_order(nx.Graph([("hare", "fox"), ("fox", "owl"), ("hare", "owl"), ("owl", "lynx")]))
+    # Between "lynx" and the others is only "owl", at both places.
+    places = {one.vertex: (one.first, one.last) for one in order}
+    assert (places.pop("owl"), places["hare"], len(set(places.values()))) == ((1, 2), places["fox"], 2)
+    assert chordless.interval_order(chordless.generate("cycle:4")) is None
+    with pytest.raises(chordless.GraphError, match=r"this graph is directed \(simplify=True makes it simple\)"):
+        chordless.interval_order(nx.DiGraph([(0, 1)]))
+    assert len(chordless.interval_order(nx.DiGraph([(0, 1)]), simplify=True)) == 2
 
 
 def test_a_graph_without_edges_has_an_order_of_no_vertices():

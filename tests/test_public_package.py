@@ -43,7 +43,7 @@ def use(python: Path | str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_package_offers_the_library_and_loading() -> None:
-    assert set(chordless.__all__) == {*kernels_ti.__all__, "generate", "load_graph", "overlap_graph"}
+    assert set(chordless.__all__) == {*kernels_ti.__all__, "generate", "interval_order", "load_graph", "overlap_graph"}
     for name in kernels_ti.__all__:
         assert getattr(chordless, name) is getattr(kernels_ti, name)
     assert set(chordless.__all__) == set(dir(chordless))

@@ -5,13 +5,15 @@ That is an asteroidal triple (Lekkerkerker and Boland 1962).
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernels_ti import Graph, is_chordal
+from kernels_ti import Graph, as_graph, is_chordal
+from kernels_ti.chordality import require_simple
 from kernels_ti.graph import IntArray
 
 Labels = NDArray[np.int32]
@@ -30,30 +32,66 @@ _DOUBLINGS = 30
 class Stretch:
     """The interval of a vertex: two vertices are joined if and only if their intervals have a place in common."""
 
-    vertex: int
+    vertex: Hashable  # Its name
     first: int  # The first place on the line, counted from 1
     last: int  # The last place; it belongs to the interval
 
 
-def interval_order(graph: Graph) -> tuple[Stretch, ...] | None:
-    """Lay the vertices of a simple graph along a line, so that those that are joined overlap, and no others.
+def interval_order(graph: Any, *, simplify: bool = False) -> tuple[Stretch, ...] | None:
+    """Lay the vertices of an interval graph along a line, so that those that are joined overlap, and no others.
 
-    Each place of the line is a maximal clique. A vertex without a neighbour fits anywhere between the others, so it is
-    left out. The cliques are ordered by partition refinement (Habib, McConnell, Paul and Viennot 2000, *Lex-BFS and
-    partition refinement*, Theoretical Computer Science 234). None if this is not an interval graph.
+    Parameters
+    ----------
+    graph : Graph, or a graph or adjacency matrix of another library
+        Simple and undirected, such as the niche overlap graph of a food web; see `as_graph` for what is understood.
+    simplify : bool
+        Drop self-loops, repeated edges and directions of the graph.
+
+    Returns
+    -------
+    tuple of Stretch, or None
+        For each vertex that has a neighbour its name, ``vertex``, and the ``first`` and the ``last`` place that it
+        takes on the line, counted from 1; by their first places. A vertex without a neighbour fits anywhere between
+        the others. None if this is not an interval graph.
+
+    Raises
+    ------
+    GraphError
+        If the graph is not simple and undirected.
+
+    Notes
+    -----
+    Each place of the line is a maximal clique. The cliques are ordered by partition refinement.
+
+    References
+    ----------
+    Habib, McConnell, Paul, Viennot, *Lex-BFS and partition refinement, with applications to transitive orientation,
+    interval graph recognition and consecutive ones testing*, Theoretical Computer Science 234 (2000).
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from chordless import interval_order
+    >>> [(one.vertex, one.first, one.last) for one in interval_order(networkx.path_graph(4))]
+    [(0, 1, 1), (1, 1, 2), (2, 2, 3), (3, 3, 3)]
+    >>> interval_order(networkx.cycle_graph(4)) is None
+    True
     """
+    graph = as_graph(graph, simplify=simplify)
+    require_simple(graph, "an order along a line")
     if not is_chordal(graph):
         return None
     tree = clique_tree(graph)
     places = _places(tree)
-    stretches = []
+    stretches, names = [], graph.names
     for vertex, cliques in tree.of_vertex.items():
         held = places[cliques]
         first, last = int(held.min()) + 1, int(held.max()) + 1
         if last - first + 1 != len(held):
             return None
-        stretches.append(Stretch(vertex, first, last))
-    return tuple(sorted(stretches, key=lambda one: (one.first, one.last, one.vertex)))
+        stretches.append(Stretch(names[vertex], first, last))
+    # Those of the same places stay in the order of their vertices.
+    return tuple(sorted(stretches, key=lambda one: (one.first, one.last)))
 
 
 class CliqueTree(NamedTuple):

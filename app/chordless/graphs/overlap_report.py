@@ -87,12 +87,12 @@ class OverlapReport:
 
 def report_without_holes(name: str, web: FoodWeb) -> OverlapReport:
     """Report on a web whose niche overlap graph is chordal: the order of its species, or why there is none."""
-    stretches, names = interval_order(web.overlap), web.overlap.names
+    stretches = interval_order(web.overlap)
     if stretches is None:
         found = asteroidal_triple(web.overlap)
-        triple = None if found is None else tuple(str(names[v]) for v in found)
+        triple = None if found is None else tuple(str(web.overlap.names[v]) for v in found)
         return OverlapReport(name, **facts_of(web), asteroidal_triple=triple)
-    order = tuple({"name": str(names[one.vertex]), "from": one.first, "to": one.last} for one in stretches)
+    order = tuple({"name": str(one.vertex), "from": one.first, "to": one.last} for one in stretches)
     return OverlapReport(name, **facts_of(web), order=order)
 
 
