@@ -18,6 +18,7 @@ from textual.widgets import Input
 from tui.batch_screens import watch
 from tui.new_form import Recorder
 from tui.pilots import SMALL, drive, text_of, until
+from tui.stage import notices
 
 
 def test_no_key_has_two_meanings():
@@ -198,6 +199,22 @@ def test_a_digit_goes_to_the_field_after_a_text_was_pasted_there():
         app.simulate_key("5")
         await until(pilot, lambda: app.current_mode != "new" or field.value == "path:5")
         assert (app.current_mode, field.value) == ("new", "path:5")
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("0 1\n1 2\n2 0\n", ["Only the first line was pasted"]), ("petersen\n", [])]
+)
+def test_lines_that_a_paste_leaves_out_are_told(text, told):
+    async def steps(pilot):
+        app = pilot.app
+        field = app.screen.query_one("#graph", Input)
+        await until(pilot, lambda: app.focused is field)
+        app.post_message(Paste(text))
+        await until(pilot, lambda: field.value == text.splitlines()[0])
+        await pilot.pause()
+        assert [words.partition(":")[0] for words in notices(app)] == told
 
     drive(ChordlessApp(Settings()), SMALL, steps)
 

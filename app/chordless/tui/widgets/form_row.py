@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from textual import on
 from textual.binding import Binding
 from textual.containers import Horizontal
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -49,6 +49,12 @@ class TextField(Input):
             self.take_digits()
         # Other keys wait for the letters before them, which this field may not have taken yet.
         return not self._is_offered
+
+    def on_paste(self, event: Paste) -> None:
+        """Tell that the field, which takes one line, has left out the others."""
+        if len(event.text.rstrip().splitlines()) > 1:
+            words = "Only the first line was pasted: a field has one. Name a file for a graph of several lines."
+            self.app.notify(words, severity="warning")
 
     def on_mouse_down(self) -> None:
         """Take digits as text: the user has gone to this field."""
