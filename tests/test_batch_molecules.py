@@ -177,6 +177,7 @@ def test_headings_and_columns_of_smiles(tmp_path, content, names):
         ("C1CCQCC1 broken\nc1ccccc1 benzene\nCCO ethanol\n", None),
         ("N(1) C(2)\nC(2) N(3)\nQ(4) N(1)\n", None),
         ("A1 B2\nB2 C3\nC3 N4\nN4 A1\n", False),
+        ("?!C~\nCF\nCp\nCb\nCn\nCo\nC?\nCn\n", False),  # graph6
         ("(A) (B)\n(B) C=O\nC=O (A)\n", False),
     ],
 )

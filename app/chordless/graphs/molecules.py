@@ -285,7 +285,7 @@ def looks_like_smiles(start: bytes) -> bool | None:
     good = [row for row in rows if _SMILES.fullmatch(row[0])]
     if 2 * len(good) <= len(rows) or all(row[1:2] == ["->"] for row in rows):
         return False
-    if len(good) < len(rows) and any(len(row) > 1 for row in rows):
+    if len(good) < len(rows):
         if not any(_CHEMICAL.search(row[0]) or _RING.search(row[0]) for row in good):
             return False
         # Both ends of an edge have names of one kind.
