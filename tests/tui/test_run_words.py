@@ -112,7 +112,9 @@ def test_an_estimate_is_shown_with_its_spread_until_it_is_refuted():
 def test_memory_is_held_against_the_budget_of_the_device_that_has_it():
     budget = {"memory": 1 << 30}
     assert tile_words.memory_tile(RUNNING).notes[0] == "half of free allowed"
-    assert tile_words.memory_tile(RunState(phase="starting")).short == "memory not known yet"
+    for before_its_first_report in ("starting", "running"):
+        told = tile_words.memory_tile(RunState(phase=before_its_first_report))
+        assert (told.short, told.notes) == ("memory not known yet", ())
     stopped_early = RunState(phase="finished", reason="interrupted")
     assert tile_words.memory_tile(stopped_early).short == "memory not known"
     on_cpu = tile_words.memory_tile(replace(RUNNING, options=budget))

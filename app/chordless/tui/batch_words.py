@@ -35,7 +35,7 @@ _PHASES = {
 _UNKNOWN = "-"
 AGAIN = "Run again"
 """Label of the action for a file that already has a line for every graph."""
-_OFFERS = {"Start": "starts it", "Resume": "goes on with it", AGAIN: "searches those that have changed"}
+_OFFERS = {"Start": "starts it", "Resume": "goes on with it", AGAIN: "counts what changed"}
 HOW_TO_BEGIN = """\
 Count the chordless cycles of many graphs in one go.
 

@@ -146,10 +146,10 @@ def _share_done(state: RunState) -> float:
 
 def memory_tile(state: RunState) -> TileWords:
     """Return the memory that the search uses, and the budget."""
-    if state.phase == "starting" and not state.memory_bytes:
-        return TileWords("not known yet", (), "memory not known yet", ("memory unknown",))
-    if state.is_over and not state.memory_bytes and not state.peak_memory_bytes:
-        return TileWords("not known", (), "memory not known", ("memory unknown",))
+    if not state.memory_bytes and not (state.is_over and state.peak_memory_bytes):
+        # The first report tells it.
+        known = "not known" if state.is_over else "not known yet"
+        return TileWords(known, (), f"memory {known}", ("memory unknown",))
     on_gpu = state.arch in ("cuda", "vulkan")
     budget = state.options.get("memory")
     # On a GPU the budget limits the buffers of the device.
