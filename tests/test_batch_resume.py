@@ -34,7 +34,7 @@ from chordless.runs.directory import graph_hash
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, without_progress
 
-from kernels_ti import EngineError
+from kernels_ti import EngineError, OptionError
 
 
 @pytest.mark.slow
@@ -120,6 +120,12 @@ def test_what_was_done_outlives_a_kill_in_the_middle_of_putting_it_right(tmp_pat
     file.complete()
     file.close()
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+@pytest.mark.parametrize("device", ["/dev/full", "/dev/null"])
+def test_a_device_is_no_file_to_go_on_with(device):
+    with pytest.raises(OptionError, match=f"{device} is no regular file"):
+        BatchFile(device)
 
 
 @pytest.mark.parametrize("written", [2, 3])

@@ -66,6 +66,14 @@ def test_a_pipe_or_a_link_in_the_place_of_the_mailbox_holds_nobody_up(directory,
     assert box.take() == [StopCommand()]
 
 
+def test_a_folder_that_comes_in_the_place_of_the_mailbox_is_told_once(directory, monkeypatch, capsys):
+    monkeypatch.setattr("chordless.runs.mailbox.SECONDS_BETWEEN_LOOKS", 0.0)
+    box = Mailbox(directory)
+    (directory / "commands").mkdir()
+    assert box.take() == box.take() == []
+    assert capsys.readouterr().err.count("cannot read") == 1
+
+
 def test_a_line_that_is_no_order_is_passed_over_with_a_note(directory, capsys):
     box = Mailbox(directory)
     lines = [b"\xff", '{"command": "probe", "arch": "cpu"}', "[]", command_to_json(StopCommand())]

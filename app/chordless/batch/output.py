@@ -66,7 +66,8 @@ class BatchFile:
     """The output file. Only one engine at a time can hold it.
 
     With `keep_unreadable` the lines of unreadable graphs are kept while their error is the same. An OptionError is
-    raised if the file is not the output of a batch, or another engine holds it; an EngineError if it cannot be written.
+    raised if the file is not the output of a batch, or another engine holds it, or it is no regular file; an
+    EngineError if it cannot be written.
     """
 
     def __init__(self, path: str, *, keep_unreadable: bool = True) -> None:
@@ -75,6 +76,9 @@ class BatchFile:
         self._held = Path(path + EARLIER)
         with writing(path):
             self._descriptor = open_alone(path, os.O_RDWR | os.O_CREAT)
+            if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+                os.close(self._descriptor)
+                raise OptionError(f"{path} is no regular file: a batch goes on in one, or writes to standard output")
             remove_abandoned(self._held)
         self._end = 0
         self._earlier: dict[str, int] = {}  # offset of each line in the file beside, by its key
@@ -146,9 +150,8 @@ class BatchFile:
         os.close(self._descriptor)
 
     def _remove_if_empty(self) -> None:
-        """Remove the file if nothing is in it; never a link or a device, nor while its lines are in the file beside."""
-        status = os.fstat(self._descriptor)
-        is_empty = stat.S_ISREG(status.st_mode) and not status.st_size and not self._held.exists()
+        """Remove the file if nothing is in it; never a link, nor while its lines are in the file beside."""
+        is_empty = not os.fstat(self._descriptor).st_size and not self._held.exists()
         if is_empty and same_file(self._descriptor, Path(self._path)):
             os.unlink(self._path)
 

@@ -66,6 +66,7 @@ class Mailbox:
     def __init__(self, directory: str | Path) -> None:
         self._path = Path(directory) / _MAILBOX
         self._next = 0.0
+        self._noted = ""
         with contextlib.suppress(FileNotFoundError):
             remove(self._path)
 
@@ -98,7 +99,10 @@ class Mailbox:
             remove(self._path)
             return []
         except OSError as error:
-            sys.stderr.write(f"cannot read {self._path}: {error.strerror}\n")
+            note = f"cannot read {self._path}: {error.strerror}\n"
+            if note != self._noted:
+                sys.stderr.write(note)
+            self._noted = note
             return []
         with open(descriptor, "rb") as stream:
             try:
