@@ -76,17 +76,15 @@ class ResidentBatch:
         # A wave takes most often all seeds of its group at once: then nothing is gained by a walk of some milliseconds.
         self._weighs_late = self.is_wave and len(self.groups) == 1 and options.part is None
         if not self._weighs_late:
-            self._budget_for_groups()  # The weights take as much memory as the largest group, and seconds.
+            # The weights take as much memory as the largest group, and seconds; what they keep counts in `make_room`.
+            self._budget_for_groups()
         pairs = [group.pairs_of_seed for group in self.groups]
         self.weights = (
             [each / each.sum() for each in pairs] if self._weighs_late else seed_weights(self.groups, self._longest)
         )
 
     def make_room(self) -> None:
-        """Reserve the memory budget; bring the groups to the device if the schedule needs all of them at once.
-
-        A SizeError or DeviceError says that the device cannot hold or run these groups.
-        """
+        """Reserve the memory budget; bring the groups to the device if the schedule needs all of them at once."""
         if self._budget is not None:
             return
         budget = self._budget_for_groups()

@@ -148,6 +148,6 @@ class DashboardRow(Row):
         return {"percentile_95": None if late is None else round(late, 6)}
 
 
-def percentile(seconds: Sequence[float], share: float = _SHARE) -> float | None:
-    """Return the least of the times that so large a share of them does not exceed; None without any."""
-    return sorted(seconds)[math.ceil(share * len(seconds)) - 1] if seconds else None
+def percentile(seconds: Sequence[float]) -> float | None:
+    """Return the least of the times that 95% of them do not exceed; None without any."""
+    return sorted(seconds)[math.ceil(_SHARE * len(seconds)) - 1] if seconds else None

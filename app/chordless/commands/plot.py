@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from chordless.pictures.cycle_drawing import DrawnCycle
     from chordless.pictures.recorded_run import RecordedRun
 
-FORMATS = ("svg", "png", "pdf")
 _MAP = "geojson"
 _EAST, _NORTH = 180, 90  # Degrees; GeoJSON has longitudes and latitudes
 
@@ -72,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add(
         parser,
         "-o --output",
-        f"the picture; its name ends in .{', .'.join(FORMATS)}; of a "
+        f"the picture; its name ends in .{', .'.join(style.FORMATS)}; of a "
         "cycle, or with --heat, in a graph with coordinates also in .geojson, for a map",
         type=values.output_file,
         required=True,
@@ -111,7 +110,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if options.graph is not None and options.cycle is None and not (options.longest or options.all or options.heat):
         options.cycle = 1
     is_cycle = options.cycle is not None or options.longest or options.all or options.heat
-    suffixes = (*FORMATS, *[_MAP] * is_cycle)
+    suffixes = (*style.FORMATS, *[_MAP] * is_cycle)
     if shared.suffix_of(options.output) not in suffixes:
         parser.error(f"-o {options.output}: the name of a picture ends in .{', .'.join(suffixes)}")
     if options.graph is None and any(shared.reading_of(options).values()):

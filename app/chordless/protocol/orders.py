@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from kernels_ti.choices import Parity
+from kernels_ti.choices import Method, Parity
 
 CycleFormat = Literal["text", "jsonl", "npy", "parts", "parquet", "arrow"]
 FORMATS: dict[str, CycleFormat] = {
@@ -18,7 +18,6 @@ FORMATS: dict[str, CycleFormat] = {
 }
 """How cycles are written to a file, by its suffix."""
 
-Method = Literal["search", "boundary", "auto"]
 Pick = Literal["all", "longest", "sample"]
 USUAL_SAMPLE = 1000  # Cycles of a sample for which nobody says how many
 

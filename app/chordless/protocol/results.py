@@ -10,7 +10,7 @@ from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from kernels_ti.choices import Parity
 
-_RESTRICTIONS = ("through", "through_edges", "avoid", "avoid_edges")
+RESTRICTIONS = ("through", "through_edges", "avoid", "avoid_edges")
 _TRIANGLE = 3
 SYMMETRY = ("automorphisms", "orbits_begun")
 """Further fields of a count up to symmetry: the automorphisms that were used, the representatives."""
@@ -51,7 +51,7 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
         **{name: getattr(finished, name) for name in ("graph", "n", "m", "max_degree")},
         **{name: getattr(command, name) for name in ("min_length", "max_length", "part")},
         **({"parity": command.parity} if command.parity else {}),
-        **{name: names for name in _RESTRICTIONS if (names := list(getattr(command, name)))},
+        **{name: names for name in RESTRICTIONS if (names := list(getattr(command, name)))},
         "triangles": triangles,
         "chordless_cycles": hole_count(finished.cycles, finished.cycles_by_length),
         "total": finished.cycles,
@@ -85,7 +85,7 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
     count.
     """
     seconds, part = values["seconds"], values["part"]
-    restrictions: dict[str, Any] = {name: tuple(values.get(name, ())) for name in _RESTRICTIONS}
+    restrictions: dict[str, Any] = {name: tuple(values.get(name, ())) for name in RESTRICTIONS}
     command = RunCommand(
         graph=str(values["graph"]),
         program_start=0.0,

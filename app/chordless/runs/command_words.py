@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chordless.protocol.orders import USUAL_SAMPLE
+from chordless.protocol.results import RESTRICTIONS
 from chordless.values import SHORTEST_PATH
 
 # Fields of a `RunCommand` whose options have a value, with the defaults that are not None; and those that have none.
@@ -16,7 +17,6 @@ _WITH_VALUE = (
 )
 _DEFAULTS = {"min_length": 3, "expansion": "two-ended", "method": "search"}
 _FLAGS = ("simplify", "directed", "multigraph", "total_only", "per_vertex", "per_edge", "symmetry", "proof", "in_order")
-_NAMES = ("through", "through_edges", "avoid", "avoid_edges")
 _CALLED = {"file_format": "format", "in_order": "sorted", "through_edges": "through-edge", "avoid_edges": "avoid-edge"}
 
 
@@ -100,7 +100,7 @@ def _options(asked: Mapping[str, Any]) -> Iterator[str]:
     if asked.get("part") is not None:
         first, parts = asked["part"]
         yield from ("--part", f"{first}/{parts}")
-    for field in _NAMES:
+    for field in RESTRICTIONS:
         for names in asked.get(field, ()):
             yield from _valued(option_of(field), names)
     yield from (option_of(field) for field in _FLAGS if asked.get(field))

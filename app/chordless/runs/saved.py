@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from chordless.protocol.codec import is_by_length, is_count, wrong_value
 from chordless.protocol.orders import RunCommand
+from chordless.protocol.results import RESTRICTIONS
 from chordless.runs.directory import RunDirectory
 
 
@@ -162,7 +163,7 @@ def unpacked(kind: Any, value: Any, read: Callable[[str], npt.NDArray[Any]]) -> 
 
 def identity_of(command: RunCommand) -> dict[str, Any]:
     """Return the options that a checkpoint of this run must match."""
-    restriction = {name: list(getattr(command, name)) for name in ("through", "through_edges", "avoid", "avoid_edges")}
+    restriction = {name: list(getattr(command, name)) for name in RESTRICTIONS}
     return {
         "min_length": command.min_length,
         "max_length": command.max_length,
