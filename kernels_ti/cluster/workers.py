@@ -1,7 +1,7 @@
 """The one door to Dask: who the workers are, what they are asked, what they answer.
 
 All calls to Dask are coroutines on the loop of its client, in a thread of its own. So a worker that does not answer
-holds nothing up, and the driver only ever waits for the queue of replies.
+holds nothing up, and the driver only ever waits for replies.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import math
-import queue
 import threading
 import time
 from collections.abc import Callable, Coroutine
@@ -39,25 +38,6 @@ class Reply:
     error: BaseException | None = None  # Why there is no value
 
 
-class _Asked:
-    """A request that waits for its reply. The driver may give it up on another thread."""
-
-    def __init__(self) -> None:
-        self._future: Any = None
-        self._given_up = False
-
-    def submitted(self, future: Any) -> None:
-        self._future = future
-        if self._given_up:
-            future.release()
-
-    def give_up(self) -> None:
-        """Release Dask's future, which ends the wait for it."""
-        self._given_up = True
-        if self._future is not None:
-            self._future.release()
-
-
 def _unpack_and_call(packed: bytes) -> Any:
     """Call a packed function with packed arguments, on the worker: its answer tells what it cannot import."""
     import pickle
@@ -80,8 +60,7 @@ class DaskWorkers:
     def __init__(self, client: Any) -> None:
         self._client = client
         self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop
-        self._replies: queue.SimpleQueue[tuple[_Asked, Reply]] = queue.SimpleQueue()
-        self._requests: dict[tuple[str, int], _Asked] = {}
+        self._requests: dict[tuple[str, int], concurrent.futures.Future[Reply]] = {}
         self._threads: dict[str, int] = dict(client.nthreads())
         self._seen: dict[str, float] = {}
         self._answered = time.monotonic()
@@ -122,24 +101,15 @@ class DaskWorkers:
     def forget(self, address: str) -> None:
         """Give up the requests to a worker; their replies never come."""
         for key in [key for key in self._requests if key[0] == address]:
-            self._requests.pop(key).give_up()
+            self._requests.pop(key).cancel()
 
     def replies(self, seconds: float) -> list[Reply]:
         """Wait for replies, at most for `seconds`, and return them."""
-        some: list[tuple[_Asked, Reply]] = []
-        try:
-            some.append(self._replies.get(timeout=seconds))
-            while True:
-                some.append(self._replies.get_nowait())
-        except queue.Empty:
-            pass
-        awaited = []
-        for asked, reply in some:
-            key = reply.address, reply.number
-            if self._requests.get(key) is asked:  # otherwise it was given up while its reply was on the way
-                del self._requests[key]
-                awaited.append(reply)
-        return awaited
+        if not self._requests:
+            time.sleep(seconds)
+        concurrent.futures.wait(self._requests.values(), seconds, concurrent.futures.FIRST_COMPLETED)
+        ended = [key for key, asked in self._requests.items() if asked.done() and not asked.cancelled()]
+        return [self._requests.pop(key).result() for key in ended]
 
     def close(self) -> None:
         """Give up all requests; the client stays open."""
@@ -152,25 +122,22 @@ class DaskWorkers:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def _request(self, address: str, number: int, function: Callable[..., Any], *arguments: Any) -> None:
-        self._requests[address, number] = asked = _Asked()
-        self._start(self._answered_by(asked, address, number, function, arguments))
+        self._requests[address, number] = self._start(self._answered_by(address, number, function, arguments))
 
     async def _answered_by(
-        self, asked: _Asked, address: str, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]
-    ) -> None:
+        self, address: str, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> Reply:
         future = None
         try:
             packed = dumps((function, arguments))
             future = self._client.submit(_unpack_and_call, packed, workers=[address], pure=False, retries=0)
-            asked.submitted(future)
-            reply = Reply(address, number, await self._result_of(future))
+            return Reply(address, number, await self._result_of(future))
         except Exception as error:  # whatever the worker raised, or Dask's own if it could not ask
             lost = future is None or future.cancelled()
-            reply = Reply(address, number, error=ConnectionError(str(error)) if lost else error)
+            return Reply(address, number, error=ConnectionError(str(error)) if lost else error)
         finally:
             if future is not None:
                 future.release()
-        self._replies.put((asked, reply))
 
     async def _result_of(self, future: Any) -> Any:
         """Wait for a request, and fetch what it returned by itself.
