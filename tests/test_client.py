@@ -177,6 +177,19 @@ def test_a_recording_has_every_step_though_not_every_report(tmp_path, monkeypatc
     assert state.states_by_step == RunState().after(told).states_by_step
 
 
+def test_a_recording_has_the_peak_of_the_frontier_though_not_every_report(tmp_path, monkeypatch):
+    monkeypatch.setattr("chordless.engine.process._SHARE_BETWEEN_RECORDS", math.inf)
+    run, told = tmp_path / "run", []
+    command = RunCommand("grid:7x9", time.monotonic(), arch="cpu", expansion="paper", checkpoint=str(run))
+    with EngineProcess(command) as engine:
+        while not isinstance(event := engine.poll(60), Finished):
+            told.append((0.0, event))
+    kept = list(recorded(run / "events.jsonl"))
+    assert len(kept) < len(told)
+    peak = RunState().after(told).frontier_course.peak
+    assert RunState().after(kept).frontier_course.peak == peak > 0
+
+
 @pytest.mark.parametrize("output", [None, "run"])
 @pytest.mark.slow
 def test_a_run_whose_folder_is_gone_fails_with_a_sentence(tmp_path, monkeypatch, output):

@@ -80,6 +80,8 @@ class EngineProcess(contextlib.AbstractContextManager["EngineProcess"]):
         # The last report that was left out of the recording in the directory, and its line.
         self._left_out: Progress | None = None
         self._unwritten = ""
+        # The largest frontier of all reports, and the line of that report until it is written.
+        self._peak, self._at_peak = 0, ""
         self.directory: str | None = None
         self._pending: deque[Event] = deque()
         self._ended = False
@@ -310,18 +312,21 @@ class EngineProcess(contextlib.AbstractContextManager["EngineProcess"]):
         if isinstance(event, Progress):
             if self._left_out is not None and (whole := event.with_steps_of(self._left_out)) is not event:
                 event, line = whole, _line_of(whole)
+            if event.frontier > self._peak:
+                self._peak, self._at_peak = event.frontier, line
             if not self._paused and now - self._last_record < _SHARE_BETWEEN_RECORDS * (now - self._began):
                 self._left_out, self._unwritten = event, line
                 return
             self._last_record = now
             # Followers learn only from this event that the run continues.
             self._paused = False
+            lines = self._at_peak, line
         else:
             self._paused = self._paused or isinstance(event, Paused)
             # The last counts before a pause or a failure are those that were shown.
-            line = self._unwritten + line
-        self._left_out, self._unwritten = None, ""
-        _write_line(self._in_directory, line)
+            lines = self._at_peak, self._unwritten, line
+        self._left_out, self._unwritten, self._at_peak = None, "", ""
+        _write_line(self._in_directory, "".join(dict.fromkeys(lines)))
 
 
 def record(recording: IO[str], event: Event) -> None:

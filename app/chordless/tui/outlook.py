@@ -143,7 +143,7 @@ class Outlook:
         time = duration_text(along.seconds)
         if self.is_settled:
             return f"about {time}"
-        return f"at most {time}{', often far less' if along.seconds >= _LONG_COUNT else ''}"
+        return f"about {time}{', often far less' if along.seconds >= _LONG_COUNT else ' or less'}"
 
 
 def disk_words(cycles: CycleRange, vertices: int, limit: int | None, folder: Path) -> tuple[str, bool]:
