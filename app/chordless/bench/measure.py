@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Failed, Finished
 from chordless.protocol.orders import ProbeCommand, RunCommand
-from kernels_ti import ChordlessError, DeviceError, EngineError
-from kernels_ti.choices import Method
+from kernels_ti import ChordlessError, DeviceError, EngineError, Method
 from kernels_ti.taichi_door import CHOICE
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from kernels_ti.choices import Method, Parity
+from kernels_ti import Method
+from kernels_ti.choices import Parity
 
 CycleFormat = Literal["text", "jsonl", "npy", "parts", "parquet", "arrow"]
 FORMATS: dict[str, CycleFormat] = {
