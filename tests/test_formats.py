@@ -6,7 +6,10 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from chordless.batch.inputs import read_job
 from chordless.graphs.load import load_graph
+from chordless.graphs.readers.incoming import Limits
+from chordless.protocol.orders import BatchJob
 from graph_files import load, named_edges, pairs, refusal
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -91,6 +94,21 @@ def test_the_content_tells_the_format(tmp_path, monkeypatch, content, edges):
 )
 def test_lines_may_end_with_a_carriage_return_alone(tmp_path, name, content):
     assert named_edges(load(tmp_path / name, content).graph) == pairs("a b", "b c", "a c")
+    for encoding in ("utf-16", "utf-32"):
+        path = tmp_path / f"{encoding}-{name}"
+        path.write_bytes(content.decode().encode(encoding))
+        assert named_edges(load_graph(str(path), encoding=encoding).graph) == pairs("a b", "b c", "a c")
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.g6", b"Bw\n"), ("a.s6", b":BcN\n"), ("a.smi", b"C1CC1\n")])
+def test_a_byte_order_mark_is_passed_over(tmp_path, monkeypatch, name, content):
+    marked = b"\xef\xbb\xbf" + content
+    path = tmp_path / name
+    for data in (marked, gzip.compress(marked)):
+        assert load(path, data).graph.m == 3
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
+        for job in (BatchJob(str(path)), BatchJob("-")):
+            assert [(len(chunk.titles), chunk.errors) for chunk in read_job(job, Limits())] == [(1, {})]
 
 
 def test_words_that_are_too_short_for_graph6_are_a_list_of_edges(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import zlib
 from typing import IO
@@ -72,6 +73,8 @@ def _start(path: str) -> bytes:
     """Return the decompressed beginning of an input. Standard input keeps it in its buffer for the real reader."""
     if path == STANDARD_INPUT:
         start = bytes(standard_input().peek(_START_BYTES))
-        return zlib.decompressobj(31).decompress(start, _START_BYTES) if start.startswith(GZIP_MAGIC) else start
+        if start.startswith(GZIP_MAGIC):
+            start = zlib.decompressobj(31).decompress(start, _START_BYTES)
+        return start.removeprefix(codecs.BOM_UTF8)
     with open_input(path, Limits()) as stream:
         return stream.read(_START_BYTES)

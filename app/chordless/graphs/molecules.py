@@ -257,7 +257,7 @@ def _columns(line: bytes) -> tuple[str | None, int, int | None] | None:
 
     Return None for any other line. ``smiles`` itself is not a valid molecule.
     """
-    text = _text(line).removeprefix("\ufeff")
+    text = _text(line)
     for delimiter in ("\t", ",", ";", None):
         cells = [cell.lower() for cell in cells_of(text, delimiter)]
         found = [place for place, cell in enumerate(cells) if re.fullmatch(r"(?:\w+[ _])?smiles", cell)]

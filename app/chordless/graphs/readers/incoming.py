@@ -6,6 +6,7 @@ No read waits for ever or fills the memory: anything but an ordinary file is ope
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gzip
 import io
@@ -72,11 +73,17 @@ class Limits:
 
 
 def open_input(path: str, limits: Limits) -> IO[bytes]:
-    """Open a file or standard input for reading bytes; gzip is decompressed. A GraphError says why not."""
+    """Open a file or standard input for reading bytes: decompressed, behind a byte order mark of UTF-8.
+
+    A GraphError says why not.
+    """
     with _one_line(path):
-        stream = standard_input() if path == STANDARD_INPUT else _opened(path, limits.patience)
-        packed = stream.peek(2).startswith(GZIP_MAGIC)
-    return cast("IO[bytes]", gzip.GzipFile(fileobj=stream)) if packed else stream
+        stream: Any = standard_input() if path == STANDARD_INPUT else _opened(path, limits.patience)
+        if stream.peek(2).startswith(GZIP_MAGIC):
+            stream = gzip.GzipFile(fileobj=stream)
+        if stream.peek(3).startswith(codecs.BOM_UTF8):
+            stream.read(3)
+    return cast("IO[bytes]", stream)
 
 
 def read_bytes(path: str, limits: Limits | None = None) -> bytes:

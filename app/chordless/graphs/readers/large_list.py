@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import io
 import re
 from collections.abc import Callable, Hashable
@@ -79,7 +78,7 @@ def read_large_list(source: Source, check: Check) -> ListedEdges | None:
     """
     if len(source.data) < LARGE or source.encoding != UTF_8:
         return None
-    taken = _without_comments(source.data.removeprefix(codecs.BOM_UTF8))
+    taken = _without_comments(source.data)
     if taken is None:
         return None
     data, comments = taken

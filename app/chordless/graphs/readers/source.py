@@ -112,6 +112,8 @@ class Source:
             raise self.error(f"byte 0x{byte:02x} is not {wanted} text; {hint}", line) from None
         if "\0" in text:
             raise self.error("the text holds NUL characters: this is no graph file, or it has another encoding")
+        if self.encoding != UTF_8 and "\n" not in text:  # in UTF-16 a line end is not the byte that was looked for
+            text = text.replace("\r", "\n")
         return text.removeprefix("\ufeff") if start == 0 else text
 
     def check_room(self, edges: int, vertices: int) -> None:
