@@ -166,6 +166,7 @@ def test_bounds_and_parity() -> None:
     assert some.by_length == {length: k for length, k in whole.by_length.items() if 8 <= length <= 12}
     assert cycle_orbits(cube(4), parity="odd").sizes == []
     assert cycle_orbits(nx.path_graph(4)).sizes == []
+    assert cycle_orbits(nx.Graph()).sizes == []
 
 
 def test_too_many_cycles_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

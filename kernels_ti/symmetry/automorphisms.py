@@ -69,8 +69,8 @@ class Automorphisms:
 
     def distances(self) -> npt.NDArray[np.uint64]:
         """Return the number of edges between each two vertices, n where no path joins them, shape (n, n)."""
-        n = self.graph.n
-        found = np.array(self._igraph.distances(), np.float64).reshape(-1, len(self._base))[:n, :n]
+        n, inner = self.graph.n, len(self._base)
+        found = np.array(self._igraph.distances(), np.float64).reshape(inner, inner)[:n, :n]
         return np.where(np.isinf(found), n, found).astype(np.uint64)
 
     def canonical_form(self, marked: Iterable[int] = ()) -> bytes:
