@@ -320,7 +320,7 @@ class EngineProcess(contextlib.AbstractContextManager["EngineProcess"]):
             self._last_record = now
             # Followers learn only from this event that the run continues.
             self._paused = False
-            lines = self._at_peak, line
+            lines: tuple[str, ...] = self._at_peak, line
         else:
             self._paused = self._paused or isinstance(event, Paused)
             # The last counts before a pause or a failure are those that were shown.
