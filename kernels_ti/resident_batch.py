@@ -75,13 +75,14 @@ class ResidentBatch:
         self.is_wave = device.arch != "cpu" or layout.whole
         # A wave takes most often all seeds of its group at once: then nothing is gained by a walk of some milliseconds.
         self._weighs_late = self.is_wave and len(self.groups) == 1 and options.part is None
-        if not self._weighs_late:
+        if self._weighs_late:
+            self.weights = [group.pairs_of_seed / group.pairs_of_seed.sum() for group in self.groups]
+        else:
             # The weights take as much memory as the largest group, and seconds; what they keep counts in `make_room`.
-            self._budget_for_groups()
-        pairs = [group.pairs_of_seed for group in self.groups]
-        self.weights = (
-            [each / each.sum() for each in pairs] if self._weighs_late else seed_weights(self.groups, self._longest)
-        )
+            budget = self._budget_for_groups()
+            # The parts of one search must agree on the weights, whatever memory each may take.
+            is_bound = device.arch == "cpu" and options.part is None
+            self.weights = seed_weights(self.groups, self._longest, budget if is_bound else None)
 
     def make_room(self) -> None:
         """Reserve the memory budget; bring the groups to the device if the schedule needs all of them at once."""

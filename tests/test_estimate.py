@@ -373,6 +373,14 @@ def test_too_large_a_group_is_weighed_by_its_pairs(monkeypatch):
     assert weights == pytest.approx(group.pairs_of_seed / group.pairs_of_seed.sum())
 
 
+def test_a_group_whose_walk_has_no_room_is_weighed_by_its_pairs():
+    (group,) = groups_of(gnp(30, 0.15, 1))
+    pairs = pytest.approx(group.pairs_of_seed / group.pairs_of_seed.sum())
+    (walked,), (weights,) = seed_weights([group], 30, 1 << 20), seed_weights([group], 30, 1 << 16)
+    assert weights == pairs
+    assert walked != pairs
+
+
 def test_no_group_has_no_weights():
     assert seed_weights([], 5) == []
 

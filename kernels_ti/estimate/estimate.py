@@ -45,24 +45,30 @@ FEW_PAIRS = 24  # Up to this many pairs the search is so short that all pairs ge
 GROWTH = 1.16  # Assumed growth factor of a search for each additional vertex of its blocks, if nothing better is known
 
 
-def seed_weights(groups: list[BlockGroup], max_length: int) -> list[Floats]:
+def seed_weights(groups: list[BlockGroup], max_length: int, memory: int | None = None) -> list[Floats]:
     """Estimate the share of the search below each seed, above 0; over all groups the sum is 1.
 
     One small random walk through each group, without the certificate, gives the estimate; the same blocks always give
-    the same result. If there are few pairs, or the bit rows of a group are too large, a seed's number of pairs is its
-    weight. The longest cycle that is wanted has `max_length` vertices.
+    the same result. If there are few pairs, or a group is too large for a walk, also within `memory` bytes, a seed's
+    number of pairs is its weight. The longest cycle that is wanted has `max_length` vertices.
     """
     pairs = sum(int(group.pairs_of_seed.sum()) for group in groups)
     if pairs <= FEW_PAIRS:
         return [group.pairs_of_seed / pairs for group in groups]
-    walks = [_small_walk(group, max_length, WEIGHT_OPERATIONS / len(groups)) for group in groups]
+    are_weighable = [_weighable(group, memory) for group in groups]
+    walks = [
+        _small_walk(group, max_length, WEIGHT_OPERATIONS / len(groups))
+        if is_weighable
+        else Walk(np.zeros(len(group.seed_entries)))
+        for group, is_weighable in zip(groups, are_weighable, strict=True)
+    ]
     exponent = max((each.seed_exponent for each in walks), default=0)
     # Every pair is checked, even if no path comes from it.
     work = [
         np.ldexp(each.seed_work, each.seed_exponent - exponent) + np.ldexp(group.pairs_of_seed + 0.0, -exponent)
         for each, group in zip(walks, groups, strict=True)
     ]
-    if not all(each.complete and _weighable(group) for each, group in zip(walks, groups, strict=True)):
+    if not (all(are_weighable) and all(each.complete for each in walks)):
         # A walk that was broken off compares the seeds of its group, but does not tell the size of the group.
         longest = max(group.longest_block for group in groups)
         work = [
@@ -75,13 +81,13 @@ def seed_weights(groups: list[BlockGroup], max_length: int) -> list[Floats]:
     return [each / total for each in work]
 
 
-def _weighable(group: BlockGroup) -> bool:
-    return _row_bytes([group]) <= LARGEST_WEIGHED
+def _weighable(group: BlockGroup, memory: int | None) -> bool:
+    rows = _row_bytes([group])
+    walk_bytes = WEIGHT_PATHS * -(-group.longest_block // STATE_WORD_BITS) * _BYTES_OF_A_WORD
+    return rows <= LARGEST_WEIGHED and (memory is None or rows + walk_bytes <= memory)
 
 
 def _small_walk(group: BlockGroup, max_length: int, operations: float) -> Walk:
-    if not _weighable(group):
-        return Walk(np.zeros(len(group.seed_entries)))
     random = np.random.Generator(np.random.PCG64(0))
     return walk(
         HostBlocks(group), max_length, WEIGHT_PATHS, random, operations=operations, certificate=False, by_seed=True
