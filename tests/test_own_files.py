@@ -33,6 +33,15 @@ def test_the_file_of_the_graph_is_no_output(tmp_path, words):
     assert graph.read_text() == RING
 
 
+def test_the_file_behind_standard_input_is_no_output(tmp_path):
+    graph = tmp_path / "g.txt"
+    graph.write_text(RING)
+    with graph.open() as redirected:
+        done = chordless("list", "-", "-o", graph, stdin=redirected)
+    assert fails(done, 2, "this is the file of the graph, which would be lost; name another file")
+    assert graph.read_text() == RING
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),

@@ -29,6 +29,7 @@ def require_other_files(
     inputs, named = list(inputs), [(option, path) for option, path in outputs.items() if path is not None]
     for i, (option, path) in enumerate(named):
         for what, read in inputs:
+            read = "/dev/stdin" if read == "-" else read
             if read is not None and os.path.isfile(read) and _is_same(read, path):
                 raise OptionError(f"{option} {path}: this is {what}, which would be lost; name another file")
         for other, there in named[:i]:
