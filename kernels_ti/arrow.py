@@ -22,7 +22,7 @@ def require_pyarrow(purpose: str = "an Arrow table") -> Any:
     """Return pyarrow; an OptionError if it is not installed."""
     try:
         return importlib.import_module("pyarrow")
-    except ImportError:
+    except ModuleNotFoundError:
         raise OptionError(f"{purpose} needs pyarrow: pip install 'chordless[parquet]'") from None
 
 

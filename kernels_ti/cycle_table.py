@@ -248,7 +248,7 @@ class CycleTable:
         """
         try:
             pandas = importlib.import_module("pandas")
-        except ImportError:
+        except ModuleNotFoundError:
             raise OptionError("a data frame needs pandas: pip install 'chordless[pandas]'") from None
         return self.to_arrow().to_pandas(types_mapper=pandas.ArrowDtype)
 

@@ -327,6 +327,18 @@ def test_too_many_open_files_are_one_line():
     assert fails(done, 1, "cannot open", "Too many open files; `ulimit -n` tells the limit")
 
 
+@pytest.mark.parametrize(
+    ("package", "arguments"), [("pyarrow", ["list", "petersen", "-o", "a.parquet"]), ("numpy", ["count", "petersen"])]
+)
+def test_a_library_that_cannot_be_loaded_is_not_one_that_is_not_installed(tmp_path, package, arguments):
+    why = "lib.so: failed to map segment from shared object"
+    first = f"try:\n    raise ImportError({why!r})\n"
+    fault = f"{first}except ImportError as error:\n    raise ImportError('READ THIS') from error\n"
+    (tmp_path / f"{package}.py").write_text(fault)
+    done = chordless(*arguments, cwd=tmp_path, env=ENVIRONMENT | {"PYTHONPATH": str(tmp_path)})
+    assert fails(done, 1, f"a library cannot be loaded: {why}")
+
+
 def test_a_full_disk_leaves_the_file_that_was_there(tmp_path):
     path = tmp_path / "graph.txt"
     assert chordless("generate", "petersen", "-o", path).returncode == 0

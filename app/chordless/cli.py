@@ -13,7 +13,7 @@ from typing import Any
 
 from chordless.commands.parser import COMMAND_ALONE, USAGE_EXIT_CODE, ProgramParser, examples
 from chordless.termination import TerminatedError, termination_interrupts
-from chordless.words.shown import error_line, long_counts, silence
+from chordless.words.shown import error_line, fault_text, long_counts, silence
 from kernels_ti import ChordlessError, EngineError, OptionError
 from kernels_ti.errors import in_words_of_command_line
 
@@ -146,8 +146,7 @@ def _run(argv: list[str], program_start: float) -> int:
             import traceback
 
             traceback.print_exc()
-        message = f"internal error: {type(error).__name__}: {error} (CHORDLESS_DEBUG=1 shows where)"
-        return _fail(message, EngineError.exit_code)
+        return _fail(fault_text(error), EngineError.exit_code)
 
 
 def _asked(argv: list[str], program_start: float) -> argparse.Namespace | int:

@@ -19,7 +19,7 @@ from dataclasses import asdict, replace
 from chordless.engine.channel import Channel, ClientIsGone
 from chordless.protocol.events import DeviceReport, Failed
 from chordless.protocol.orders import BatchCommand, ProbeCommand, RunCommand
-from chordless.words.shown import long_counts
+from chordless.words.shown import fault_text, long_counts
 from kernels_ti import ChordlessError, DeviceError, EngineError, taichi_door
 from kernels_ti.device import owner
 from kernels_ti.errors import in_words_of_command_line
@@ -74,8 +74,7 @@ def _failure(error: Exception) -> Failed:
         return Failed(type(error).__name__, str(error), error.exit_code)
     if isinstance(error, MemoryError):
         return Failed(EngineError.__name__, f"out of memory: {error}".removesuffix(": "), EngineError.exit_code)
-    message = f"internal error: {type(error).__name__}: {error} (CHORDLESS_DEBUG=1 shows where)"
-    return Failed(type(error).__name__, message, EngineError.exit_code, traceback.format_exc())
+    return Failed(type(error).__name__, fault_text(error), EngineError.exit_code, traceback.format_exc())
 
 
 def main(commands: int, events: int) -> None:

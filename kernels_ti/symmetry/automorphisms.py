@@ -114,7 +114,7 @@ def _igraph() -> Any:
     loading = ThreadPoolExecutor(1)
     try:
         return loading.submit(import_module, "igraph").result()
-    except ImportError:
+    except ModuleNotFoundError:
         raise OptionError("a count with symmetry needs igraph: pip install 'chordless[symmetry]'") from None
     finally:
         loading.shutdown(wait=False)

@@ -15,6 +15,7 @@ from chordless.engine.channel import CallChannel, Channel
 from chordless.graphs.load import LoadedGraph
 from chordless.protocol.events import BatchSearching, Event, Finished, Progress
 from chordless.protocol.orders import FORMATS, BatchCommand, RunCommand
+from chordless.words.shown import fault_text
 from kernels_ti import ChordlessError, open_device
 from kernels_ti.device.memory import search_budget
 from kernels_ti.many.count import MOST_VERTICES, count_many
@@ -58,7 +59,7 @@ def message_of(entry: Entry, error: Exception) -> str:
         text = f"out of memory: {error}".removesuffix(": ")
     else:
         sys.stderr.write(traceback.format_exc())
-        text = f"internal error: {type(error).__name__}: {error} (CHORDLESS_DEBUG=1 shows where)"
+        text = fault_text(error)
     line = " ".join(text.split())
     return line if line.startswith(entry.title) else f"{entry.title}: {line}"
 

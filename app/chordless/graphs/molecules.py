@@ -75,7 +75,7 @@ def require_rdkit() -> Any:
     try:
         chemistry = importlib.import_module("rdkit.Chem")
         importlib.import_module("rdkit.RDLogger").DisableLog("rdApp.*")
-    except ImportError:
+    except ModuleNotFoundError:
         raise OptionError("SDF and SMILES need RDKit: pip install 'chordless[molecules]'") from None
     return chemistry
 

@@ -92,7 +92,7 @@ def require_matplotlib() -> None:
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         import matplotlib.figure  # noqa: F401
-    except ImportError:
+    except ModuleNotFoundError:
         raise OptionError("pictures need matplotlib: pip install 'chordless[plot]'") from None
 
 

@@ -21,6 +21,15 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 _PIECE = re.compile(r"'[^']*'|`[^`]*`|\"[^\"]*\"|\S+")
 
 
+def fault_text(error: Exception) -> str:
+    """Return the words for an error that is neither the user's nor one of the system that is told apart."""
+    what = f"internal error: {type(error).__name__}: {error}"
+    # A module that is not there is another matter: a fault of ours, or an extra, which is asked for by name.
+    if isinstance(error, ImportError) and not isinstance(error, ModuleNotFoundError):
+        what = f"a library cannot be loaded: {error.__cause__ or error}"
+    return f"{what} (CHORDLESS_DEBUG=1 shows where)"
+
+
 def without_controls(text: str) -> str:
     """Return a text without what `visible` would write out."""
     return UNSAFE.sub("", text)
