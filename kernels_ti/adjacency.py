@@ -137,9 +137,12 @@ def require_square(shape: tuple[int, ...]) -> int:
 
 
 def require_numbers(entries: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the entries of a matrix; raise GraphError if one is not a number."""
+    """Return the entries of a matrix; raise GraphError if one is not a finite number."""
     if entries.dtype.kind not in "biufc":
         raise GraphError(f"an adjacency matrix holds numbers, 0 where there is no edge, not {entries.dtype}")
     if np.isnan(entries).any():
         raise GraphError("the adjacency matrix has an entry that is not a number (NaN); 0 says that there is no edge")
+    # A matrix of distances says so that there is no edge.
+    if np.isinf(entries).any():
+        raise GraphError("the adjacency matrix has an entry that is infinite; 0 says that there is no edge")
     return entries

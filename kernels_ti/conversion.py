@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from os import PathLike
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,8 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
         return graph.underlying() if simplify else graph
     if isinstance(graph, type):
         raise GraphError(f"the class {graph.__name__} is not a graph: give an instance of it")
+    if isinstance(graph, ModuleType):
+        raise GraphError(f"the module {graph.__name__} is not a graph")
     for methods, of_library in (
         (("is_directed", "edges"), Graph.from_networkx),
         (("is_directed", "get_edgelist"), Graph.from_igraph),

@@ -91,6 +91,8 @@ def rust(graph, *edges):
 repeated = igraph.Graph(3, [(0, 1), (1, 2)])
 repeated.vs["name"] = ["x", "y", "x"]
 
+DISTANCES = np.where(np.eye(3), 0, np.inf)
+
 WRONG = {
     "loop numpy": (np.eye(3), "an entry on its diagonal: 0 is joined to itself"),
     "one-way numpy": (np.triu(np.ones((3, 3)), 1), r"it has entry \(0, 1\) but not \(1, 0\)"),
@@ -101,6 +103,8 @@ WRONG = {
     "wide scipy": (sparse.csr_array(np.zeros((2, 3))), "square, this one is 2 x 3"),
     "text numpy": (np.array([["a", "b"], ["b", "a"]]), "holds numbers"),
     "nan numpy": (np.full((2, 2), np.nan), "NaN"),
+    "infinite numpy": (DISTANCES, "infinite"),
+    "infinite scipy": (sparse.csr_array(DISTANCES), "infinite"),
     "names igraph": (repeated, "two vertices are called 'x'"),
     "list": ([(0, 1)], "a list is not a graph"),
     "int": (5, "an int is not a graph"),
@@ -240,6 +244,7 @@ def test_arrow_without_pyarrow_is_one_line(monkeypatch):
     ("wrong", "words"),
     [
         (nx.Graph, "the class Graph is not a graph: give an instance of it"),
+        (nx, "the module networkx is not a graph"),
         ("grid:3x3", "a str is not a graph: .*; chordless.load_graph reads a file and makes the graph of a spec"),
         ([(0, 1)], "a list is not a graph: .*; Graph.from_edges makes one of a list of edges, numpy.array of a list"),
     ],
