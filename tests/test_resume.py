@@ -251,6 +251,9 @@ def test_a_checkpoint_of_something_else_is_one_line(half, tmp_path):
     run["command"]["max_length"] = 12
     (half / "run.json").write_text(json.dumps(run))
     assert fails(chordless("resume", half), 2, "other options", "max_length is None there and 12")
+    run["command"] |= {"max_length": None, "in_order": True}
+    (half / "run.json").write_text(json.dumps(run))
+    assert fails(chordless("resume", half), 2, "other options", "in_order is None there and True")
     (half / "graph.json").write_bytes((other / "graph.json").read_bytes())
     assert fails(chordless("resume", half), 2, "not the graph")
     assert fails(chordless("resume", tmp_path), 2, "there is no run in")

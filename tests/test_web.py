@@ -548,3 +548,29 @@ def test_a_page_is_closed_when_its_dashboard_is_killed(monkeypatch):
                 assert (await page.receive()).data == b"."
 
     asyncio.run(asyncio.wait_for(kill(), PATIENCE))
+
+
+def test_a_page_that_comes_back_and_goes_before_it_is_connected_leaves_no_dashboard(monkeypatch):
+    pytest.importorskip("textual_serve")
+    aiohttp = pytest.importorskip("aiohttp")
+
+    async def gone(websocket, request):
+        raise ConnectionResetError
+
+    async def come_back_and_go():
+        async with small_dashboards(monkeypatch, most=1) as (server, session, address):
+            async with session.ws_connect(address) as page:
+                assert (await page.receive()).data == b"."
+            while not server._left:
+                await asyncio.sleep(0.01)
+            with monkeypatch.context() as patch:
+                patch.setattr(aiohttp.web.WebSocketResponse, "prepare", gone)
+                with pytest.raises(aiohttp.ClientError):
+                    await session.ws_connect(address)
+            while server._dashboards:
+                await asyncio.sleep(0.01)
+            # Its place is free for another.
+            async with session.ws_connect(address) as page:
+                assert (await page.receive()).data == b"."
+
+    asyncio.run(asyncio.wait_for(come_back_and_go(), PATIENCE))

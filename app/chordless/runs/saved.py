@@ -176,6 +176,7 @@ def identity_of(command: RunCommand) -> dict[str, Any]:
         **{name: names for name, names in restriction.items() if names},
         **({"method": "boundary", "total_only": command.total_only} if command.method == "boundary" else {}),
         **({"proof": True} if command.proof else {}),
+        **({"in_order": True} if command.in_order else {}),  # no checkpoint is of such a run
         **({} if command.pick == "all" else {name: getattr(command, name) for name in _OF_PICKS}),
         **({"symmetry": "directed cycles"} if command.symmetry else {}),  # the totals in a checkpoint are their numbers
     }

@@ -121,7 +121,6 @@ class GuardedServer(server.Server):
         self, request: web.Request, websocket: web.WebSocketResponse, dashboard: Dashboard | None, tab: str
     ) -> bool:
         """Return whether the dashboard waits for its page to come back."""
-        await websocket.prepare(request)
         is_back = dashboard is not None
         dashboard = dashboard or Dashboard(
             self._arguments,
@@ -135,6 +134,8 @@ class GuardedServer(server.Server):
             self._tabs[tab] = dashboard
         waits = False
         try:
+            # A page that goes before it is connected leaves its dashboard as one that goes later.
+            await websocket.prepare(request)
             if is_back:
                 await dashboard.take_page(websocket, *size_of(request.query))
             else:
