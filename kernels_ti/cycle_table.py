@@ -113,13 +113,13 @@ class CycleTable:
         if self._offsets is None:
             assert self._rows is not None
             self._offsets = _ends_of_rows(self._rows)
-        return self._offsets
+        return _unwritable(self._offsets)
 
     @property
     def vertices(self) -> npt.NDArray[Any]:
         """Vertex indices in cycle order: int32, shape (offsets[-1],)."""
         self._vertices = self._all()
-        return self._vertices
+        return _unwritable(self._vertices)
 
     @property
     def lengths(self) -> IntArray:
@@ -140,9 +140,7 @@ class CycleTable:
         """
         if self._rows is None:
             self._rows = self._rows_of_vertices()
-        view: Rows = self._rows.view()
-        view.flags.writeable = False
-        return view
+        return _unwritable(self._rows)
 
     def proof(self) -> str:
         """Return a hash of the cycles of the table, as ``chordless count --proof`` prints it for all of a graph.
@@ -303,6 +301,13 @@ class CycleTable:
         with ThreadPoolExecutor(cores()) as threads:
             list(threads.map(fill, range(0, len(self), CYCLES_AT_ONCE)))
         return rows
+
+
+def _unwritable(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a view of an array of a table: a write to it would change what the table answers."""
+    view: npt.NDArray[Any] = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _ends_of_rows(rows: Rows) -> IntArray:

@@ -128,8 +128,9 @@ class Watch:
         rate = cycles / searched if searched > 0 else 0.0
         self._last = Progress(stage, share, cycles, rate, now - self._began)
         if self._tell is not None and (is_due or self._told < 0):
-            self._told = now
             self._tell(self._last)
+            # From its end on: a function that takes longer than the interval would be due at every look.
+            self._told = time.perf_counter()
 
     def __enter__(self) -> Watch:
         return self

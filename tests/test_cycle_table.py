@@ -191,6 +191,16 @@ def test_rows_are_a_view_that_cannot_be_written_to():
         table.rows()[0] = 0
 
 
+@pytest.mark.parametrize("form", ["offsets", "vertices"])
+def test_what_a_table_keeps_cannot_be_written_to(form):
+    table = collect_cycles(grid(4, 4))
+    found = table.lists()
+    for some in (table, table[::2], CycleTable(table.graph, table.offsets, table.vertices)):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(some, form)[:] = 0
+    assert table.lists() == found
+
+
 def test_rows_of_one_search_stay_when_the_next_is_made(monkeypatch):
     monkeypatch.setattr("kernels_ti.sweep.search.CYCLE_BYTES_PER_WORKER", 1 << 12)
     table = collect_cycles(grid(6, 6), arch="cpu")

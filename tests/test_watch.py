@@ -136,6 +136,24 @@ def test_the_clock_runs_only_while_something_is_sought() -> None:
     assert watch.too_late()
 
 
+def test_a_slow_function_is_not_called_at_every_look(monkeypatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("kernels_ti.watch.time.perf_counter", lambda: clock[0])
+    told: list[Progress] = []
+
+    def slow(now: Progress) -> None:
+        told.append(now)
+        clock[0] += 1.0
+
+    watch = Watch(progress=slow)
+    for _ in range(10):
+        watch.look()
+    assert len(told) == 1
+    clock[0] += 0.2
+    watch.look()
+    assert len(told) == 2
+
+
 def test_a_time_above_every_float_is_no_limit() -> None:
     assert chordless.count_cycles(nx.petersen_graph(), timeout=10**400).complete
 
