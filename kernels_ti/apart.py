@@ -12,7 +12,7 @@ from inspect import signature
 from typing import Any, ParamSpec, TypeVar, cast
 
 from kernels_ti import taichi_door
-from kernels_ti.blocks.restriction import edges_called, vertices_called
+from kernels_ti.blocks.restriction import are_pairs, edges_called, vertices_called
 from kernels_ti.conversion import as_graph, attribute_weights
 from kernels_ti.device.own_process import NeedsDeviceError, StandIn, call_apart, with_choice
 
@@ -61,9 +61,8 @@ def _with_stand_ins(given: dict[str, Any]) -> tuple[dict[str, Any], tuple[Hashab
     if "avoid_edges" in given:
         given["avoid_edges"] = [(names[u], names[v]) for u, v in edges_called(graph, given["avoid_edges"])]
     if weight is not None:
-        stand_in = dict(zip(graph.names, names, strict=True))
+        stand_in, of_edges = dict(zip(graph.names, names, strict=True)), are_pairs(graph, weight)
         given["weight"] = {
-            stand_in[key] if key in stand_in else tuple(stand_in[end] for end in key): value
-            for key, value in weight.items()
+            tuple(stand_in[end] for end in key) if of_edges else stand_in[key]: value for key, value in weight.items()
         }
     return given, graph.names

@@ -34,9 +34,11 @@ from kernels_ti import (
     count_cycles,
     enumerate_cycles,
     longest_cycle,
+    longest_path,
     open_device,
     sample_cycles,
 )
+from kernels_ti.apart import _with_stand_ins
 from kernels_ti.best_by_search import longest_by_search
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count, longest
@@ -282,6 +284,20 @@ def test_attributes_of_networkx_are_weights():
     for other in (generate("petersen"), of_rustworkx):
         with pytest.raises(OptionError, match="names an attribute of a networkx graph"):
             longest_cycle(other, weight="miles")
+
+
+@pytest.mark.parametrize("method", ["search", "boundary"])
+def test_a_vertex_may_have_the_name_of_an_edge(method):
+    total = networkx.Graph([(0, 1), (1, 2), (2, 0), (0, (0, 1)), ((0, 1), 1)])
+    networkx.set_edge_attributes(total, 2, "cost")
+    total[0][1]["cost"] = 7
+    assert longest_cycle(total, weight="cost", method=method).weight == 11
+    assert longest_path(total, 2, (0, 1), weight="cost", method=method).weight == 4
+    by_vertex = {0: 1, 1: 1, 2: 1, (0, 1): 5}
+    assert longest_cycle(total, weight=by_vertex, method=method).cycle == [0, 1, (0, 1)]
+    sent, names = _with_stand_ins({"graph": total, "weight": "cost"})
+    assert longest_cycle(**sent, method=method).weight == 11
+    assert names == tuple(total)
 
 
 @pytest.mark.parametrize(

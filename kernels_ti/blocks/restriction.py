@@ -164,6 +164,15 @@ def _ball(graph: Graph, centre: int, radius: int) -> npt.NDArray[np.bool_]:
     return inside
 
 
+def are_pairs(graph: Graph, names: Iterable[Hashable]) -> bool:
+    """Whether all names are pairs of vertices, so that they stand for edges.
+
+    A vertex may have the name of an edge, but not every vertex: the names inside such a name are others.
+    """
+    vertices = set(graph.names)
+    return all(isinstance(name, tuple) and len(name) == 2 and vertices.issuperset(name) for name in names)
+
+
 def vertices_called(graph: Graph, names: Iterable[Hashable]) -> tuple[int, ...]:
     """Find vertices by name, each given as it is in `Graph.names`; a text is one name.
 

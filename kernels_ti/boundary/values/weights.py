@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Rational
 from typing import Any
 
-from kernels_ti.blocks.restriction import edges_called, vertices_called
+from kernels_ti.blocks.restriction import are_pairs, edges_called, vertices_called
 from kernels_ti.errors import SIMPLIFY, OptionError, type_of
 from kernels_ti.graph import Graph
 
@@ -84,8 +84,7 @@ class Weights:
                 "the weights are a mapping from each vertex, or from the pair of vertices of each edge, to a number, "
                 f"not {type_of(weights)}"
             )
-        names = set(graph.names)
-        if not all(_is_pair_of(key, names) for key in weights):
+        if not are_pairs(graph, weights):
             vertices = vertices_called(graph, weights)
             return cls.of_vertices(graph, dict(zip(vertices, map(exact, weights.values()), strict=True)))
         found: dict[tuple[int, int], Fraction] = {}
@@ -138,10 +137,6 @@ def exact(weight: Any) -> Fraction:
         return Fraction(Decimal(str(weight)))
     except (InvalidOperation, ValueError, OverflowError):
         raise OptionError(f"the weight {weight!r} is not a finite number") from None
-
-
-def _is_pair_of(key: Any, names: set[Hashable]) -> bool:
-    return key not in names and isinstance(key, tuple) and len(key) == 2 and all(end in names for end in key)
 
 
 def _scale(weights: Mapping[Any, Fraction]) -> int:
