@@ -13,9 +13,11 @@ import time
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from chordless.engine import process
+from chordless.engine.loop import Search
 from chordless.engine.process import EngineProcess
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, DeviceReport, Failed, Finished, Log, Paused, Progress, Started
@@ -26,6 +28,7 @@ from patience import PATIENCE
 from program import SOURCE_PATH, slow_boot
 
 from kernels_ti import DeviceError, EngineError, GraphError
+from kernels_ti.options import Snapshot
 
 LONG = "grid:7x10"
 
@@ -216,6 +219,24 @@ def test_a_pause_does_not_count_for_the_timeout():
         engine.send(GoCommand())
         assert isinstance(engine.poll(60), Progress)
         assert wait_for(engine, Finished).reason == "timeout"
+
+
+@pytest.mark.parametrize(("compiles", "slices"), [(True, 2), (False, 1)])
+def test_compiling_does_not_count_for_the_timeout(monkeypatch, compiles, slices):
+    seconds = [0.0]
+    monkeypatch.setattr("chordless.engine.loop.time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    snapshots = [Snapshot(compiling=compiles)]
+
+    def advance():
+        seconds[0] += 60.0
+        snapshots.append(Snapshot())
+        return snapshots[-1]
+
+    run = SimpleNamespace(finished=False, snapshot=lambda: snapshots[-1], advance=advance)
+    asked = dict.fromkeys(("paused", "stop_asked", "checkpoint_asked"), False)
+    channel = SimpleNamespace(**asked, send=lambda event: None, obey=lambda: None)
+    reason, _ = Search(RunCommand("grid:4x4", 0.0, timeout=50.0), channel, run, None).go()
+    assert (reason, len(snapshots) - 1) == ("timeout", slices)
 
 
 def test_a_checkpoint_that_cannot_be_is_said_on_the_log():

@@ -86,7 +86,10 @@ class Search:
         while reason is None and not self.run.finished:
             reason = self._between_slices()
             if reason is None:
+                began, compiles = time.monotonic(), self._snapshot.compiling
                 self._snapshot = self.run.advance()
+                if compiles:  # The time does not count.
+                    self._began += time.monotonic() - began
                 self._take()
                 reason = self._write()
         return reason or "complete"
