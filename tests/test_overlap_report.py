@@ -16,9 +16,12 @@ import pytest
 from chordless.batch.tables import write_csv_rows
 from chordless.cli import main
 from chordless.commands.overlap import COLUMNS
+from chordless.engine.process import finished_at
 from chordless.graphs.interval import asteroidal_triple
 from chordless.graphs.overlap import read_food_web
-from chordless.graphs.overlap_report import report_without_holes
+from chordless.graphs.overlap_report import report_lines, report_of_holes, report_without_holes
+from chordless.protocol.events import Progress, Started
+from chordless.protocol.orders import RunCommand
 from food_webs import write_web
 from hypothesis import given
 from oracles import small_graphs
@@ -127,6 +130,17 @@ def test_a_search_that_was_stopped_gives_lower_bounds(web, capfd):
     assert exit_code == 4
     assert "(at least: not complete)" in said.out
     assert "cannot be ordered" in joined(said.out)
+
+
+def test_an_engine_that_was_stopped_while_it_compiled_has_told_no_species(web):
+    path = str(web(*nx.cycle_graph(4).edges))
+    started = Started(path, 4, 4, 2, "cpu", "a processor", 0.0, 1)
+    counted = finished_at(started, Progress(cycles_by_length={4: 1}), RunCommand(path, 0.0, per_vertex=True))
+    told = report_of_holes(path, read_food_web(path), counted)
+    assert (told.holes, told.species, told.complete) == (1, (), False)
+    lines = "\n".join(report_lines(told))
+    assert "(at least: not complete)" in lines
+    assert "species in most of them" not in lines
 
 
 def test_the_smallest_chordal_graph_that_is_no_interval_graph(web, capfd):

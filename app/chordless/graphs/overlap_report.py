@@ -98,13 +98,15 @@ def report_without_holes(name: str, web: FoodWeb) -> OverlapReport:
 
 def report_of_holes(name: str, web: FoodWeb, counted: Finished) -> OverlapReport:
     """Report on a web from the counts of its cycles of 4 or more vertices, with the participation of each vertex."""
-    entries = (counted.participation or {}).get("vertices", [])
-    # By index, not by name: a file may have changed the names.
-    species = [
-        SpeciesHoles(str(label), entry["cycles"], {int(t): count for t, count in entry["by_length"].items()})
-        for label, entry in zip(web.overlap.names, entries, strict=True)
-        if entry["cycles"]
-    ]
+    species: list[SpeciesHoles] = []
+    # An engine that was stopped while it compiled has told the holes only.
+    if counted.participation is not None:
+        # By index, not by name: a file may have changed the names.
+        species = [
+            SpeciesHoles(str(label), entry["cycles"], {int(t): count for t, count in entry["by_length"].items()})
+            for label, entry in zip(web.overlap.names, counted.participation["vertices"], strict=True)
+            if entry["cycles"]
+        ]
     species.sort(key=lambda one: -one.holes)
     by_length = dict(sorted(counted.cycles_by_length.items()))
     return OverlapReport(
@@ -154,6 +156,7 @@ def report_lines(report: OverlapReport) -> Iterator[str]:
     if report.holes:
         yield ""
         yield from _table(("length", "holes"), [(f"{t:,}", f"{k:,}") for t, k in report.holes_by_length.items()])
+    if report.species:
         yield ""
         yield from _table(
             ("holes", "share", "species in most of them"),
