@@ -110,8 +110,14 @@ def when_orphaned(act: Callable[[], None]) -> None:
     _act = act
     if _pipe < 0 or not _can_choose_signal():
         return
-    signal.signal(signal.SIGIO, lambda number, frame: act())
-    _watch(_pipe, os.getpid(), signal.SIGIO)
+
+    def look(number: int, frame: object) -> None:
+        if _ended(_pipe, 0):
+            act()
+
+    # The one signal that a stopped process, too, can act on. A shell sends it as well.
+    signal.signal(signal.SIGCONT, look)
+    _watch(_pipe, os.getpid(), signal.SIGCONT)
     if _ended(_pipe, 0):
         act()
 

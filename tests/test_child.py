@@ -80,6 +80,20 @@ def test_a_child_whose_parent_ended_before_it_looked_ends():
     wait_for_end([child])
 
 
+def test_a_child_that_tidies_when_its_parent_is_killed_does_so_though_it_is_stopped_and_only_then():
+    code = (
+        "import os, time; from kernels_ti.child import when_orphaned; when_orphaned(lambda: os._exit(1)); "
+        f"print('ready', flush=True); time.sleep({PATIENCE})"
+    )
+    with parent_of(code) as (parent, child):
+        child.send_signal(signal.SIGCONT)
+        time.sleep(0.5)
+        assert child.is_running()
+        child.send_signal(signal.SIGSTOP)
+        parent.kill()
+        wait_for_end([child])
+
+
 def test_a_handle_that_is_forgotten_ends_the_child_and_keeps_no_descriptor():
     before = len(os.listdir("/proc/self/fd"))
     from kernels_ti import child

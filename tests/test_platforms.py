@@ -39,7 +39,7 @@ sys.meta_path.insert(0, Lacking())
 for module, names in (
     (os, "register_at_fork fork getuid geteuid sysconf sched_getaffinity sched_setaffinity killpg O_NOFOLLOW O_CLOEXEC"
          " O_NONBLOCK O_NOCTTY O_DIRECTORY statvfs mkfifo"),
-    (signal, "SIGHUP SIGKILL SIGIO SIGSTOP SIGCONT pthread_sigmask setitimer ITIMER_REAL"),
+    (signal, "SIGHUP SIGKILL SIGSTOP SIGCONT pthread_sigmask setitimer ITIMER_REAL"),
     (select, "poll"),
 ):
     for name in names.split():
