@@ -194,3 +194,16 @@ def test_another_process_makes_workers_where_the_first_is_killed() -> None:
         assert {process.pid for process in before}.isdisjoint(client.run(os.getpid).values())
     assert said == ["the process that starts the workers of this machine was killed; another takes its place"]
     assert not psutil.Process().children(recursive=True)
+
+
+@pytest.mark.parametrize("of", ["distributed.Client.__init__", "kernels_ti.cluster.servers.SpecCluster"])
+def test_a_lack_of_files_is_told_in_a_line(of: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import kernels_ti.cluster.servers  # noqa: F401
+
+    def lacks(*_: object, **__: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(of, lacks)
+    words = r"(cannot start|tls://127.0.0.1:\d+ cannot be reached).*Too many open files"
+    with pytest.raises(EngineError, match=words), connected("local:1"):
+        pass

@@ -81,13 +81,14 @@ def connected(where: str | LocalWorkers) -> Iterator[Client]:
             client.__init__(address, security=security, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
         except BaseException as error:
             # A client that is open when it is collected closes itself, and hangs if a loop of Dask starts meanwhile.
-            with suppress(TimeoutError):
+            # One that failed early has no loop yet: nothing to close.
+            with suppress(TimeoutError, AttributeError):
                 client.close(timeout=_SECONDS_TO_CLOSE)
             if not isinstance(
                 error, (OSError, ValueError, TypeError)
             ):  # a TypeError: Dask has no certificates for tls://
                 raise
-            raise EngineError(f"the scheduler {where} cannot be reached: {error or type(error).__name__}") from error
+            raise EngineError(f"the scheduler {address} cannot be reached: {error or type(error).__name__}") from error
         stack.enter_context(client)
         while isinstance(where, LocalWorkers) and not client.nthreads():
             where.require_some()

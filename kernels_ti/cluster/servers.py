@@ -15,7 +15,7 @@ from typing import Any
 from distributed import Scheduler, SpecCluster, Worker
 from distributed.security import Security
 
-from kernels_ti.errors import OptionError
+from kernels_ti.errors import EngineError, OptionError
 
 THIS_MACHINE = "127.0.0.1"
 
@@ -46,18 +46,23 @@ def new_security() -> Security:
 
 @contextmanager
 def local_scheduler(security: Security) -> Iterator[str]:
-    """Run a scheduler in this process, which only holders of the key can reach; yield its address."""
+    """Run a scheduler in this process, which only holders of the key can reach; yield its address.
+
+    An EngineError says that it cannot start.
+    """
     untyped: Any = SpecCluster
-    with untyped(
-        workers={},
-        scheduler={
-            "cls": LocalScheduler,
-            "options": {"host": THIS_MACHINE, "port": 0, "protocol": "tls", "dashboard": False, "security": security},
-        },
-        security=security,
-        silence_logs=logging.CRITICAL,
-        asynchronous=False,
-    ) as cluster:
+    options = {"host": THIS_MACHINE, "port": 0, "protocol": "tls", "dashboard": False, "security": security}
+    try:
+        cluster = untyped(
+            workers={},
+            scheduler={"cls": LocalScheduler, "options": options},
+            security=security,
+            silence_logs=logging.CRITICAL,
+            asynchronous=False,
+        )
+    except (RuntimeError, OSError) as error:
+        raise EngineError(f"cannot start the scheduler of a local cluster: {error.__cause__ or error}") from error
+    with cluster:
         yield cluster.scheduler_address
 
 
