@@ -11,10 +11,12 @@ import numpy.typing as npt
 from kernels_ti.asked_search import begun, watched_slices
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.longest import BestCycle
+from kernels_ti.boundary.sample import check_lists_fit
 from kernels_ti.boundary.values.weights import Gains, Weights
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import Device
+from kernels_ti.device.memory import search_budget
 from kernels_ti.errors import time_is_up
 from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
 from kernels_ti.graph import Graph
@@ -122,9 +124,11 @@ def best_of_all(
         pruned = weights is None and not least
         collecting = SearchSpace(space.graph, replace(space.options, collect=True, rows=rows, pruned=pruned))
         with begun(collecting, arch, threads, watch) as run:
+            budget = search_budget(run.device, space.options.memory, begun=True)
             for _ in watched_slices(run, watch):
                 with watch.searching():
                     few.take(run.take_rows() if rows else run.take_cycles())
+                    check_lists_fit(few.number, max(run.snapshot().cycles_by_length, default=0), budget)
                     if pruned:
                         run.least_length = max(few.least_length(), run.least_length)
             finished, cycles = run.finished, run.snapshot().cycles
@@ -167,6 +171,11 @@ class _Few:
         order, offsets = np.argsort(values, kind="stable").tolist(), piece.offsets.tolist()
         kept = values.tolist()
         return [(self._sign * kept[i], piece.vertices[offsets[i] : offsets[i + 1]].tolist()) for i in order]
+
+    @property
+    def number(self) -> int:
+        """How many cycles `best` returns if no other comes."""
+        return min(self._held, self._k)
 
     def least_length(self) -> int:
         """Return the number of vertices of the k-th longest cycle, without weights; 0 before there are k."""

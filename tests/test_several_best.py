@@ -26,6 +26,7 @@ from kernels_ti import (
 )
 from kernels_ti.boundary import count
 from kernels_ti.cheapest import cheapest_cycle
+from kernels_ti.device.memory import resident_bytes
 
 
 def check(found, cycles, value, k, *, least):
@@ -171,6 +172,14 @@ def test_more_than_all_cycles_are_all_of_them():
     found = longest_cycle(petersen, k=10**30, method="boundary")
     assert list(map(len, found.cycles)) == [6] * 10 + [5] * 12
     with pytest.raises(
-        SizeError, match=r"1,000,000,000 cycles may need [\d.]* GiB, .* allowed; ask for [\d,]* at most"
+        SizeError, match=r"1,000,000,000 cycles may need [\d.]* TiB, .* allowed; ask for [\d,]* at most"
     ):
         longest_cycle(generate("grid:10x10"), k=10**9, method="boundary", memory=1 << 30)
+
+
+@pytest.mark.parametrize("options", [{}, {"weight": True}])
+def test_lists_of_the_best_of_a_search_keep_to_the_memory(options):
+    graph = generate("grid:7x8")
+    weight = {"weight": dict.fromkeys(graph.names, 1)} if options else {}
+    with pytest.raises(SizeError, match=r"cycles may need [\d.]* MiB, .* allowed; ask for [\d,]* at most"):
+        longest_cycle(graph, k=10**6, method="search", memory=resident_bytes() + (64 << 20), **weight)

@@ -14,7 +14,7 @@ from typing import Any
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import is_for_kernels
 from kernels_ti.boundary.in_one_call import count_along_boundary, ready_to_pick
-from kernels_ti.boundary.sample import check_fit, draws_of
+from kernels_ti.boundary.sample import check_lists_fit, draws_of
 from kernels_ti.boundary.spec.block import GivenUp
 from kernels_ti.boundary.values.saved import SavedForward, SavedResult
 from kernels_ti.boundary.values.weights import Gains, Weights
@@ -22,6 +22,7 @@ from kernels_ti.boundary.way_back.blocks import Means, PlannedBlock, PlannedBloc
 from kernels_ti.boundary.way_back.device_ways import DeviceOptimum
 from kernels_ti.boundary.way_back.history import History
 from kernels_ti.boundary.way_back.layers import NOTHING, Rule
+from kernels_ti.device.memory import host_budget
 from kernels_ti.errors import EngineError, TimeIsUpError, time_is_up
 from kernels_ti.graph import Graph
 from kernels_ti.notebook import html_of_best
@@ -251,7 +252,8 @@ def few_along_boundary(
     counts = count_along_boundary(space, arch if space.graph.is_simple else "auto", names, watch)
     if not counts.complete:
         raise time_is_up(watch.timeout, "the best cycles were found")
-    check_fit(min(k, counts.total), space, are_drawn=False)
+    longest = max(counts.by_length, default=0)
+    check_lists_fit(min(k, counts.total), longest, host_budget(space.options.memory))
     cycles: list[list[Hashable]] = []
     most_states = width = 0
 

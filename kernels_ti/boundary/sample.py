@@ -44,6 +44,9 @@ _BYTES_OF_A_DRAW, _BYTES_OF_A_WORD, _BYTES_OF_A_DIGIT = 145, 16, 64
 # A cycle of a table takes four bytes a vertex, and its length and its place besides.
 _BYTES_OF_A_VERTEX, _BYTES_OF_A_CYCLE = 4, 16
 
+# Best cycles are lists of numbers first, and then of names, both at a time.
+_BYTES_OF_A_NAME, _BYTES_OF_A_LIST = 16, 208
+
 _ORDERED_AT_ONCE = 1 << 17
 
 ANSWER = "the cycles were drawn"
@@ -60,15 +63,23 @@ def draws_of(space: SearchSpace, k: int, seed: int = 0, *, watch: Watch | None =
         yield Draws(space.graph, planned, k, seed, means)
 
 
-def check_fit(k: int, space: SearchSpace, *, are_drawn: bool = True) -> None:
-    """Raise SizeError if so many cycles might not fit into the memory that is allowed, all at once."""
-    budget = host_budget(space.options.memory)
-    needed = k * (_BYTES_OF_A_CYCLE + _BYTES_OF_A_VERTEX * space.longest)
-    if needed > budget:
-        most = f"{budget * k // needed:,} at most"
+def check_fit(k: int, space: SearchSpace) -> None:
+    """Raise SizeError if so many draws might not fit into the memory that is allowed, all at once."""
+    each = _BYTES_OF_A_CYCLE + _BYTES_OF_A_VERTEX * space.longest
+    _require(k, each, host_budget(space.options.memory), "draws", "draw {} at most, and more with another seed")
+
+
+def check_lists_fit(k: int, longest: int, budget: int) -> None:
+    """Raise SizeError if lists of the names of k cycles, up to `longest` vertices each, might not fit into a budget."""
+    each = _BYTES_OF_A_LIST + _BYTES_OF_A_NAME * longest
+    _require(k, each, budget, "cycles", "ask for {} at most")
+
+
+def _require(k: int, each: int, budget: int, what: str, advice: str) -> None:
+    if k * each > budget:
         raise SizeError(
-            f"{k:,} {'draws' if are_drawn else 'cycles'} may need {bytes_text(needed)}, and {bytes_text(budget)} are "
-            f"allowed; {f'draw {most}, and more with another seed' if are_drawn else f'ask for {most}'}"
+            f"{k:,} {what} may need {bytes_text(k * each)}, and {bytes_text(budget)} are allowed; "
+            + advice.format(f"{budget // each:,}")
         )
 
 
