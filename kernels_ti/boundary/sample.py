@@ -77,9 +77,11 @@ def check_lists_fit(k: int, longest: int, budget: int) -> None:
 
 def _require(k: int, each: int, budget: int, what: str, advice: str) -> None:
     if k * each > budget:
+        # What the process itself holds is not the same at the next call.
+        most = budget * 9 // (10 * each)
         raise SizeError(
             f"{k:,} {what} may need {bytes_text(k * each)}, and {bytes_text(budget)} are allowed; "
-            + advice.format(f"{budget // each:,}")
+            + advice.format(f"{most:,}")
         )
 
 
