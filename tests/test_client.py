@@ -27,8 +27,7 @@ from chordless.runs.state import RunState
 from patience import PATIENCE
 from program import SOURCE_PATH, slow_boot
 
-from kernels_ti import DeviceError, EngineError, GraphError
-from kernels_ti.options import Snapshot
+from kernels_ti import DeviceError, EngineError, GraphError, Snapshot
 
 LONG = "grid:7x10"
 
