@@ -207,3 +207,11 @@ def test_a_lack_of_files_is_told_in_a_line(of: str, monkeypatch: pytest.MonkeyPa
     words = r"(cannot start|tls://127.0.0.1:\d+ cannot be reached).*Too many open files"
     with pytest.raises(EngineError, match=words), connected("local:1"):
         pass
+
+
+def test_too_few_open_files_are_told_before_any_process_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("resource.getrlimit", lambda which: (63, 1024))
+    told = "a local cluster of 2 workers needs 64 open files, and 63 are allowed"
+    with pytest.raises(EngineError, match=told), connected("local:2"):
+        pass
+    assert not psutil.Process().children(recursive=True)

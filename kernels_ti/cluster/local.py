@@ -21,12 +21,13 @@ from kernels_ti import child
 from kernels_ti.cluster.address import LOCAL
 from kernels_ti.cluster.gpus import chosen_gpus
 from kernels_ti.device.machine import cores
-from kernels_ti.errors import EngineError
+from kernels_ti.errors import EngineError, quantity
 
 CORES_PER_WORKER = 16  # Most cores of one local worker, unless the number of workers is given
 
 SECONDS_TO_END = 10.0  # Seconds that the processes have to keep their compiled kernels once the driver lets them go
 MOST_EARLY_DEATHS = 5  # How many times in a row a process may be killed before a worker reaches the scheduler
+FILES, FILES_OF_A_WORKER = 48, 8  # Files that the driver, or a worker, has open at the same time, at most
 JOINED = "joined"  # File that a worker makes in its folder once it has reached the scheduler
 
 DRIVERS_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
@@ -57,7 +58,7 @@ class LocalWorkers:
     `where` is ``local`` or ``local:N``, see `kernels_ti.cluster.address.check_cluster`. The workers will search on
     `arch`, on the CPU with `threads` each, by default with their share of the cores. `tell` is called with a line of
     text, on another thread, when a worker cannot be used. A DeviceError is raised if a GPU of `gpus` does not exist, an
-    EngineError if no process can be started.
+    EngineError if no process can be started, or too few files may be open.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class LocalWorkers:
         wanted = int(local[1]) if local and local[1] else None
         chosen = chosen_gpus(gpus) if wanted is None else ()
         count = len(chosen) or wanted or -(-cores() // CORES_PER_WORKER)
+        _require_files(count)
         each = max(cores() // count, 1)
         self._tell = tell
         self._left = count
@@ -183,3 +185,15 @@ def last_words(printed: Path) -> str:
         text = printed.read_text(errors="replace").strip()
         return f"; its last words: {text.splitlines()[-1]}" if text else ""
     return ""
+
+
+def _require_files(workers: int) -> None:
+    """Raise EngineError if a process may open fewer files than a local cluster needs: it would wait for workers."""
+    import resource
+
+    needed, most = FILES + FILES_OF_A_WORKER * workers, resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if 0 <= most < needed:
+        raise EngineError(
+            f"a local cluster of {quantity(workers, 'worker')} needs {needed:,} open files, and {most:,} are allowed "
+            "(`ulimit -n` tells the limit)"
+        )
