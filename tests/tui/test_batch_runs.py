@@ -16,6 +16,7 @@ from chordless.tui.screens.leave import LeaveBatch
 from chordless.tui.screens.question import AskRun
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.batch_form import BatchForm
+from chordless.tui.widgets.batch_table import BatchTable
 from patience import PATIENCE
 
 from kernels_ti import OptionError
@@ -107,6 +108,8 @@ def test_a_batch_is_stopped_and_gone_on_with_and_leaving_asks(folder):
         assert screen.query_one(BatchForm).question == BatchQuestion("jobs.toml", "jobs.jsonl")
         await pilot.press("ctrl+r")
         await until(pilot, lambda: app.batch is not None and "now grid:9x10" in shown(screen, "#batch-now"))
+        # Until its first line comes, the field of the graphs has the focus, where a letter is text.
+        await until(pilot, lambda: screen.query_one(BatchTable).has_focus)
         await pilot.press("s")
         await until(pilot, lambda: not app.batch.is_at_work)
         await until(pilot, lambda: "stopped" in shown(screen, "#batch-phase"))
