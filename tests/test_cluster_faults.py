@@ -17,11 +17,12 @@ from patience import PATIENCE
 from program import chordless
 from simulated_workers import QUICK, SimulatedWorkers, finished
 
-from kernels_ti import Device, EngineError, OptionError, Run, count_cycles, open_device
+from kernels_ti import Device, EngineError, Graph, OptionError, Run, count_cycles, open_device
 from kernels_ti.cluster.connect import connected
 from kernels_ti.cluster.driver import ClusterRun
 from kernels_ti.cluster.on_worker import Job
 from kernels_ti.cluster.workers import DaskWorkers, Reply
+from kernels_ti.state import RunState
 
 pytest.importorskip("distributed", reason="needs Dask (pip install distributed)")
 
@@ -29,6 +30,13 @@ pytest.importorskip("distributed", reason="needs Dask (pip install distributed)"
 @pytest.fixture
 def cpu() -> Device:
     return open_device("cpu")
+
+
+def assert_all_is_found_from(state: RunState, graph: Graph, device: Device) -> None:
+    rest = Run(graph, device, state=state)
+    while not rest.finished:
+        rest.advance()
+    assert rest.snapshot().cycles_by_length == count_cycles(graph, arch=device.arch).by_length
 
 
 @pytest.mark.parametrize("program", ["chordless", "taichi", "numpy"])
@@ -114,10 +122,7 @@ def test_a_good_reply_beside_one_that_fails_is_kept(
     with pytest.raises(EngineError, match=message):
         finished(run)
     assert {view.standing for view in run.worker_views()} == standings
-    rest = Run(graph, cpu, state=run.state())
-    while not rest.finished:
-        rest.advance()
-    assert rest.snapshot().cycles_by_length == count_cycles(graph, arch=cpu.arch).by_length
+    assert_all_is_found_from(run.state(), graph, cpu)
 
 
 def test_an_answer_of_a_worker_that_a_reply_beside_it_gave_up_does_not_count(cpu: Device) -> None:
@@ -149,10 +154,7 @@ def test_a_lease_that_fails_after_the_end_leaves_its_work(cpu: Device) -> None:
         finished(run)
     workers.waiting = [Reply("b", numbers["b"], error=EngineError("no room"))]
     run.settle(0.1)
-    rest = Run(graph, cpu, state=run.state())
-    while not rest.finished:
-        rest.advance()
-    assert rest.snapshot().cycles_by_length == count_cycles(graph, arch=cpu.arch).by_length
+    assert_all_is_found_from(run.state(), graph, cpu)
 
 
 def test_workers_that_all_die_while_they_prepare_themselves_end_the_run(cpu: Device) -> None:
