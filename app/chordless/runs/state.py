@@ -142,7 +142,12 @@ class RunState(Report):
     @property
     def is_over(self) -> bool:
         """Whether no engine is at work in it any more."""
-        return self.phase in ("finished", "failed", "lost")
+        return self.is_lost or self.phase == "finished"
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the engine ended before it was done: what it held waits no more."""
+        return self.phase in ("failed", "lost")
 
     def lost(self) -> RunState:
         """Return the state of a run whose recording ends although it was at work, and which no engine continues."""

@@ -195,7 +195,7 @@ def checkpoint_tile(state: RunState) -> TileWords:
     )
     now = "just now" if when == "ago" else when.replace("before", "at")
     # An engine that was killed has saved nothing at its end.
-    is_lost = state.phase in ("failed", "lost") and age > 0
+    is_lost = state.is_lost and age > 0
     value = (
         now
         if age < 1 and not is_lost

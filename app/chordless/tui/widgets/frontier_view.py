@@ -128,7 +128,7 @@ class FrontierView(Picture):
         labels = (*above, looked_at, "looked at, by length", "")
         middle = next(label for label in labels if len(label) < room or not label)
         text = f"{'':>{_MARGIN}}{'0 s':<4}{middle:^{room}}{end}"
-        title = "waited (log)" if _is_lost(self._state) else "wait now (log)"
+        title = "waited (log)" if self._state.is_lost else "wait now (log)"
         beside = f"{title:>{now}}" if now else ""
         return _strip([(text + beside, self._style("axis"))], width, self._style("axis"))
 
@@ -220,7 +220,7 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
         return (long, f"No {path} waits. Peak: {most} {when}", f"No {path} waits")
     number = short_number(state.frontier)
     or_starts, and_starts = ("start or ", "starts and ") if has_starts else ("", "")
-    waits, wait, now, moves = ("waited", "waited", "at last", "moved") if _is_lost(state) else _PRESENT
+    waits, wait, now, moves = ("waited", "waited", "at last", "moved") if state.is_lost else _PRESENT
     paths = f"{or_starts}{path} {waits}" if state.frontier == 1 else f"{and_starts}{path}s {wait}"
     if not waiting:
         long = f"{number} {paths} {now}. Peak: {most} {when}."
@@ -265,11 +265,6 @@ def _boundary_words(state: RunState) -> tuple[str, ...]:
         f"Vertex {done:,} of {steps:,}: {now}, about {peak} at vertex {at:,}",
         f"vertex {done:,} of {steps:,}, {now}",
     )
-
-
-def _is_lost(state: RunState) -> bool:
-    """Return whether the engine ended before it was done: what it held waits no more."""
-    return state.phase in ("failed", "lost")
 
 
 def _seen(waiting: dict[int, int], moves: str) -> str:
