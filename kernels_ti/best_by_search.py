@@ -125,10 +125,10 @@ def best_of_all(
         collecting = SearchSpace(space.graph, replace(space.options, collect=True, rows=rows, pruned=pruned))
         with begun(collecting, arch, threads, watch) as run:
             budget = search_budget(run.device, space.options.memory, begun=True)
-            for _ in watched_slices(run, watch):
+            for last in watched_slices(run, watch):
                 with watch.searching():
                     few.take(run.take_rows() if rows else run.take_cycles())
-                    check_lists_fit(few.number, max(run.snapshot().cycles_by_length, default=0), budget)
+                    check_lists_fit(few.number, max(last.cycles_by_length, default=0), budget)
                     if pruned:
                         run.least_length = max(few.least_length(), run.least_length)
             finished, cycles = run.finished, run.snapshot().cycles

@@ -230,10 +230,10 @@ class _Met:
         self._paths += [paths] * len(rows)
 
     def by_length(self, graph: Graph, group: Automorphisms, lengths: Lengths) -> Iterator[_SameLength]:
-        # A cycle is met from the first path of many: what follows looks at each once.
+        # A cycle is met once for each of many paths. What follows looks at it once.
         rows, place = np.unique(np.concatenate(self._rows), axis=0, return_inverse=True)
         paths = np.zeros(len(rows), object)
-        np.add.at(paths, place, np.array(self._paths, object))
+        np.add.at(paths, place.reshape(-1), np.array(self._paths, object))
         length = populations(rows)
         walker, invariants = CycleWalker(graph), _Invariants(group.distances())
         for wanted in np.unique(length[lengths.among(length)]).tolist():
