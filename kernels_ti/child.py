@@ -115,7 +115,7 @@ def when_orphaned(act: Callable[[], None]) -> None:
         if _ended(_pipe, 0):
             act()
 
-    # The one signal that a stopped process, too, can act on. A shell sends it as well.
+    # A stopped process acts on no other signal that it can handle. A shell sends it, too, so the pipe is asked.
     signal.signal(signal.SIGCONT, look)
     _watch(_pipe, os.getpid(), signal.SIGCONT)
     if _ended(_pipe, 0):

@@ -165,9 +165,9 @@ def _ball(graph: Graph, centre: int, radius: int) -> npt.NDArray[np.bool_]:
 
 
 def are_pairs(graph: Graph, names: Iterable[Hashable]) -> bool:
-    """Whether all names are pairs of vertices, so that they stand for edges.
+    """Whether all names are pairs of names of vertices, and so stand for edges.
 
-    A vertex may have the name of an edge, but not every vertex: the names inside such a name are others.
+    The name of a vertex may be such a pair, too. Not all vertices have such names: the two in a pair are simpler ones.
     """
     vertices = set(graph.names)
     return all(isinstance(name, tuple) and len(name) == 2 and vertices.issuperset(name) for name in names)

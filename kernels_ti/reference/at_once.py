@@ -92,7 +92,7 @@ def _searched_parts(space: SearchSpace) -> list[tuple[Graph, frozenset[int], lis
         keep = np.diff(graph.row_ptr) > 0
         if is_large:
             pairs = len(graph.col_idx) // 2
-            # Each edge beyond those of a forest lies in a block, and so do as many others as make it a cycle.
+            # A graph has at most n - 1 edges outside of blocks with a cycle: this tells most graphs that are too large.
             if len(space.cases) > 1 or pairs - graph.n >= MOST_PAIRS or max(pairs, graph.n) >= LARGE:
                 return None
             keep = np.zeros(graph.n, np.bool_)

@@ -186,8 +186,8 @@ def add_stops(group: Any, limit_help: str) -> None:
     add(
         group,
         "--timeout",
-        "stop after a search of this long, without what goes into compiling, and give up a graph that takes as long to "
-        "read: 10, 1.5, 90s, 5m, 2h",
+        "stop after this much time of search (the compilation of its kernels does not count), and give up a graph that "
+        "takes as long to read: 10, 1.5, 90s, 5m, 2h",
     )
 
 
