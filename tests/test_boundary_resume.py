@@ -8,6 +8,7 @@ import random
 import signal
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from chordless.engine import boundary, search_run
@@ -23,6 +24,7 @@ from kernels_ti import ChordlessError, EngineError, SizeError
 from kernels_ti.boundary import count as count_of_boundary
 from kernels_ti.boundary import in_one_call
 from kernels_ti.boundary.executors import in_passes, in_python, parts
+from kernels_ti.boundary.executors.on_cores import CoresBlock
 from kernels_ti.errors import CheckpointError
 
 GRAPH = "grid:6x7"
@@ -169,6 +171,31 @@ def test_a_run_in_passes_reports_them(monkeypatch):
     assert told[0] == (0, 0)
     assert (1, 0) in told
     assert any(1 < number == passes for number, passes in told)
+
+
+def test_compilation_does_not_count_against_a_timeout(monkeypatch):
+    late, now, take_vertex, open_device = [0.0], time.monotonic, CoresBlock.take_vertex, boundary.open_device
+
+    def opened_late(*arguments, **options):
+        late.append(1e9)
+        return open_device(*arguments, **options)
+
+    def compiled_late(block, enough):
+        if len(late) == 2:
+            late.append(2e9)
+            assert not enough()
+        take_vertex(block, enough)
+
+    monkeypatch.setattr(count_of_boundary, "_FEWEST_STATES", 0)
+    monkeypatch.setattr(CoresBlock, "take_vertex", compiled_late)
+    monkeypatch.setattr(boundary, "open_device", opened_late)
+    monkeypatch.setattr(boundary, "time", SimpleNamespace(monotonic=lambda: now() + late[-1]))
+    client = Client()
+    order = RunCommand(GRAPH, now(), method="boundary", arch="cpu", timeout=1e8)
+    search_run.run(order, client, -1)
+    (finished,) = (event for event in client.events if isinstance(event, Finished))
+    assert len(late) == 3
+    assert finished.reason == "complete"
 
 
 def test_one_that_was_stopped_while_it_sought_an_order_begins_again(tmp_path):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 import time
+from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
 
 import chordless
 import networkx as nx
@@ -26,7 +28,10 @@ from kernels_ti import (
     longest_cycle,
     participation,
     sample_cycles,
+    watch,
 )
+from kernels_ti.boundary import count
+from kernels_ti.boundary.executors.on_cores import CoresBlock
 from kernels_ti.watch import Watch
 
 
@@ -62,6 +67,27 @@ def test_a_count_along_a_boundary_says_what_it_does() -> None:
     total = count_cycles(grid(6, 6), method="boundary", progress=told.append).total
     assert list(dict.fromkeys(one.stage for one in told)) == ["reading", "seeking an order", "searching"]
     assert (told[-1].share, told[-1].cycles) == (1.0, total)
+
+
+def test_compilation_for_a_boundary_does_not_count_against_a_timeout(monkeypatch) -> None:
+    taken: list[int] = []
+
+    def takes_long(block: CoresBlock, enough: Callable[[], bool]) -> None:
+        if not taken:
+            late.append(1e9)
+            assert not enough()
+        taken.append(block.place)
+        take_vertex(block, enough)
+
+    late, take_vertex, now = [0.0], CoresBlock.take_vertex, time.perf_counter
+    monkeypatch.setattr(count, "_FEWEST_STATES", 0)
+    monkeypatch.setattr(CoresBlock, "take_vertex", takes_long)
+    monkeypatch.setattr(watch, "time", SimpleNamespace(perf_counter=lambda: now() + late[-1]))
+    found = count_cycles(grid(6, 6), method="boundary", arch="cpu", timeout=1e8)
+    assert taken
+    assert found.by_length == count_cycles(grid(6, 6), arch="reference").by_length
+    assert found.complete
+    assert found.seconds < 1e8
 
 
 @pytest.mark.parametrize("method", ["search", "boundary"])

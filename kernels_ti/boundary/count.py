@@ -153,6 +153,14 @@ class BoundaryCount:
         return self._blocks_done == len(self._blocks)
 
     @property
+    def begins_in_kernels(self) -> bool:
+        """Whether a block begins with the next vertex in kernels, which may have to be compiled or loaded for it."""
+        if self._device is None or self._block is not None or self.finished:
+            return False
+        block = self._blocks[self._blocks_done]
+        return is_for_kernels(block.graph, block.order, by_length=self._longest is not None)
+
+    @property
     def share(self) -> float:
         """Expected part of the work that is done, 0 to 1."""
         return 1.0 if self.finished else self._share
@@ -254,7 +262,7 @@ class BoundaryCount:
         begun: _Counting
         if saved is not None and saved.passes is not None:
             begun = self._in_passes(block, saved.passes)
-        elif device is None or not is_for_kernels(block.graph, block.order, by_length=self._longest is not None):
+        elif device is None or not self.begins_in_kernels:
             # Taichi runs on one arch at a time: the kernel that drops states must not end those of a GPU.
             drops = device is None or device.arch == "cpu"
             begun = PythonBlock(block, self._longest, self._memory, drops=drops)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import Literal
 
@@ -94,7 +94,8 @@ def count_along_boundary(
                 count.use(device, search_budget(device, options.memory))
             while not count.finished and not watch.too_late():
                 watch.tell("searching", count.share, sum(count.cycles_by_length.values()))
-                count.advance(_SLICE_SECONDS, watch.look)
+                with watch.paused() if count.begins_in_kernels else nullcontext():
+                    count.advance(_SLICE_SECONDS, watch.look)
     found = count.cycles_by_length
     watch.tell("searching", count.share, sum(found.values()), is_last=True)
     return CycleCounts(found, {}, watch.seconds, options.min_length, count.finished, options.parity)

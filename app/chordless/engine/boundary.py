@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -143,7 +143,8 @@ def count_along_boundary(task: Task, plan: BoundaryPlan | None) -> Ended:
         if keeper is not None:
             _keep(task, keeper, count, watch)
         watch.send(replace(reports.progress(watch.seconds), compiling=True))
-    device = None if arch == "reference" else open_device(arch, threads=command.threads)
+    with watch.without_timeout():
+        device = None if arch == "reference" else open_device(arch, threads=command.threads)
     if device is not None:
         count.use(device, search_budget(device, command.memory))
         if keeper is not None:
@@ -153,6 +154,8 @@ def count_along_boundary(task: Task, plan: BoundaryPlan | None) -> Ended:
             if keeper is not None:
                 keep = partial(_keep, task, keeper, count, watch)
                 stack.enter_context(keeper.telling_the_way_on("the count", keep))
+            if count.begins_in_kernels:
+                stack.enter_context(watch.without_timeout())
             count.advance(_SLICE_SECONDS, partial(_reported_enough, watch, reports))
         watch.send(reports.progress(watch.seconds))
         if not count.finished:
@@ -280,6 +283,15 @@ class Watch:
         if self.is_due:
             self.look()
         return self.reason is not None
+
+    @contextlib.contextmanager
+    def without_timeout(self) -> Iterator[None]:
+        """Do not count the seconds inside the block, in which kernels are compiled."""
+        before, timeout, self._timeout = self.seconds, self._timeout, None
+        try:
+            yield
+        finally:
+            self._timeout = None if timeout is None else timeout + self.seconds - before
 
     def note_width(self, width: int) -> None:
         """Take notice of the vertices in the boundary of the best order so far."""
