@@ -376,7 +376,11 @@ def without(number):
 
 @pytest.mark.slow
 def test_closed_streams_are_not_mistaken_for_the_pipes_of_the_engine(tmp_path):
-    assert fails(without(0)("count", "-", *REFERENCE), 2, "standard input: the file is empty")
+    for arguments in (["count", "-", *REFERENCE], ["overlap", "-"]):
+        assert fails(without(0)(*arguments), 2, "standard input: cannot be read")
+    unread = without(0)("batch", "-", *REFERENCE)
+    assert unread.returncode != 0
+    assert "stdin: cannot be read" in unread.stderr
     for arguments in (["count", "petersen", *REFERENCE], ["list", "petersen", *REFERENCE], ["generate", "petersen"]):
         assert fails(without(1)(*arguments), 1, "cannot write standard output")
     done = without(2)("list", "petersen", *REFERENCE, "-o", tmp_path / "cycles.txt")

@@ -175,6 +175,8 @@ HEADING = "a.txt:1: taken for a heading, not for an edge: '{}'"
             pairs("1 7", "1 2"),
             ["a.txt:1: a whole number loses the zeros before it"],
         ),
+        ("0 1\n2 -0\n", pairs("0 1", "0 2"), ["a.txt:2: a whole number loses the zeros before it: -0 is the vertex 0"]),
+        ("a 1\n1 -01\n", pairs("1 a", "1 -1"), ["a.txt:2: a whole number loses the zeros before it: -01"]),
     ],
 )
 def test_weights_separators_and_headings(tmp_path, text, edges, notes):

@@ -58,9 +58,10 @@ def test_the_cycles_are_those_of_networkx(graph, length_bound):
 
 
 @needs_entry_points
-def test_a_bound_below_zero_is_the_error_of_networkx_at_the_first_cycle():
-    for name in ("networkx", "chordless"):
-        cycles = nx.chordless_cycles(nx.cycle_graph(4), -1, backend=name)
+@pytest.mark.parametrize(("bound", "names"), [(-1, ("networkx", "chordless")), (math.nan, ("chordless",))])
+def test_a_bound_below_zero_is_the_error_of_networkx_at_the_first_cycle(bound, names):
+    for name in names:
+        cycles = nx.chordless_cycles(nx.cycle_graph(4), bound, backend=name)
         with pytest.raises(ValueError, match="length bound must be non-negative"):
             next(cycles)
 

@@ -17,7 +17,7 @@ def test_whole_numbers_are_plain(text):
 def test_times_are_plain(text):
     with pytest.raises(argparse.ArgumentTypeError, match="is not a time"):
         duration(text)
-    assert [duration(right) for right in ("10", "1.5", ".5", "1e3", "90s", "5m", "2h")] == [
+    assert [duration(right) for right in ("10", "+1.5", ".5", "1e3", "90s", "5m", "2h")] == [
         10,
         1.5,
         0.5,

@@ -188,8 +188,9 @@ def _mend_standard_streams() -> None:
             os.fstat(number)
         except OSError:
             # A stream is closed. If its number stayed free, a pipe of ours would get it, and the engine would take
-            # that pipe for the stream. Open for reading only: reading finds the end, and writing stays an error.
-            os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)
+            # that pipe for the stream. Reading from a closed input stays an error, and so does writing.
+            os.set_inheritable(os.open(os.devnull, os.O_RDONLY if number else os.O_WRONLY), True)
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -88,7 +88,7 @@ class Backend:
         from kernels_ti.blocks.search_space import SearchSpace
         from kernels_ti.reference.at_once import found_at_once
 
-        if length_bound is not None and length_bound < 0:
+        if length_bound is not None and not length_bound >= 0:
             raise ValueError("length bound must be non-negative")
         graph = as_graph(G)
         shortest = 3 if graph.is_simple else 1

@@ -18,7 +18,7 @@ ALL_LIVING = "none"
 _SIZES = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _LEAST_MEMORY = 1 << 20
 _THREADS_OF_ANY_MACHINE, _THREADS_OF_A_CORE = 64, 4
-_NUMBER = r"[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+"
+_NUMBER = r"\+?(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+)"
 
 
 def duration(text: str) -> float:

@@ -180,7 +180,7 @@ def _note_zeros(source: Source, filled: list[tuple[int, str]], rows: list[list[s
     """Note the first name that is read as another one, because a whole number has zeros before it."""
     for (number, _), cells in zip(filled, rows, strict=True):
         for word in cells[:2]:
-            if word[:1] == "0" and canonical(word) != word:
+            if word.startswith(("0", "-0")) and canonical(word) != word:
                 note_zeros(source, word, number)
                 return
 

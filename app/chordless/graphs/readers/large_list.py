@@ -25,7 +25,7 @@ Comment = tuple[int, str]
 
 _COMMENT = re.compile(rb"^[ \t]*([#%][^\n]*)", re.MULTILINE)
 # In one of the first two columns: a weight may begin with zeros.
-_ZEROS = re.compile(rb"^[ \t]*(?:-?[0-9]+[ \t,;]+)?(0[0-9]+)(?=[ \t,;\r\n])", re.MULTILINE)
+_ZEROS = re.compile(rb"^[ \t]*(?:-?[0-9]+[ \t,;]+)?(-?0[0-9]+|-0)(?=[ \t,;\r\n])", re.MULTILINE)
 _LOOKED_AT = 1 << 20
 """Bytes at the beginning of a file in which zeros before a number are looked for."""
 
