@@ -196,6 +196,7 @@ def test_a_run_whose_processes_all_died_is_lost(tmp_path, monkeypatch):
             assert not other.session.can_control
             with pytest.raises(EngineError, match="no engine is at work"):
                 other.feed.stop()
+    monkeypatch.setattr("chordless.tui.feeds.feed._SECONDS_BETWEEN_LOOKS", 3600.0)
     with Watched(FollowFeed(run)) as later:
         later.wait_for(lambda: later.session.state.phase == "lost")
 

@@ -237,6 +237,10 @@ class FollowFeed(Feed):
 
     def _feed(self) -> None:
         looked = 0.0
+        self._read()
+        if not self.at_work:
+            # No engine was there before the recording was read: it is whole.
+            self._looks_without_engine = _LOOKS_UNTIL_LOST - 1
         while True:
             grown = self._read()
             now = time.monotonic()
