@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import stat
 import tempfile
@@ -51,6 +52,17 @@ def private_folder() -> Path:
             # Another user has made something of this name.
             folder = Path(tempfile.mkdtemp(prefix="chordless-"))
     return folder
+
+
+def make_folder(path: str | Path, mode: int = 0o777) -> None:
+    """Make a folder and those above it, unless they exist, with `mode` for the folder itself.
+
+    `Path.mkdir` and `os.makedirs` call themselves for each folder above, which Python refuses from a thousand on.
+    """
+    missing = list(itertools.takewhile(lambda folder: not os.path.exists(folder), Path(path).parents))
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True)
+    Path(path).mkdir(mode, exist_ok=True)
 
 
 def take_lock(descriptor: int, seconds: float = SECONDS_TO_WAIT_FOR_A_LOCK) -> bool:

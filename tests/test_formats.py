@@ -1,7 +1,9 @@
 """Where graphs come from, and how the program knows what a file holds."""
 
+import errno
 import gzip
 import io
+import os
 from pathlib import Path
 
 import networkx as nx
@@ -25,6 +27,15 @@ def test_a_spec_and_a_file_of_the_same_spelling(tmp_path, monkeypatch):
     assert load_graph("cycle:5", file_format="graph6").notes == (unused,)
     Path("cycle:5").write_text("1 2\n")
     assert load_graph("cycle:5").graph.n == 2
+
+
+def test_a_file_in_a_closed_folder_is_not_called_missing(monkeypatch):
+    def closed(path, **_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+    monkeypatch.setattr(os, "lstat", closed)
+    with pytest.raises(GraphError, match=r"^closed/g\.txt: cannot be read: Permission denied$"):
+        load_graph("closed/g.txt")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Where compiled kernels are kept, what happens when they are damaged, and folders of users without a home."""
 
+import inspect
 import os
 import stat
 import subprocess
@@ -240,3 +241,30 @@ def test_a_file_is_read_once_for_its_checksum_unless_it_is_written_to(
     after = kernel_cache._checksums(tmp_path)
     assert read == ["a.tic", "b.tic", "b.tic"]
     assert [after[name] == before[name] for name in ("a.tic", "b.tic")] == [True, False]
+
+
+def test_a_folder_is_made_however_many_are_above_it(tmp_path) -> None:
+    """Python lets no function call itself for each of them."""
+    folder = tmp_path / "/".join("f" * 300)
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack()) + 150)
+    try:
+        folders.make_folder(folder, 0o700)
+    finally:
+        sys.setrecursionlimit(before)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    folders.make_folder(folder)
+    (folder / "file").write_bytes(b"")
+    with pytest.raises(FileExistsError):
+        folders.make_folder(folder / "file")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems make no folder of such a name")
+def test_kernels_are_not_kept_in_a_folder_whose_name_is_not_utf_8(tmp_path, monkeypatch) -> None:
+    """The library below takes no such name, and would not start."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
+    folders.private_folder.cache_clear()
+    home = taichi_door.cache_home()
+    folders.private_folder.cache_clear()
+    assert home == tmp_path / f"chordless-{os.getuid()}" / "chordless"

@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from kernels_ti.errors import DeviceError
-from kernels_ti.folders import base_folder, private_folder
+from kernels_ti.folders import base_folder, make_folder, private_folder
 
 if TYPE_CHECKING:
     ti: Any
@@ -229,10 +229,12 @@ def _set_environment(variables: Mapping[str, str | None]) -> None:
 def cache_home() -> Path | None:
     """Return the folder in which the library below makes its own; a substitute if the user's is not writable."""
     for base in (partial(base_folder, "XDG_CACHE_HOME", ".cache"), private_folder):
-        with suppress(OSError):  # for example a read-only folder
+        # For example a read-only folder, or a name that the library below cannot read, as it is not in UTF-8.
+        with suppress(OSError, UnicodeEncodeError):
             home = base() / "chordless"
             folder = home / library().cache
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            str(folder).encode()
+            make_folder(folder, 0o700)
             if os.access(folder, os.W_OK | os.X_OK):
                 return home
     return None

@@ -65,6 +65,17 @@ def test_keys_are_obeyed_in_the_order_in_which_they_were_pressed():
     fill(SMALL, steps, graph="petersen")
 
 
+def test_a_spec_may_be_longer_than_the_name_of_a_file():
+    ring = f"cycle:{'0' * 300}5"
+
+    async def steps(pilot):
+        await until(pilot, lambda: "5 vertices, 5 edges" in said(pilot.app, "#answer"))
+        await pilot.press("enter")
+        await until(pilot, lambda: pilot.app.command is not None)
+
+    assert fill(SMALL, steps, graph=ring).command.graph == ring
+
+
 def test_a_file_is_started_by_its_absolute_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loop.txt").write_text("a a\na b\nb c\n")

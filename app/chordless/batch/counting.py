@@ -18,6 +18,7 @@ from chordless.protocol.orders import FORMATS, BatchCommand, RunCommand
 from chordless.words.shown import fault_text
 from kernels_ti import ChordlessError, open_device
 from kernels_ti.device.memory import search_budget
+from kernels_ti.folders import make_folder
 from kernels_ti.many.count import MOST_VERTICES, count_many
 
 
@@ -26,7 +27,7 @@ def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand, threads:
     job = entry.chunk.job
     output = None
     if job.listing is not None:
-        os.makedirs(job.listing, exist_ok=True)
+        make_folder(job.listing)
         suffix = next(suffix for suffix, form in FORMATS.items() if form == job.listing_format)
         stem = re.sub(r"[^\w.+-]+", "_", os.path.basename(entry.title.rstrip("/"))).strip("._") or "graph"
         output = os.path.join(job.listing, f"{stem}-{entry.key[:8]}{suffix}")

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from chordless.files import replaced, writing
 from kernels_ti import EngineError
+from kernels_ti.folders import make_folder
 
 MOST_BYTES = 64 << 20  # Largest file that travels with an answer
 T = TypeVar("T")
@@ -45,7 +46,7 @@ class PartFolders:
         if folder not in self._made:
             made = os.path.join(os.path.abspath(folder), self._name)
             try:
-                os.makedirs(made, exist_ok=True)
+                make_folder(made)
             except OSError as error:
                 raise EngineError(f"cannot make the folder {made}: {error.strerror}") from error
             self._made[folder] = made

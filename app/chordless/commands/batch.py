@@ -17,6 +17,7 @@ from chordless.files import writing
 from chordless.protocol.orders import BatchCommand, BatchJob
 from chordless.values import ALL_LIVING, SHORTEST_CYCLE, name_of_input
 from kernels_ti import OptionError
+from kernels_ti.folders import make_folder
 from kernels_ti.options import require_threads
 
 FORMATS = ("jsonl", "csv", "parquet")
@@ -263,7 +264,7 @@ def act(options: argparse.Namespace) -> int:
         if os.path.isfile(folder):
             raise OptionError(f"cannot make the folder {folder} for the cycles: there is a file of this name")
         with writing(folder):
-            os.makedirs(folder, exist_ok=True)
+            make_folder(folder)
     if not options.quiet:
         warn_of_missing_types(jobs)
     with batch_output.lines_file(options) as lines:

@@ -17,6 +17,7 @@ from chordless.cycles.read import Rows, part_path, parts_in, row_words
 from chordless.files import open_alone, open_own, open_to_read, sync_folder
 from kernels_ti import EngineError, OptionError
 from kernels_ti.errors import CheckpointError
+from kernels_ti.folders import make_folder
 
 LARGEST_GRAPH = 131_072
 """Vertices above which bit rows are refused: a cycle would take more than 16 KB."""
@@ -229,7 +230,7 @@ class RowOutput(CycleOutput):
         try:
             if folder.is_symlink():
                 raise OptionError(f"{folder} is a symbolic link: a run keeps its cycles in its own folder")
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             beyond = [part_path(folder, part) for part in parts_in(folder) if not position or part > position["part"]]
             # Only parts with rows are cycles of another run; empty ones are removed below.
             if position is None and any(path.stat().st_size > len(npy_header(0, row_words(n))) for path in beyond):

@@ -25,7 +25,7 @@ from kernels_ti.device.cuda import driver_is_here
 from kernels_ti.device.device import cuda_is_here, held_device
 from kernels_ti.device.machine import cores, cpu_name
 from kernels_ti.device.memory import LEAST, host_budget, search_budget
-from kernels_ti.folders import base_folder
+from kernels_ti.folders import base_folder, make_folder
 from kernels_ti.taichi_door import library
 
 _VERSION = 3
@@ -161,7 +161,7 @@ def boundary_rates(arch: str, *, threads: int | None = None) -> BoundaryRates:
         rates = BoundaryRates(device.name, search_budget(device, None), start, step, total, by_length)
     # Without a place to keep it, the next estimate measures again.
     with contextlib.suppress(OSError):
-        rates_path().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(rates_path().parent, 0o700)
         kept = {**_kept(), _name(arch, threads): asdict(rates)}
         with replaced(rates_path()) as stream:
             stream.write(json.dumps({**_made_for(), "rates": kept}).encode())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import PurePath
@@ -251,6 +253,12 @@ def _line_of_many(source: Source, path: str, kind: str, which: str) -> Source:
 def _no_such_graph(source: str) -> GraphError:
     if not source.strip():
         return GraphError(f"{source!r} is neither a file nor a spec such as grid:7x10")
+    with suppress(ValueError):  # no file can have such a name
+        try:
+            os.lstat(source)
+        except OSError as error:
+            if error.errno == errno.EACCES:
+                return GraphError(f"{source}: cannot be read: {error.strerror}")
     kind = source.partition(":")[0]
     if re.search(r"[./\\]", kind) or not kind:
         return GraphError(f"{source}: no such file")

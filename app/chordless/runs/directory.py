@@ -26,7 +26,7 @@ from chordless.protocol.recording import is_time
 from kernels_ti import EngineError
 from kernels_ti.choices import ARCHES
 from kernels_ti.errors import CheckpointError, NoOrderError
-from kernels_ti.folders import take_lock
+from kernels_ti.folders import make_folder, take_lock
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
@@ -216,7 +216,7 @@ def created(path: str | Path, command: RunCommand, loaded: LoadedGraph) -> Itera
     check_is_free(path)
     try:
         is_new = not directory.path.exists()
-        directory.path.mkdir(parents=True, exist_ok=True)
+        make_folder(directory.path)
         lock = open_own(directory.path / _RUN, os.O_RDWR | os.O_CREAT | os.O_EXCL)
     except FileExistsError:
         raise CheckpointError(f"another run has just begun in {path}") from None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chordless.files import replaced
 from kernels_ti import EngineError
-from kernels_ti.folders import base_folder
+from kernels_ti.folders import base_folder, make_folder
 
 _MOST_NOTES, _MOST_BYTES = 200, 1 << 16
 
@@ -22,7 +22,7 @@ def note_folder(path: str | Path) -> None:
     """Note that a run is kept in a folder, wherever that lies. Raise EngineError if the note cannot be written."""
     notes, wanted = _notes_path(), os.path.abspath(path)
     try:
-        notes.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(notes.parent)
         # Other processes may add theirs at the same time: a line that is appended in one piece is not torn.
         descriptor = os.open(notes, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:

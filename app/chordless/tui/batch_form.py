@@ -26,6 +26,7 @@ from chordless.tui.run_form import cluster_name, graph_source
 from chordless.tui.settings import settings_path
 from kernels_ti import ChordlessError, EngineError, GraphError, OptionError
 from kernels_ti.errors import quantity
+from kernels_ti.folders import make_folder
 
 MANIFEST = ".toml"
 _RECENT_FILE, _MOST_RECENT = "batches.json", 20
@@ -145,7 +146,7 @@ def remember(batch: RecentBatch, others: Sequence[RecentBatch]) -> list[RecentBa
     path = settings_path().with_name(_RECENT_FILE)
     recent = [batch, *(other for other in others if other.output != batch.output)][:_MOST_RECENT]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with replaced(path) as stream:
             stream.write(json.dumps([asdict(entry) for entry in recent], indent=1).encode())
     except OSError as error:

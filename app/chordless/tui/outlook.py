@@ -154,7 +154,7 @@ def disk_words(cycles: CycleRange, vertices: int, limit: int | None, folder: Pat
     number = cycles.low if cycles.is_vague else cycles.middle
     is_exact = cycles.exact or (limit is not None and limit <= cycles.low)
     size = list_bytes(min(number, _LARGEST_LIST if limit is None else limit), vertices)
-    free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
+    free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if os.path.exists(place))).free
     about = "" if is_exact else "at least " if cycles.is_vague else "about "
     if size > _LARGEST_LIST:
         size, about = _LARGEST_LIST, "more than "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -142,7 +143,7 @@ class RunSession:
 
     def _has_checkpoint(self) -> bool:
         """Look for the checkpoint on the disk, since the folder may have been moved or deleted."""
-        return self.directory is not None and RunDirectory(self.directory).checkpoint.exists()
+        return self.directory is not None and os.path.exists(RunDirectory(self.directory).checkpoint)
 
 
 def _estimated(state: RunState, expected: CycleRange | None) -> RunState:

@@ -18,7 +18,7 @@ from chordless.files import replaced
 from chordless.runs.elsewhere import data_folder
 from kernels_ti import EngineError
 from kernels_ti.choices import PARITIES, Parity
-from kernels_ti.folders import base_folder
+from kernels_ti.folders import base_folder, make_folder
 
 DEFAULT_THEME = "textual-dark"
 SOURCES = ("file", "spec", "overlap")
@@ -161,7 +161,7 @@ def save_settings(settings: Settings, before: Settings | None = None) -> None:
     """
     path = settings_path()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         document, wanted = _kept(path), _values(settings)
         if document is None:
             new = {name: wanted[name] for name in _CHOSEN_HERE if wanted[name] is not None}

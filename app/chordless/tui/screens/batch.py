@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import time
 from collections.abc import Sequence
@@ -58,7 +59,7 @@ class BatchScreen(SortedBatch):
     def parts(self) -> ComposeResult:
         """Build the screen. The form contains the latest batch."""
         self._recent, self._recent_fault = batch_form.load_recent()
-        last = self._recent[0] if self._recent and Path(self._recent[0].output).exists() else None
+        last = self._recent[0] if self._recent and os.path.exists(self._recent[0].output) else None
         if last is None:
             yield BatchForm("", batch_form.free_output())
         else:

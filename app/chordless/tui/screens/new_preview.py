@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -93,7 +94,7 @@ class PreviewedForm(Page):
         if source.facts is not None:
             choices = self._choices()
             path = Path(expanded(question.text))
-            changed = path.stat().st_mtime if path.is_file() else None
+            changed = path.stat().st_mtime if os.path.isfile(path) else None
             command = None
             if not self._faults_of_ends(choices):
                 least, most = lengths_of(choices, source.facts.shortest)

@@ -107,8 +107,8 @@ class GraphSource(Vertical):
     def _folder(self) -> Path:
         """Return the folder of the typed file, or else the current folder."""
         typed = Path(expanded(self._graph if not self.is_mounted else self.query_one("#graph", Input).value))
-        folder = typed if typed.is_dir() else typed.parent
-        return folder.absolute() if folder.is_dir() else Path.cwd()
+        folder = typed if os.path.isdir(typed) else typed.parent
+        return folder.absolute() if os.path.isdir(folder) else Path.cwd()
 
     def put(self, graph: str) -> None:
         """Replace the content of the field."""
