@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import stat
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from chordless.batch.output import BatchFile
 from chordless.cli import main
 from chordless.cycles.lines import CycleEncoder
-from chordless.cycles.output import LineOutput
+from chordless.cycles.output import LineOutput, open_output
 from chordless.cycles.write import RowOutput
 from chordless.files import (
     is_leftover,
@@ -24,6 +29,8 @@ from chordless.files import (
     text_of,
     whole_file,
 )
+from chordless.graphs.load import load_graph
+from chordless.protocol.orders import RunCommand
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, fails
 
@@ -122,6 +129,57 @@ def test_every_output_to_a_single_file_is_locked(tmp_path, monkeypatch):
     for output in opened:
         output.close()
     RowOutput(rows, 3).close()
+
+
+def test_who_waits_for_a_file_that_is_then_removed_makes_it_anew(tmp_path, monkeypatch):
+    """A batch removes the file of its lines once they are a table."""
+    path = tmp_path / "lines"
+    first = open_alone(path, os.O_CREAT)
+
+    def wait(descriptor, seconds):
+        if path.exists() and os.path.samestat(os.stat(path), os.fstat(first)):
+            path.unlink()
+        return True
+
+    monkeypatch.setattr("chordless.files.take_lock", wait)
+    second = open_alone(path, os.O_CREAT)
+    os.write(second, b"of the second")
+    assert path.read_bytes() == b"of the second"
+    monkeypatch.setattr("chordless.files.take_lock", lambda descriptor, seconds: path.unlink() is None)
+    with pytest.raises(OptionError, match="removed or replaced again and again: write to another file"):
+        open_alone(path, os.O_CREAT)
+    for descriptor in (first, second):
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize("suffix", ["txt", "npy"])
+@pytest.mark.parametrize("put", [lambda path: None, Path.mkdir, Path.touch, lambda path: path.symlink_to(path)])
+def test_an_output_that_is_no_longer_in_its_place_is_not_reported_as_written(tmp_path, suffix, put):
+    path = tmp_path / f"cycles.{suffix}"
+    graph = load_graph("petersen").graph
+    command = RunCommand("petersen", 0.0, output=str(path), output_format="text" if suffix == "txt" else "npy")
+    with open_output(command, graph, -1):
+        pass
+    link = tmp_path / f"link.{suffix}"
+    link.symlink_to(path)
+    with open_output(replace(command, output=str(link)), graph, -1):
+        pass
+    moved = f"{path} is no longer the file of this output: it was moved, replaced or removed meanwhile"
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(open_output(command, graph, -1))
+        path.rename(tmp_path / "moved")
+        put(path)
+        with pytest.raises(EngineError, match=re.escape(moved)):
+            stack.close()
+
+
+def test_the_lines_of_a_batch_that_are_no_longer_in_their_place_make_no_table(tmp_path):
+    path = tmp_path / "lines.jsonl"
+    lines = BatchFile(str(path))
+    path.rename(tmp_path / "moved")
+    with pytest.raises(EngineError, match=r"lines\.jsonl is no longer the file of this output"):
+        lines.complete()
+    lines.close()
 
 
 @pytest.mark.slow

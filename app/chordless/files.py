@@ -25,6 +25,8 @@ _NEW = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.new")
 # The errors of a file system without locks.
 _NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 
+_TRIES = 8  # to open a file that others remove or replace while they hold its lock
+
 
 @contextlib.contextmanager
 def writing(path: str | Path) -> Iterator[None]:
@@ -181,16 +183,22 @@ def open_alone(path: str | Path, flags: int = 0, *, seconds: float = SECONDS_TO_
     OptionError, which names the process where the system tells it, if another one is writing to the file.
     """
     access = flags & os.O_ACCMODE or os.O_WRONLY
-    descriptor = os.open(path, access | (flags & ~os.O_ACCMODE & ~os.O_TRUNC) | os.O_CLOEXEC, 0o666)
-    try:
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+    for _ in range(_TRIES):
+        descriptor = os.open(path, access | (flags & ~os.O_ACCMODE & ~os.O_TRUNC) | os.O_CLOEXEC, 0o666)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return descriptor
             _lock_alone(descriptor, path, seconds)
-            if flags & os.O_TRUNC:
-                os.ftruncate(descriptor, 0)
-        return descriptor
-    except BaseException:
+            # The run that was waited for may have removed or replaced the file.
+            if same_file(descriptor, path, follow=True):
+                if flags & os.O_TRUNC:
+                    os.ftruncate(descriptor, 0)
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
         os.close(descriptor)
-        raise
+    raise OptionError(f"{path} is removed or replaced again and again: write to another file")
 
 
 def _lock_alone(descriptor: int, path: str | Path, seconds: float) -> None:
@@ -223,12 +231,24 @@ def _holder(descriptor: int) -> str:
     return ""
 
 
-def same_file(descriptor: int, path: Path) -> bool:
-    """Say whether an open file is still the one that lies at `path`."""
+def same_file(descriptor: int, path: str | Path, *, follow: bool = False) -> bool:
+    """Say whether an open file is still the one that lies at `path`, or with `follow` where a link there leads."""
     try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=False))
-    except (FileNotFoundError, NotADirectoryError):
+        return os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=follow))
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            raise
         return False
+
+
+def require_in_place(descriptor: int, path: str | Path) -> None:
+    """Raise EngineError if an output is a file that was moved, replaced or removed while it was written."""
+    with writing(path):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) and not same_file(descriptor, path, follow=True):
+            raise EngineError(
+                f"{path} is no longer the file of this output: it was moved, replaced or removed meanwhile, "
+                "and what was written is where that file is now"
+            )
 
 
 def open_own(path: str | Path, flags: int, *, folder: int | None = None) -> int:

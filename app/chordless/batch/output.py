@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from chordless.files import open_alone, remove_abandoned, replaced, same_file, writing
+from chordless.files import open_alone, remove_abandoned, replaced, require_in_place, same_file, writing
 from kernels_ti import EngineError, OptionError
 
 FIELDS: dict[str, str] = {
@@ -130,6 +130,7 @@ class BatchFile:
         self._is_complete = True
         left = len(self._earlier.keys() - self._taken)
         with writing(self._path):
+            require_in_place(self._descriptor, self._path)
             os.fsync(self._descriptor)
             if not left:
                 self._held.unlink(missing_ok=True)

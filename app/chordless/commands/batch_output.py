@@ -20,7 +20,7 @@ from chordless.batch.properties import Property
 from chordless.commands import options as shared
 from chordless.commands.session import FAILED_EXIT_CODE
 from chordless.commands.writing import THE_GRAPH, require_other_files
-from chordless.files import writing
+from chordless.files import open_alone, writing
 from chordless.protocol.events import BatchFinished
 from chordless.protocol.orders import BatchCommand, BatchJob
 from chordless.words.numbers import lengths_text, seconds_text
@@ -118,22 +118,26 @@ def write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFi
             return
         tables.write_csv(lambda: read_lines(command.output), lines_on_terminal(sys.stdout))
     elif end.reason == "complete":
+        with writing(command.output):
+            lock = open_alone(command.output)  # No other batch goes on with lines that are about to be removed
         try:
             if options.output_format == DERIVED:
                 write_whole(_derivation(options)(read_lines(command.output)), options.output)
             else:
                 tables.write_table(lambda: read_lines(command.output), options.output, options.output_format)
+            os.unlink(command.output)
+            # A table does not open its graphs.
+            kept = find_kept(command.output)
+            if kept is not None:
+                os.unlink(kept)
         except ChordlessError as error:
             other = " and another expression" if options.output_format == DERIVED else ""
             raise type(error)(
                 f"{error}; nothing is lost: the lines are in {command.output}, and the same command with "
                 f"--resume{other} makes the output of them"
             ) from error
-        os.unlink(command.output)
-        # A table does not open its graphs.
-        kept = find_kept(command.output)
-        if kept is not None:
-            os.unlink(kept)
+        finally:
+            os.close(lock)
 
 
 def print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None, *, deaths: int) -> None:

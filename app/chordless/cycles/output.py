@@ -22,7 +22,7 @@ from chordless.cycles.base import CycleOutput, checksum_of, identity_of, not_own
 from chordless.cycles.lines import CycleEncoder, LineFormat
 from chordless.cycles.read import CYCLES_FOLDER, read_rows
 from chordless.cycles.write import RowOutput, begins_like_rows, require_unchanged
-from chordless.files import open_alone, writing
+from chordless.files import open_alone, require_in_place, writing
 from chordless.values import SHORTEST_CYCLE
 from chordless.words.shown import visible
 from kernels_ti import EngineError, OptionError
@@ -82,6 +82,8 @@ def open_output(
             output = LineOutput.to_file(command.output, encoder, limit=command.limit, position=position)
     try:
         yield output
+        if command.output != STANDARD_OUTPUT:
+            output.require_in_place()
     finally:
         output.close()
 
@@ -247,6 +249,10 @@ class LineOutput(CycleOutput):
         poll = select.poll()
         poll.register(self._descriptor, 0)
         return any(event & select.POLLERR for _, event in poll.poll(0))
+
+    def require_in_place(self) -> None:
+        """Raise EngineError if the file is no longer where it was opened."""
+        require_in_place(self._descriptor, self._label)
 
     def position(self) -> dict[str, int]:
         """Sync everything written to the disk; return the position from which to continue.

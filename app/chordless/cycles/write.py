@@ -14,7 +14,7 @@ import numpy as np
 
 from chordless.cycles.base import CycleOutput, changed, checksum_of, identity_of, require_own
 from chordless.cycles.read import Rows, part_path, parts_in, row_words
-from chordless.files import open_alone, open_own, open_to_read, sync_folder
+from chordless.files import open_alone, open_own, open_to_read, require_in_place, sync_folder
 from kernels_ti import EngineError, OptionError
 from kernels_ti.errors import CheckpointError
 from kernels_ti.folders import make_folder
@@ -120,6 +120,10 @@ class RowFile:
                 os.ftruncate(self._descriptor, self._end)
                 os.lseek(self._descriptor, 0, os.SEEK_END)
             self._write_header()
+
+    def require_in_place(self, path: Path) -> None:
+        """Raise EngineError if the file is no longer where it was opened."""
+        require_in_place(self._descriptor, path)
 
     def save(self) -> None:
         """Sync all rows to the disk."""
@@ -267,6 +271,11 @@ class RowOutput(CycleOutput):
                     self._listed += self._file.rows - before
             start = stop
         return wanted == len(found)
+
+    def require_in_place(self) -> None:
+        """Raise EngineError if a single file is no longer where it was opened; of a run, its folder tells."""
+        if self._folder is None:
+            self._file.require_in_place(self._path)
 
     def position(self) -> dict[str, int]:
         """Sync everything written to the disk; return the position from which to continue.

@@ -71,7 +71,7 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
             _write(stream, checkpoint)
             return stream.tell()
     except OSError as error:
-        kept = f"; the last good one is kept: {resume_line(path.parent)}" if path.exists() else ""
+        kept = f"; the last good one is kept: {resume_line(path.parent)}" if path.is_file() else ""
         raise EngineError(f"cannot write the checkpoint {path}: {error.strerror}{kept}") from error
 
 
