@@ -11,6 +11,8 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
+from kernels_ti.errors import EngineError
+
 SECONDS_TO_WAIT_FOR_A_LOCK = 5.0
 """A process that writes takes milliseconds; an engine whose client was killed notices it after its present slice."""
 
@@ -52,6 +54,16 @@ def private_folder() -> Path:
             # Another user has made something of this name.
             folder = Path(tempfile.mkdtemp(prefix="chordless-"))
     return folder
+
+
+def temporary_folder(prefix: str, *, ignore_cleanup_errors: bool = False) -> tempfile.TemporaryDirectory[str]:
+    """Make a folder that goes with the object; an EngineError says that no place for temporary files has room."""
+    try:
+        return tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=ignore_cleanup_errors)
+    except OSError as error:
+        raise EngineError(
+            f"cannot make a temporary folder: {error.strerror}; make room, or name another place by TMPDIR"
+        ) from error
 
 
 def make_folder(path: str | Path, mode: int = 0o777) -> None:

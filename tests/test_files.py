@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import stat
@@ -253,3 +254,19 @@ def test_a_listing_whose_cycles_are_gone_is_not_reported_as_written(tmp_path, ca
     (tmp_path / "run/cycles/part-00000.npy").unlink()
     assert main(["resume", str(tmp_path / "run")]) == 2
     assert "part-00000.npy: this part of the cycles is missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["estimate", "petersen"], ["batch", "petersen", *REFERENCE], ["first", "petersen", "--length", "6", *REFERENCE]],
+)
+def test_no_room_for_temporary_files_is_one_line(monkeypatch, capsys, arguments):
+    def full(*_, **__):
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr("tempfile.mkdtemp", full)
+    assert main(arguments) in (1, 2)
+    assert capsys.readouterr().err == (
+        "chordless: error: cannot make a temporary folder: No usable temporary directory found in ['/tmp']; make room, "
+        "or name another place by TMPDIR\n"
+    )

@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,6 +21,7 @@ from kernels_ti.cluster.address import LOCAL
 from kernels_ti.cluster.gpus import chosen_gpus
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import EngineError, quantity
+from kernels_ti.folders import temporary_folder
 
 CORES_PER_WORKER = 16  # Most cores of one local worker, unless the number of workers is given
 
@@ -79,7 +79,7 @@ class LocalWorkers:
         self._tell = tell
         self._left = count
         self._failure = ""
-        self._folder = tempfile.TemporaryDirectory(prefix="chordless-workers-", ignore_cleanup_errors=True)
+        self._folder = temporary_folder("chordless-workers-", ignore_cleanup_errors=True)
         self._printed = Path(self._folder.name, "printed")
         self._plan = Plan([*chosen] or [None] * count, each, arch, threads or each, self._folder.name)
         self._guard = threading.Lock()

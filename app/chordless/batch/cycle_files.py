@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from chordless.files import replaced, writing
 from kernels_ti import EngineError
-from kernels_ti.folders import make_folder
+from kernels_ti.folders import make_folder, temporary_folder
 
 MOST_BYTES = 64 << 20  # Largest file that travels with an answer
 T = TypeVar("T")
@@ -78,7 +78,7 @@ def written(parts: str, write: Callable[[str], tuple[T, str | None]]) -> tuple[T
     `write` writes into a folder, and returns anything, and the path of the file, None if there is none. Returns what it
     returned, and the file. An EngineError is raised for a file that is too large to travel.
     """
-    with nullcontext() if is_seen(parts) else tempfile.TemporaryDirectory(prefix="chordless-cycles-") as own:
+    with nullcontext() if is_seen(parts) else temporary_folder("chordless-cycles-") as own:
         folder = tempfile.mkdtemp(dir=parts) if own is None else own
         result, path = write(folder)
         if path is None:

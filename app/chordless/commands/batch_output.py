@@ -28,6 +28,7 @@ from chordless.words.shown import lines_on_terminal, on_terminal, shortened, vis
 from kernels_ti import ChordlessError, OptionError
 from kernels_ti.choices import ARCHES
 from kernels_ti.errors import quantity
+from kernels_ti.folders import temporary_folder
 
 DERIVED = "derived"
 WAY_ON = "--resume goes on from there"
@@ -43,7 +44,7 @@ _SUFFIXES_OF_GRAPHS = {
 def lines_file(options: argparse.Namespace) -> Iterator[str]:
     """Yield the path of the file to which the engine writes its lines."""
     if options.output == shared.STANDARD_OUTPUT:
-        with tempfile.TemporaryDirectory(prefix="chordless-batch-") as folder:
+        with temporary_folder("chordless-batch-") as folder:
             yield str(Path(folder, "lines.jsonl"))
         return
     path = lines_path(options)

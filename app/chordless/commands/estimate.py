@@ -8,7 +8,6 @@ import json
 import math
 import operator
 import sys
-import tempfile
 import time
 from dataclasses import astuple
 from functools import partial
@@ -30,6 +29,7 @@ from chordless.protocol.results import triangle_count
 from chordless.termination import TerminatedError
 from kernels_ti.device.machine import cores
 from kernels_ti.device.memory import host_budget
+from kernels_ti.folders import temporary_folder
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
@@ -101,7 +101,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Make a short trial, probe, print what came out, return the exit code."""
-    with tempfile.TemporaryDirectory(prefix="chordless-") as folder, contextlib.ExitStack() as stack:
+    with temporary_folder("chordless-") as folder, contextlib.ExitStack() as stack:
         # The engine takes a second to start, so it starts first and reads the graph for itself.
         trial = None if comes_through_a_pipe(options.graph) else stack.enter_context(Trial(options, folder))
         loaded = graph_asked_for(options)

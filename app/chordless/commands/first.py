@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.words.numbers import lengths_text
 from chordless.words.shown import names_line, on_terminal, silence
 from kernels_ti import ChordlessError, EngineError
+from kernels_ti.folders import temporary_folder
 
 SHORTEST_HOLE = 4
 NONE_EXIT_CODE = 1
@@ -120,7 +120,7 @@ def _chordality(options: argparse.Namespace) -> int:
 
 
 def _engine(options: argparse.Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
+    with temporary_folder("chordless-") as folder:
         output = Path(folder) / "cycle.jsonl"
         command = shared.order_of(RunCommand, options, limit=1, output=str(output), output_format="jsonl")
         finished, exit_code = run_engine(command, options)

@@ -7,7 +7,6 @@ import glob
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 from typing import IO, Any, cast
@@ -28,6 +27,7 @@ from chordless.protocol.orders import BatchCommand, BatchJob, RunCommand
 from chordless.values import ALL_LIVING, SHORTEST_HOLE, output_file
 from chordless.words.shown import lines_on_terminal, on_terminal
 from kernels_ti import GraphError, is_chordal
+from kernels_ti.folders import temporary_folder
 from kernels_ti.options import require_threads
 
 TABLES = ("csv", "jsonl")
@@ -211,7 +211,7 @@ def _count_holes(path: str, web: FoodWeb, options: argparse.Namespace) -> tuple[
     about: dict[str, Any] = {"min_length": SHORTEST_HOLE, "per_vertex": True, "output": None}
     if not comes_through_a_pipe(path):
         return run_engine(shared.order_of(RunCommand, options, graph=path, overlap=True, **about), options)
-    with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
+    with temporary_folder("chordless-") as folder:
         # The pipe has been read; the engine gets a copy of the graph, without names.
         copy = os.path.join(folder, "overlap.g6")
         write_graph(web.overlap, copy, ())
@@ -235,7 +235,7 @@ def print_table(webs: list[str], options: argparse.Namespace) -> int:
     jobs = checked(jobs_of(webs, template))
     if not options.quiet:
         warn_of_missing_types(jobs)
-    with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
+    with temporary_folder("chordless-") as folder:
         lines = str(Path(folder, "lines.jsonl"))
         command = shared.order_of(BatchCommand, options, jobs=jobs, output=lines)
         outcome = run_batch(command, options)
