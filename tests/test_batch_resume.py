@@ -122,6 +122,15 @@ def test_what_was_done_outlives_a_kill_in_the_middle_of_putting_it_right(tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
 
 
+def test_a_name_that_leaves_no_room_for_the_file_beside_is_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path = "b" * 246 + ".jsonl"
+    assert main(["batch", "petersen", *REFERENCE, "-o", path, "-q"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("chordless: error: cannot write bbb")
+    assert said.endswith(": File name too long\n")
+
+
 @pytest.mark.parametrize("device", ["/dev/full", "/dev/null"])
 def test_a_device_is_no_file_to_go_on_with(device):
     with pytest.raises(OptionError, match=f"{device} is no regular file"):

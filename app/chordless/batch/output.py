@@ -74,6 +74,8 @@ class BatchFile:
         self._path = path
         self._keep_unreadable = keep_unreadable
         self._held = Path(path + EARLIER)
+        with writing(self._held):
+            self._held.exists()  # an OSError where its name is too long
         with writing(path):
             self._descriptor = open_alone(path, os.O_RDWR | os.O_CREAT)
             if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
