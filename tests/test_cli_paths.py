@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import time
+import tracemalloc
 from collections import Counter
 from dataclasses import replace
 
@@ -14,7 +15,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from chordless.cli import main
+from chordless.cycles.base import NoOutput
 from chordless.cycles.browse import RunCycles
+from chordless.cycles.paths import as_paths
+from chordless.graphs.generators import generate
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import list_runs
 from chordless.tui.run_list import counted_before, counted_words, row_title
@@ -25,6 +29,7 @@ from program import ENVIRONMENT, chordless, command
 from test_paths import chordless_paths
 
 from kernels_ti import count_paths, longest_path
+from kernels_ti.cycles import Cycles
 from kernels_ti.errors import quantity
 
 
@@ -418,3 +423,16 @@ def test_a_count_of_more_digits_than_python_writes_is_told(tmp_path):
     done = chordless(*asked, env=limited)
     assert f"  total     {2**squares:,}\n" in done.stdout
     assert json.loads(chordless(*asked, "--json", env=limited).stdout)["total"] == 2**squares
+
+
+def test_turning_many_cycles_into_paths_takes_little_memory():
+    path = generate("path:40")
+    output = as_paths(NoOutput(), RunCommand("path:40", 0.0, between=("0", "39")), path)
+    number = 1 << 15
+    cycles = Cycles.of_lists([list(range(41))] * number)
+    tracemalloc.start()
+    assert output.write(cycles, lambda: False)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert output.listed == number
+    assert peak < 2 * cycles.vertices.nbytes
