@@ -2,6 +2,7 @@
 
 import json
 import random
+import tracemalloc
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import networkx as nx
 import pytest
+from chordless import generate
 from oracles import by_length, networkx_cycles
 from program import chordless, slowly
 
@@ -29,6 +31,7 @@ from kernels_ti.choices import EXPANSIONS
 from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.state import RunState
 from kernels_ti.symmetry import representatives, space
+from kernels_ti.symmetry.automorphisms import Automorphisms
 from kernels_ti.symmetry.space import SymmetricSpace
 
 # Coils of the 5-cube and the 6-cube by length: agreed upon by networkx and by a plain search.
@@ -340,3 +343,24 @@ def test_however_few_stabilizers_a_large_graph_asks_for(most: int, monkeypatch: 
     monkeypatch.setattr(representatives, "MOST_IMAGES", most)
     graph = converted(necklace(7))
     assert searched(graph, Options(symmetry=True)) == {4: 7, 14: 2**7}
+
+
+@pytest.mark.slow
+def test_representatives_that_wait_hold_no_bit_rows() -> None:
+    """Nearly every vertex of a road network is an orbit of its own, so a path waits at each edge."""
+    blocks = [block for block, _ in SearchSpace(generate("planar:6000,1")).blocks[0].other_blocks()]
+    roads = max(blocks, key=lambda block: block.n)
+    group = Automorphisms(roads)
+    tracemalloc.start()
+    found = representatives.representatives(group, roads, roads.n)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found.paths) > roads.m
+    assert peak < 5 * roads.n**2 // 8
+
+
+def test_a_gain_is_told_without_representatives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(space, "representatives", None)
+    plain = nx.gnp_random_graph(20, 0.3, seed=1)
+    assert space.worthwhile(SearchSpace(converted(nx.disjoint_union(nx.hypercube_graph(4), plain)))) is None
+    assert space.worthwhile(SearchSpace(converted(nx.hypercube_graph(4)))) is not None

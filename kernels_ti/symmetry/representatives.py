@@ -60,14 +60,14 @@ def representatives(
     _, _, near = rows_in_bits(graph)
     begins = [(root, 1)] if root is not None else group.orbits((), range(graph.n))
     everything = (1 << graph.n) - 1
-    waiting: deque[tuple[tuple[int, ...], int, int]] = deque()
-    waiting.extend(((v,), everything & ~(1 << v), size) for v, size in begins)
+    waiting: deque[tuple[tuple[int, ...], int]] = deque()
+    waiting.extend(((v,), size) for v, size in begins)
     order = group.order(() if root is None else (root,))
     closed: list[Representative] = []
     done: list[Representative] = []
     asked, most = 0, min(MOST_STABILIZERS, MOST_IMAGES // max(graph.n, 1) ** 2)
     while waiting:
-        path, allowed, size = waiting.popleft()
+        path, size = waiting.popleft()
         first, last, length = path[0], path[-1], len(path)
         if length >= longest:
             continue
@@ -77,7 +77,10 @@ def representatives(
             done.append(Representative(path, size))
             continue
         asked += not is_alone
-        rest = allowed & ~near[last] if length > 1 else allowed
+        # Made anew for each path: of all that wait, these bit rows would take a thousand times what the paths do.
+        allowed = everything & ~sum(1 << v for v in path)
+        for v in path[1:-1]:
+            allowed &= ~near[v]
         among = list(bits_of(near[last] & allowed))
         for v, orbit in [(v, 1) for v in among] if is_alone else group.orbits(path, among):
             longer = (*path, v)
@@ -85,7 +88,7 @@ def representatives(
                 if set(required) <= set(longer):
                     closed.append(Representative(longer, size * orbit))
             else:
-                waiting.append((longer, rest & ~(1 << v), size * orbit))
+                waiting.append((longer, size * orbit))
     return Representatives(done, closed, order)
 
 

@@ -24,6 +24,10 @@ from kernels_ti.symmetry.representatives import frames_of, representatives
 
 _MOST = 1 << 1000  # the size of a group that a float still holds
 
+# The edges of the blocks that are searched without symmetry; of each class of isomorphic others the vertices of one
+# block, its group, and how many blocks it has.
+_SortedBlocks = tuple[list[IntArray], list[tuple[IntArray, Automorphisms, int]]]
+
 LEAST_GAIN = 2.0  # How many times fewer paths a count has to search up to symmetry, to be chosen by itself
 
 
@@ -64,15 +68,22 @@ class SymmetricSpace(SearchSpace):
         if not graph.is_simple:
             raise OptionError("a count with symmetry is for simple undirected graphs")
         self.automorphisms, self.gain = 1, math.inf
-        self._parts = [part for case in range(len(self.cases)) for part in self._made_parts(case)]
+        self._sorted = [self._sorted_blocks(case) for case in range(len(self.cases))]
+
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        # Who only asks for the gain waits for no representatives, which take much memory in a large graph.
+        return [
+            part for number, found in enumerate(self._sorted) for part in self._made_parts(self.cases[number], found)
+        ]
 
     @property
     def representatives(self) -> int:
         """Number of paths from which the search begins in the blocks that are searched up to symmetry."""
         return sum(len(part.paths) for part in self._parts if part.paths is not None)
 
-    def _made_parts(self, number: int) -> Iterator[_Part]:
-        """Divide the blocks of a case into parts; the first one has those that are searched without symmetry."""
+    def _sorted_blocks(self, number: int) -> _SortedBlocks:
+        """Sort the blocks of a case: those that are searched without symmetry, and the classes of the others."""
         case = self.cases[number]
         classes: dict[bytes, tuple[IntArray, Automorphisms, int]] = {}
         plain = [edges for ring, vertices in self.blocks[number].rings() for edges in [vertices[ring.pairs()]]]
@@ -91,9 +102,14 @@ class SymmetricSpace(SearchSpace):
             classes[form] = *first[:2], first[2] + 1
             self.automorphisms = tellable(self.automorphisms * order)
             self.gain = min(self.gain, min(order, _MOST) / paths_of_cycle)
+        return plain, list(classes.values())
+
+    def _made_parts(self, case: Restricted, found: _SortedBlocks) -> Iterator[_Part]:
+        """Make the parts of a case; the first one has the blocks that are searched without symmetry."""
+        plain, classes = found
         if plain or not classes:
             yield _Part(self._among(plain), case.root, case.required)
-        for vertices, group, copies in classes.values():
+        for vertices, group, copies in classes:
             yield from self._symmetric_parts(case, vertices, group, copies)
 
     def _symmetric_parts(
