@@ -150,6 +150,8 @@ def float_or_infinite(seconds: Real) -> float:
 
 def _somebody_looks() -> bool:
     """Whether standard error is a terminal that can redraw a line, or this is a notebook."""
+    if sys.stderr is None:  # The program was started with it closed, or has no console
+        return False
     drawn = None if "rich.style" in sys.modules else random.getstate()
     from rich.console import Console
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import time
 from collections.abc import Callable
 from fractions import Fraction
@@ -103,6 +104,11 @@ def test_every_way_to_the_longest_cycle_is_told_to_its_end(graph, options, metho
 def test_a_bar_is_silent_where_nobody_looks(function, capfd) -> None:
     function(grid(5, 5), progress=True)
     assert capfd.readouterr() == ("", "")
+
+
+def test_without_standard_error_no_bar_is_shown(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert count_cycles(grid(5, 5), arch="reference", progress=True).by_length == count_cycles(grid(5, 5)).by_length
 
 
 @pytest.mark.parametrize("function", [*SEARCHES, *ALONG_BOUNDARY])
