@@ -323,6 +323,8 @@ def collect_cycles(
     ------
     GraphError, OptionError, DeviceError, EngineError
         As for `count_cycles`.
+    SizeError
+        If `memory` is given and the cycles do not fit, on an arch that searches in the memory of the host.
 
     Examples
     --------

@@ -19,11 +19,14 @@ from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import held_device, is_open
+from kernels_ti.device.memory import ON_HOST, resident_bytes
+from kernels_ti.errors import SizeError, bytes_text, parameter
 from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
 from kernels_ti.options import Options, require_arch, require_limit, require_threads
 from kernels_ti.reference.at_once import FoundAtOnce, found_at_once
 from kernels_ti.run import Run
+from kernels_ti.state import STATE_WORD_BITS, words_for
 from kernels_ti.symmetry.space import space_of
 from kernels_ti.watch import ProgressOption, Watch
 
@@ -87,13 +90,32 @@ class AskedSearch:
 
     def table(self, run: Run) -> CycleTable:
         """Search until the end, the limit or the time-out; return the cycles found."""
+        room = self._room(run)
         if not run.options.rows:
-            table = CycleTable.of_pieces(run.graph, (run.take_cycles() for _ in self.slices(run)))
+            table = CycleTable.of_pieces(run.graph, self._fitting(run, room))
             return CycleTable(run.graph, table.offsets, table.vertices, complete=run.finished)
         run.gather_rows()
         for _ in self.slices(run):
-            pass
+            found = run.snapshot().cycles
+            _require_fit(found, found * words_for(run.graph.n) * STATE_WORD_BITS // 8, room)
         return CycleTable.of_rows(run.graph, run.take_rows(), CycleOrder(run.graph), complete=run.finished)
+
+    def _room(self, run: Run) -> float:
+        """Return the bytes that the table may take, of those that the caller allows this process."""
+        memory = run.options.memory
+        if memory is None or run.device.arch not in ON_HOST:
+            return math.inf
+        return memory - resident_bytes()
+
+    def _fitting(self, run: Run, room: float) -> Iterator[Cycles]:
+        """Yield the cycles of each slice while their vertices have room."""
+        cycles = taken = 0
+        for _ in self.slices(run):
+            found = run.take_cycles()
+            cycles += len(found)
+            taken += found.vertices.nbytes + found.offsets.nbytes
+            _require_fit(cycles, taken, room)
+            yield found
 
     def pieces(self, run: Run) -> Iterator[CycleTable | Cycles]:
         """Search to the end, the limit or the time-out; yield the cycles of each slice."""
@@ -103,6 +125,15 @@ class AskedSearch:
                 yield CycleTable.of_rows(run.graph, run.take_rows(), order, complete=False)
             else:
                 yield run.take_cycles()
+
+
+def _require_fit(cycles: int, taken: int, room: float) -> None:
+    """Raise a SizeError if the bytes taken by the cycles found so far are more than there is room for."""
+    if taken > room:
+        raise SizeError(
+            f"{cycles:,} cycles found so far take {bytes_text(taken)}, more than the {bytes_text(max(room, 0))} that "
+            f"memory allows here: set a limit, or take them from enumerate_cycles ({parameter('memory')} sets another)"
+        )
 
 
 def asked_for(

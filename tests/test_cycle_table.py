@@ -14,7 +14,9 @@ from kernels_ti import (
     EngineError,
     Graph,
     OptionError,
+    SizeError,
     as_graph,
+    asked_search,
     collect_cycles,
     enumerate_cycles,
     open_device,
@@ -318,3 +320,13 @@ def test_lists_have_the_very_names_of_the_graph(vertices, count):
 def test_a_part_of_cycles_is_named():
     cycles = Cycles.of_lists([[0, 1, 2], [1, 2, 3, 4], [0, 2, 4]] * 10)
     assert list(Cycles.part(cycles, 4, 30).named("abcde"))[:2] == [["b", "c", "d", "e"], ["a", "c", "e"]]
+
+
+@pytest.mark.parametrize("graph", [WHEELS, LARGE], ids=["rows", "vertices"])
+def test_cycles_that_do_not_fit_into_the_memory_are_refused(graph, monkeypatch):
+    memory = 1 << 40
+    monkeypatch.setattr(asked_search, "resident_bytes", lambda: memory - 100)
+    with pytest.raises(SizeError, match=r"cycles found so far take .* more than the 100 bytes that memory allows"):
+        collect_cycles(graph, arch="cpu", memory=memory)
+    monkeypatch.setattr(asked_search, "resident_bytes", lambda: memory - (1 << 20))
+    assert len(collect_cycles(graph, arch="cpu", memory=memory)) == len(collect_cycles(graph, arch="cpu"))

@@ -17,6 +17,7 @@ from kernels_ti.errors import OptionError, bytes_text, parameter
 SHARE_OF_FREE = 2  # Without a budget, a search may use the free memory divided by this
 LEAST = 16 << 20  # Bytes that a search needs at least to begin
 SPARE = 24 << 20  # Bytes on the CPU for temporary objects: pieces of output, frames of a checkpoint
+ON_HOST = "cpu", "reference"  # The arches that search in the memory of this process
 UNKNOWN_DEVICE_MEMORY = 2 << 30  # Free bytes that are assumed for a device whose driver does not tell
 
 
@@ -61,7 +62,7 @@ def search_budget(device: _HasMemory, memory: int | None, *, begun: bool = False
         if device.arch != "cuda":
             free = min(free, _free_host_memory())
         return max(free // SHARE_OF_FREE, LEAST)
-    return _left_of(memory, resident_bytes() if device.arch in ("cpu", "reference") else None, begun=begun)
+    return _left_of(memory, resident_bytes() if device.arch in ON_HOST else None, begun=begun)
 
 
 def host_budget(memory: int | None) -> int:
