@@ -239,6 +239,8 @@ class CycleTable:
     def to_pandas(self) -> Any:
         """Return a pandas DataFrame with the columns of `to_arrow`, in the memory of Arrow.
 
+        If it is saved as Parquet, ``pandas.read_parquet`` needs ``dtype_backend="pyarrow"``.
+
         Raises
         ------
         OptionError
