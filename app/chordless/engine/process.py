@@ -272,7 +272,8 @@ class EngineProcess(contextlib.AbstractContextManager["EngineProcess"]):
         how = _killed_by(-code) if code < 0 else f"ended with exit code {code}"
         words = [line for line in self.last_words if line.strip()]
         said = f"; its last words: {words[-1].strip()[:300]}" if words else ""
-        hint = " (the system does that where memory, or the time of `ulimit -t`, runs out)" if code == -signal.SIGKILL else ""
+        runs_out = " (the system does that where memory, or the time of `ulimit -t`, runs out)"
+        hint = runs_out if code == -signal.SIGKILL else ""
         return Failed("EngineError", f"the engine {how} before it was done{hint}{said}", EngineError.exit_code)
 
     def _take(self, event: Event) -> None:
