@@ -12,7 +12,7 @@ from chordless.commands.session import InterruptedRunError, ended_by, run_engine
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import way_on_of
-from kernels_ti.errors import time_is_up
+from kernels_ti.errors import quantity, time_is_up
 
 _EXIT_CODE_OF_SIGNALS = 128
 
@@ -67,7 +67,8 @@ def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, 
     way_on = None if finished.checkpoint is None else way_on_of(finished.checkpoint)
     if finished.reason == "interrupted" and finished.best is None:
         number = exit_code - _EXIT_CODE_OF_SIGNALS
-        how = ", nothing to report" if way_on is None else f"; to go on from the checkpoint: {way_on}"
+        given = f"{quantity(finished.listed, command.thing)} written" if finished.listed else "nothing to report"
+        how = f", {given}" if way_on is None else f"; to go on from the checkpoint: {way_on}"
         raise InterruptedRunError(number, f"{ended_by(number)}{how}")
     if finished.reason == "timeout" and finished.best is None:
         is_best, thing = command.pick == "longest", command.thing
