@@ -85,7 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=2.0,
     )
     shared.add(group, "--seed", "seed of the random probes (default: 0)", default=0)
-    group = parser.add_argument_group("how the run would be made")
+    group = parser.add_argument_group(
+        "how the run would be made", "The trial and the probes are two processes, each of which keeps to --memory."
+    )
     shared.add(group, "--symmetry")
     shared.add_device(group)
 
