@@ -314,6 +314,19 @@ def test_the_exit_code_is_right_even_where_no_message_can_be_written():
     assert (done.returncode, done.stdout) == (2, "")
 
 
+def test_too_many_threads_are_one_line(tmp_path):
+    boot = (
+        "import sys, threading\n"
+        "from chordless.cli import main\n"
+        "def refuse(thread): raise RuntimeError(\"can't start new thread\")\n"
+        "threading.Thread.start = refuse\n"
+        f"sys.exit(main(['list', 'petersen', '-o', {str(tmp_path / 'cycles.parquet')!r}]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", boot], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert fails(done, 1, "the system allows no more threads; `ulimit -u` tells the limit")
+    assert "internal error" not in done.stderr
+
+
 def test_too_many_open_files_are_one_line():
     boot = (
         "import os, resource, sys\n"

@@ -155,6 +155,26 @@ def test_the_owner_hands_back_what_is_raised_and_cancels_what_nobody_waits_for()
     assert owner.call(lambda: owner.call(threading.current_thread)) is owner.call(threading.current_thread)
 
 
+def test_a_thread_that_cannot_start_fails_each_call_and_leaves_the_next_one_free() -> None:
+    program = """
+import threading
+from kernels_ti.device import owner
+
+def refuse(thread):
+    raise RuntimeError("can't start new thread")
+
+start, threading.Thread.start = threading.Thread.start, refuse
+for _ in range(2):
+    try:
+        owner.call(int)
+    except RuntimeError as error:
+        print(error)
+threading.Thread.start = start
+print(owner.call(int))
+"""
+    assert run_python(program).stdout.splitlines() == ["can't start new thread"] * 2 + ["0"]
+
+
 @pytest.fixture
 def slow_arches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Arches that are not really started, and the order in which they were."""

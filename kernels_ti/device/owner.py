@@ -111,8 +111,9 @@ def _begin() -> None:
         if _thread is None:
             before = threading.stack_size(STACK_BYTES)
             try:
-                _thread = _server = threading.Thread(target=_serve, name="chordless", daemon=True)
-                _thread.start()
+                server = threading.Thread(target=_serve, name="chordless", daemon=True)
+                server.start()
+                _thread = _server = server
             finally:
                 threading.stack_size(before)
             atexit.register(_end, os.getpid())

@@ -23,6 +23,9 @@ _PIECE = re.compile(r"'[^']*'|`[^`]*`|\"[^\"]*\"|\S+")
 
 def fault_text(error: Exception) -> str:
     """Return the words for an error that is neither the user's nor one of the system that is told apart."""
+    # Python has no class of its own for this error.
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        return "the system allows no more threads; `ulimit -u` tells the limit"
     what = f"internal error: {type(error).__name__}: {error}"
     # A module that is not there is another matter: a fault of ours, or an extra, which is asked for by name.
     if isinstance(error, ImportError) and not isinstance(error, ModuleNotFoundError):
