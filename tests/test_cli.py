@@ -318,7 +318,7 @@ def test_too_many_threads_are_one_line(tmp_path):
     boot = (
         "import sys, threading\n"
         "from chordless.cli import main\n"
-        "def refuse(thread): raise RuntimeError(\"can't start new thread\")\n"
+        'def refuse(thread): raise RuntimeError("can\'t start new thread")\n'
         "threading.Thread.start = refuse\n"
         f"sys.exit(main(['list', 'petersen', '-o', {str(tmp_path / 'cycles.parquet')!r}]))\n"
     )
