@@ -4,6 +4,7 @@ import copy
 import os
 import pickle
 import re
+import threading
 import time
 import tracemalloc
 from dataclasses import replace
@@ -30,6 +31,7 @@ from kernels_ti import (
     open_device,
     participation,
 )
+from kernels_ti.device import device as devices
 from kernels_ti.device import memory
 from kernels_ti.device.device import ARCHES
 from kernels_ti.device.machine import cores
@@ -355,3 +357,21 @@ def test_a_limit_that_the_process_has_outgrown_is_told_from_what_a_search_needs(
             pytest.raises(OptionError, match=rf"^memory {told}"),
         ):
             find(grid(5, 6), memory=1 << 20)
+
+
+def test_a_device_is_not_started_where_the_system_allows_too_few_threads(monkeypatch):
+    begun = []
+    start = threading.Thread.start
+
+    def start_two(thread):
+        if len(begun) == 2:
+            raise RuntimeError("can't start new thread")
+        begun.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_two)
+    monkeypatch.setattr(devices.taichi_door, "start", lambda *_, **__: pytest.fail("Taichi was started"))
+    with pytest.raises(DeviceError, match="the system allows no more threads"):
+        devices._start("cpu", 2)
+    assert len(begun) == 2
+    assert not any(thread.is_alive() for thread in begun)

@@ -19,7 +19,7 @@ from kernels_ti.choices import ARCHES as CHOICES
 from kernels_ti.device import buffers, copies, cuda, kernel_cache, owner, resident
 from kernels_ti.device.captured_output import captured_output
 from kernels_ti.device.compilation import compiled_quickly
-from kernels_ti.device.machine import cores, cpu_name, host_memory, spread, thread_ids
+from kernels_ti.device.machine import cores, cpu_name, host_memory, may_start, spread, thread_ids
 from kernels_ti.device.own_process import require_here
 from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.device.turns import Turns
@@ -345,12 +345,19 @@ def require_running(device: Device) -> None:
         )
 
 
+_OTHER_THREADS = 5
+"""Threads that Taichi starts beside those that compute, most of them to compile."""
+
+
 def _start(arch: str, threads: int | None) -> Device:
     options: dict[str, Any] = {"cpu_max_num_threads": threads} if threads else {}
     if arch == "cuda":
         # Taichi's analysis of stores and loads takes 3.3 of 3.5 s to compile the wave, and its searches are no faster.
         options["cfg_optimization"] = False
     options |= kernel_cache.settings()
+    # Taichi that gets too few threads hangs, or aborts the process.
+    if not may_start((threads or cores()) + _OTHER_THREADS):
+        raise DeviceError(f"arch {arch} is not available here: the system allows no more threads (`ulimit -u`)")
     before = thread_ids()
     # The name of a Vulkan device stands only in the log.
     with captured_output() if arch == "vulkan" else nullcontext([""]) as said:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,6 +20,24 @@ def cpu_name() -> str:
         if model:
             return model.group(1).strip()
     return platform.processor() or platform.machine()
+
+
+def may_start(number: int) -> bool:
+    """Return whether the system lets this process have so many more threads at once."""
+    done = threading.Event()
+    started = []
+    try:
+        for _ in range(number):
+            thread = threading.Thread(target=done.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except RuntimeError:
+        return False
+    finally:
+        done.set()
+        for thread in started:
+            thread.join()
+    return True
 
 
 def thread_ids() -> set[int]:
