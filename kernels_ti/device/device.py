@@ -1,11 +1,10 @@
-"""The one place that starts Taichi on an arch, asks the hardware for its name and memory, and runs the self-test."""
+"""The one place that opens devices: each is started once, passes the self-test, and is shared by all who ask for it."""
 
 from __future__ import annotations
 
 import gc
 import platform
 import re
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -16,15 +15,14 @@ import numpy as np
 
 from kernels_ti import taichi_door
 from kernels_ti.choices import ARCHES as CHOICES
-from kernels_ti.device import buffers, copies, cuda, kernel_cache, owner, resident
-from kernels_ti.device.captured_output import captured_output
+from kernels_ti.device import buffers, copies, cuda, kernel_cache, owner, resident, starting
 from kernels_ti.device.compilation import compiled_quickly
-from kernels_ti.device.machine import cores, cpu_name, host_memory, may_start, spread, thread_ids
+from kernels_ti.device.machine import cores, host_memory
 from kernels_ti.device.own_process import require_here
 from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.device.turns import Turns
 from kernels_ti.errors import DeviceError, EngineError, OptionError
-from kernels_ti.options import MOST_THREADS, require_threads
+from kernels_ti.options import require_threads
 
 ARCHES = tuple(arch for arch in CHOICES if arch != "auto")
 """Where a search can run; ``reference`` is the sequential algorithm in plain Python."""
@@ -345,38 +343,8 @@ def require_running(device: Device) -> None:
         )
 
 
-_OTHER_THREADS = 5
-"""Threads that Taichi starts beside those that compute, most of them to compile."""
-
-
 def _start(arch: str, threads: int | None) -> Device:
-    options: dict[str, Any] = {"cpu_max_num_threads": threads} if threads else {}
-    if arch == "cuda":
-        # Taichi's analysis of stores and loads takes 3.3 of 3.5 s to compile the wave, and its searches are no faster.
-        options["cfg_optimization"] = False
-    options |= kernel_cache.settings()
-    # Taichi that gets too few threads hangs, or aborts the process.
-    if not may_start((threads or cores()) + _OTHER_THREADS):
-        raise DeviceError(f"arch {arch} is not available here: the system allows no more threads (`ulimit -u`)")
-    before = thread_ids()
-    # The name of a Vulkan device stands only in the log.
-    with captured_output() if arch == "vulkan" else nullcontext([""]) as said:
-        try:
-            # Our arrays are allocated beside Taichi's own pool.
-            taichi_door.start(arch, log=arch == "vulkan", device_memory_GB=0.25, **options)
-        except Exception as error:
-            reason = str(error).strip().splitlines() or [type(error).__name__]
-            raise DeviceError(f"arch {arch} is not available here: {reason[0]}") from error
-    if taichi_door.arch_here() != arch:
-        raise DeviceError(f"arch {arch} is not available here: {taichi_door.arch_here()} was started instead")
-    if arch == "cpu":
-        # The threads are started. Kernels know their number; with a fixed one, the cache has them for any number.
-        taichi_door.settings().cpu_max_num_threads = MOST_THREADS
-    if threads:
-        # Taichi starts the threads that compile first, then the threads that compute.
-        of_python = {thread.native_id for thread in threading.enumerate()}
-        spread(sorted(thread_ids() - before - of_python)[-threads:])
-    name, memory = _identity(arch, said[0])
+    name, memory = starting.start(arch, threads)
     word_bits = 64 if arch == "cpu" else 32
     device = Device(arch, name, memory, threads, word_bits)
     passed = _note_of_pass(arch, name)
@@ -401,14 +369,3 @@ def _note_of_pass(arch: str, name: str) -> str | None:
     driver = {"cpu": lambda: "", "cuda": cuda.driver_version, "vulkan": lambda: None}[arch]()
     version = import_module("kernels_ti").__version__  # it lies above this room
     return None if driver is None else f"self-test {version} {taichi_door.name_and_version()} {name} {driver}".rstrip()
-
-
-def _identity(arch: str, log: str) -> tuple[str, int | None]:
-    """Return the name and the memory in bytes of the device that was started; the log names that of Vulkan."""
-    if arch == "cpu":
-        return cpu_name(), host_memory()
-    if arch == "cuda":
-        memory = cuda.memory()
-        return cuda.name(), None if memory is None else memory[1]
-    name = re.search(r'Vulkan Device "(.+?)" supports', log)
-    return name.group(1).strip() if name else "vulkan device", None
