@@ -12,12 +12,14 @@ from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from program import chordless
 
-SEARCH = ("count", "grid:6x10", "--arch", "reference", "--limit", "3")
-LINE = "`chordless count grid:6x10 --method boundary` would count them all in about 1 s\n"
+SEARCH = ("count", "grid:9x9", "--arch", "reference", "--limit", "1")
+LINE = "`chordless count grid:9x9 --method boundary` would count them all in about 1 s\n"
 
 
-def stopped(n=60, share=0.001, reason="timeout"):
-    return Finished(reason, "g", n, 0, 0, 9, {4: 9}, 9, 1, {3: 9}, 0, 0, "cpu", "a CPU", 0.5, 2.0, 2.5, share=share)
+def stopped(n=60, share=0.001, reason="timeout", seconds=2.0):
+    return Finished(
+        reason, "g", n, 0, 0, 9, {4: 9}, 9, 1, {3: 9}, 0, 0, "cpu", "a CPU", 0.5, seconds, seconds + 0.5, share=share
+    )
 
 
 def test_a_stopped_count_names_the_other_method():
@@ -31,7 +33,7 @@ def test_nothing_is_said_to_who_wants_quiet():
 
 
 def test_a_graph_from_standard_input_is_not_read_again():
-    edges = chordless("generate", "grid:6x10").stdout
+    edges = chordless("generate", "grid:9x9").stdout
     done = chordless("count", "-", *SEARCH[2:], input=edges)
     assert (done.returncode, done.stderr) == (4, "")
 
@@ -68,6 +70,8 @@ def test_the_line_is_one_that_count_accepts(options, monkeypatch):
         (RunCommand("grid:6x10", 0.0, part=(1, 2)), stopped()),
         (RunCommand("grid:6x10", 0.0, per_edge=True), stopped()),
         (RunCommand("gnp:80,0.1,1", 0.0), stopped()),  # no small boundary
+        # A search of a second, which a limit stopped at once: its share tells nothing
+        (RunCommand("gnp:70,0.1,1", 0.0, limit=10), stopped(n=70, share=1e-16, reason="limit", seconds=0.001)),
     ],
 )
 def test_nothing_is_said_where_it_would_not_help(command, finished):

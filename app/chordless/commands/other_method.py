@@ -11,7 +11,7 @@ from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.runs.command_words import command_line
 from chordless.words.numbers import duration_text
-from kernels_ti.choices import COST_OF_LENGTHS, LONGEST_COUNT
+from kernels_ti.choices import COST_OF_LENGTHS, LONGEST_COUNT, SHORT_SEARCH
 
 if TYPE_CHECKING:
     from kernels_ti.blocks.search_space import SearchSpace
@@ -29,6 +29,18 @@ def quick_plan(space: SearchSpace, *, seconds: float = _SECONDS_FOR_ORDERS) -> B
     return plan_of(space, enough=no_longer_than(seconds))
 
 
+def _seconds_left(finished: Finished, space: SearchSpace, boundary: float) -> float:
+    """Return how long the rest of a search takes, as exactly as the seconds of a count along a boundary ask for."""
+    if finished.enumerate_seconds < SHORT_SEARCH:
+        # The share that a moment has done says nothing about the rest.
+        from kernels_ti.method import SearchTime
+
+        search = SearchTime(space, None)
+        search.probe(lambda low, high: low < boundary < high)
+        return search.seconds
+    return finished.enumerate_seconds * (1 - finished.share) / finished.share if finished.share else math.inf
+
+
 def other_method(command: RunCommand, finished: Finished) -> str | None:
     """Return the line that names the command by which the boundary method would finish a count sooner; else None."""
     counts_what_it_cannot = command.part is not None or command.per_vertex or command.per_edge
@@ -40,10 +52,10 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     from chordless.graphs.load import load_as
 
     graph = load_as(command).graph
-    plan = quick_plan(search_space(replace(command, symmetry=False), graph))
+    space = search_space(replace(command, symmetry=False), graph)
+    plan = quick_plan(space)
     seconds = max(COST_OF_LENGTHS * plan.seconds, 1.0)
-    left = finished.enumerate_seconds * (1 - finished.share) / finished.share if finished.share else math.inf
-    if not plan.is_possible or plan.seconds > LONGEST_COUNT or seconds > left:
+    if not plan.is_possible or plan.seconds > LONGEST_COUNT or seconds > _seconds_left(finished, space, seconds):
         return None
     # Without the options that only a search has, see `count.check_method`.
     again = replace(
