@@ -12,12 +12,14 @@ from chordless.protocol.orders import RunCommand
 from chordless.runs.command_words import command_line
 from chordless.words.numbers import duration_text
 from kernels_ti.choices import COST_OF_LENGTHS, LONGEST_COUNT, SHORT_SEARCH
+from kernels_ti.device.machine import cores
 
 if TYPE_CHECKING:
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.boundary.orders.plan import BoundaryPlan
 
 _SECONDS_FOR_ORDERS = 1.0
+_SECONDS_OF_PROBES = 0.5
 _LARGEST_GRAPH = 20_000
 
 
@@ -29,15 +31,19 @@ def quick_plan(space: SearchSpace, *, seconds: float = _SECONDS_FOR_ORDERS) -> B
     return plan_of(space, enough=no_longer_than(seconds))
 
 
-def _seconds_left(finished: Finished, space: SearchSpace, boundary: float) -> float:
-    """Return how long the rest of a search takes, as exactly as the seconds of a count along a boundary ask for."""
+def _seconds_left(finished: Finished, space: SearchSpace) -> float:
+    """Return about how long the rest of a search takes; infinite if a moment is too short to tell."""
     if finished.enumerate_seconds < SHORT_SEARCH:
         # The share that a moment has done says nothing about the rest.
-        from kernels_ti.method import SearchTime
+        from kernels_ti.estimate.estimate import Estimator
+        from kernels_ti.estimate.usual_rate import usual_rate
 
-        search = SearchTime(space, None)
-        search.probe(lambda low, high: low < boundary < high)
-        return search.seconds
+        estimator = Estimator(space)
+        estimator.probe(_SECONDS_OF_PROBES)
+        estimate = estimator.estimate()
+        if not (estimate.exact or estimate.walks):
+            return math.inf
+        return estimate.paths.estimate / usual_rate(estimator.words, cores())
     return finished.enumerate_seconds * (1 - finished.share) / finished.share if finished.share else math.inf
 
 
@@ -55,7 +61,7 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     space = search_space(replace(command, symmetry=False), graph)
     plan = quick_plan(space)
     seconds = max(COST_OF_LENGTHS * plan.seconds, 1.0)
-    if not plan.is_possible or plan.seconds > LONGEST_COUNT or seconds > _seconds_left(finished, space, seconds):
+    if not plan.is_possible or plan.seconds > LONGEST_COUNT or seconds > _seconds_left(finished, space):
         return None
     # Without the options that only a search has, see `count.check_method`.
     again = replace(
