@@ -296,6 +296,17 @@ def test_webs_by_name_make_json_lines_and_files(webs, tmp_path, capfd):
     assert (said.count("links between them"), said.count("cannot be ordered")) == (2, 1)
 
 
+def test_a_web_that_cannot_be_read_does_not_end_the_report_of_the_others(webs, tmp_path, capfd):
+    (tmp_path / "bad.net").write_text("*Vertices 2\n1 a\n2 b\n*Arcs\n1 7\n")
+    named = [str(webs / "line.net"), str(tmp_path / "bad.net"), str(webs / "ring.net")]
+    species = tmp_path / "species.csv"
+    assert main(["overlap", *named, "--report", "--json", "-q", "--species", str(species), *REFERENCE]) == 5
+    said = capfd.readouterr()
+    assert [json.loads(line)["interval"] for line in said.out.splitlines()] == [True, False]
+    assert said.err.startswith(f"chordless: error: {tmp_path}/bad.net:5: ")
+    assert species.read_text().count("ring.net") == 5
+
+
 @pytest.mark.slow
 def test_a_batch_counts_in_niche_overlap_graphs(webs, tmp_path, capfd):
     graphs, output = str(webs / "[lrs]*.net"), str(tmp_path / "out.csv")

@@ -136,7 +136,7 @@ def test_a_count_in_kernels_is_told_with_their_rate_and_the_memory_of_the_device
     lines = list(boundary_lines(plan, cheap, None))
     assert lines[0].endswith("a boundary of 14 vertices")
     assert lines[1].startswith("    --arch cpu (a device), ")
-    assert lines[1].endswith(" GiB to use")
+    assert lines[1].endswith(" GiB for its states")
     assert lines[2].startswith("      by length     4 s, ")
     assert lines[3].startswith("      --total-only  3 s, ")
     assert lines[4].startswith("    in Python, ")
@@ -172,7 +172,7 @@ def said_of(**more):
 def test_passes_and_what_does_not_fit_are_told():
     assert said_of(passes_by_length=1_033) == [
         "  --method boundary counts them without meeting each: a boundary of 14 vertices",
-        "    --arch cuda (a device), 8.0 GiB to use",
+        "    --arch cuda (a device), 8.0 GiB for its states",
         "      by length     4 s in 1,033 passes, 7.0 GiB",
         "      --total-only  3 s, 1.0 GiB",
     ]
@@ -193,7 +193,7 @@ def test_the_memory_that_is_allowed_decides_on_passes():
     (whole,) = counts_along(plan, 196, "cpu", None)
     (tight,) = counts_along(plan, 196, "cpu", None, 300 << 20)
     assert whole.passes_by_length == 1 < tight.passes_by_length
-    assert tight.bytes_by_length < tight.memory == 300 << 20
+    assert tight.bytes_by_length < tight.memory < 300 << 20
     assert tight.seconds_by_length > whole.seconds_by_length
     found = boundary_object(plan, [tight])
     assert (found["fits_by_length"], found["passes_by_length"]) == (True, tight.passes_by_length)

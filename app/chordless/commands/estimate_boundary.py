@@ -13,7 +13,6 @@ from chordless.protocol.events import Failed
 from chordless.protocol.orders import ProbeCommand
 from chordless.words.numbers import bytes_text, does_not_fit_text, duration_text
 from kernels_ti.choices import LONGEST_COUNT, SHORT_SEARCH, TIMES_FASTER
-from kernels_ti.device.memory import host_budget
 from kernels_ti.errors import vertices_text
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ class AlongBoundary:
 
     arch: str  # What ``--arch`` asks for it
     device: str  # Where all lengths are counted together
-    memory: int | None  # Bytes that a count may take there
+    memory: int | None  # Bytes that the states of a count may take there
     seconds: float
     seconds_by_length: float
     # `bytes`, `bytes_by_length`: of the states; of states that do not fit, the least that would do
@@ -77,12 +76,12 @@ def _count(plan: BoundaryPlan, longest: int, way: Way, threads: int | None, memo
     together, apart = rates[way.total], rates[way.by_length]
     if together is None or apart is None:
         return None
-    needs = together.needs(plan, way.total, memory)
+    room, needs = together.room(way.total, memory), together.needs(plan, way.total, memory)
     needs_by_length = apart.needs(plan, way.by_length, memory, longest)
     return AlongBoundary(
         arch=way.arch,
         device="Python" if way.total == _PYTHON else together.device,
-        memory=memory or (together.memory if way.total == "cuda" else host_budget(None)),
+        memory=None if math.isinf(room) else int(room),
         seconds=together.seconds(plan, needs=needs),
         seconds_by_length=apart.seconds(plan, longest=longest, needs=needs_by_length),
         bytes=needs.bytes,
@@ -160,7 +159,7 @@ def boundary_lines(
 
 def _lines_of(count: AlongBoundary, *, totals: bool) -> Iterator[str]:
     where = "in Python" if count.device == "Python" else f"--arch {count.arch} ({count.device})"
-    there = "" if count.memory is None else f", {bytes_text(count.memory)} to use"
+    there = "" if count.memory is None else f", {bytes_text(count.memory)} for its states"
     yield f"    {where}{there}"
     passes = f" in {count.passes_by_length:,} passes" if count.passes_by_length > 1 else ""
     by_length = f"{duration_text(count.seconds_by_length)}{passes}, {bytes_text(int(count.bytes_by_length))}"

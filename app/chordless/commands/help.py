@@ -20,7 +20,7 @@ exit codes:
   3    the arch asked for is not available here
   4    stopped by --limit, by --timeout or because the reader of the output
        went away: what was reported is right, but not complete
-  5    some graphs of a batch failed; the others are right
+  5    some graphs of a batch, or webs of a report, failed; the others are right
   129, 130, 143
        ended by a hang-up, by Ctrl-C, by SIGTERM; what was found is reported
 """

@@ -15,7 +15,7 @@ from chordless.batch.jobs import checked, expand, jobs_of
 from chordless.batch.output import read_lines
 from chordless.batch.tables import TableFormat, write_csv_rows, write_rows
 from chordless.commands import options as shared
-from chordless.commands.session import print_notes, run_batch, run_engine, warn_of_missing_types
+from chordless.commands.session import FAILED_EXIT_CODE, print_notes, run_batch, run_engine, warn_of_missing_types
 from chordless.commands.writing import require_other_files, require_writable, write_graph
 from chordless.cycles.columns import require_columns
 from chordless.files import text_of, whole_file
@@ -25,7 +25,7 @@ from chordless.graphs.readers.incoming import comes_through_a_pipe
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import BatchCommand, BatchJob, RunCommand
 from chordless.values import ALL_LIVING, SHORTEST_HOLE, output_file
-from chordless.words.shown import lines_on_terminal, on_terminal
+from chordless.words.shown import error_line, lines_on_terminal, on_terminal
 from kernels_ti import GraphError, is_chordal
 from kernels_ti.folders import temporary_folder
 from kernels_ti.options import require_threads
@@ -164,7 +164,13 @@ def _act_on_many(options: argparse.Namespace, rows: list[dict[str, Any]]) -> int
     for i, web in enumerate(webs):
         if i > 0 and not options.json:
             print()
-        exit_code = max(exit_code, _act_on_one(web, options, rows))
+        try:
+            ended = _act_on_one(web, options, rows)
+        except GraphError as error:
+            # The other webs are reported all the same.
+            sys.stderr.write(f"chordless: error: {error_line(str(error), sys.stderr)}\n")
+            ended = FAILED_EXIT_CODE
+        exit_code = max(exit_code, ended)
     return exit_code
 
 

@@ -63,12 +63,15 @@ class BoundaryRates:
         states = self.total * plan.states if longest is None else self.by_length * states_of_lengths(plan, longest)
         return self.start + self.step * len(plan.expected_states) + states
 
+    def room(self, arch: str, memory: int | None) -> float:
+        """Return the bytes for the states of a count: beside the engine, of the memory allowed, or of what is free."""
+        if arch == "cuda":
+            return memory or self.memory or math.inf
+        return host_budget(None) if memory is None else max(memory - _BYTES_OF_THE_ENGINE, LEAST)
+
     def needs(self, plan: BoundaryPlan, arch: str, memory: int | None, longest: int | None = None) -> Needs:
-        """Return the needs of a count, by length if `longest` is given, within the memory allowed, or what is free."""
-        own = memory is not None and arch != "cuda"
-        host = max((memory or 0) - _BYTES_OF_THE_ENGINE, LEAST) if own else host_budget(None)
-        here = host if arch != "cuda" else memory or self.memory or math.inf
-        return needs_of(plan, arch, here, longest=longest)
+        """Return the needs of a count, by length if `longest` is given, within its `room`."""
+        return needs_of(plan, arch, self.room(arch, memory), longest=longest)
 
 
 @dataclass(frozen=True)
