@@ -84,7 +84,7 @@ def test_a_damaged_entry_is_measured_again(entry):
     assert boundary_rates("reference").total < 1
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"{}"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"{}", b"[" * 200_000])
 def test_a_damaged_file_is_made_again(content):
     boundary_rates("reference")
     rates_path().write_bytes(content)

@@ -101,11 +101,24 @@ def discard() -> bool:
 
 
 def _folder() -> Path | None:
-    """Return the folder of the cache, which exists; None if it cannot be made or Taichi's own variables set one."""
+    """Return the folder of the cache, which exists.
+
+    Return None if it cannot be made, has a pipe or a folder where a file belongs, or Taichi's own variables set one.
+    """
     if _variable(_USED) == "0" or _variable(_CHOSEN):
         return None
     home = taichi_door.cache_home()
-    return None if home is None else home / taichi_door.library().cache
+    if home is None:
+        return None
+    folder = home / taichi_door.library().cache
+    return None if any(map(_is_in_the_way, folder.rglob("*"))) else folder
+
+
+def _is_in_the_way(path: Path) -> bool:
+    """Whether this is a pipe or a device, on which a reader may wait for ever, or a folder where our file belongs."""
+    if path.is_dir():
+        return path.name in (_LOCK, _CHECKSUMS, _NOTES)
+    return path.exists() and not path.is_file()
 
 
 def _variable(name: str) -> str | None:
@@ -146,7 +159,7 @@ def _listed(folder: Path) -> object:
         return json.loads((folder / _CHECKSUMS).read_bytes())
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 
@@ -154,7 +167,7 @@ def _notes(folder: Path) -> set[str]:
     """Return the notes in the list; none if there is no list, or if it cannot be read."""
     try:
         return set(map(str, json.loads((folder / _NOTES).read_bytes())))
-    except (OSError, ValueError, TypeError):  # without a note the work is done again: nothing is lost
+    except (OSError, ValueError, TypeError, RecursionError):  # without a note the work is done again: nothing is lost
         return set()
 
 

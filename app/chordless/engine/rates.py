@@ -187,7 +187,7 @@ def _kept() -> dict[str, Any]:
         if any(found[name] != value for name, value in _made_for().items()):
             return {}
         return dict(found["rates"])
-    except (OSError, EngineError, ValueError, KeyError, TypeError):
+    except (OSError, EngineError, ValueError, KeyError, TypeError, RecursionError):
         return {}
 
 
