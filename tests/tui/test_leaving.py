@@ -19,7 +19,7 @@ from chordless.runs.mailbox import is_at_work
 from chordless.tui.app import ChordlessApp
 from chordless.tui.messages import StartRun
 from chordless.tui.screens.leave import LeaveScreen
-from chordless.tui.screens.question import AskRun, GoToQuestion
+from chordless.tui.screens.question import AskRun, GoToQuestion, Question
 from chordless.tui.session import go_on_detached
 from chordless.tui.settings import Settings
 from patience import PATIENCE
@@ -33,6 +33,22 @@ from tui.slow_runs import begin, command
 async def ask(pilot, key="ctrl+q"):
     await pilot.press(key)
     await until(pilot, lambda: isinstance(pilot.app.screen, LeaveScreen))
+
+
+def test_a_second_answer_to_a_question_leaves_the_screen_below():
+    """Two keys may come before the question is gone."""
+
+    async def steps(pilot):
+        app, answers = pilot.app, []
+        below = app.screen
+        question = Question("Is it so?", "Yes")
+        await app.push_screen(question, answers.append)
+        for answer in (question.action_yes, question.action_no, question.action_back):
+            answer()
+        await pilot.pause()
+        assert (app.screen, answers) == (below, [True])
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
 
 
 @pytest.mark.slow

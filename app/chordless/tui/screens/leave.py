@@ -37,7 +37,6 @@ class LeaveQuestion(Dialog[AnswerT]):
         super().__init__()
         self._at_work, self._question, self._buttons = session, question, buttons
         self._is_leaving = False
-        self._has_answered = False
 
     def compose(self) -> ComposeResult:
         """Build the question."""
@@ -65,25 +64,19 @@ class LeaveQuestion(Dialog[AnswerT]):
     def action_back(self) -> None:
         """Go back to the dashboard."""
         if not self._is_leaving:
-            self.answer(None)
+            self.dismiss(None)
 
     def _look(self) -> None:
         if not self._is_leaving and not self._at_work.is_at_work:
             self.app.notify(self.ended)
-            self.answer(None)
-
-    def answer(self, answer: AnswerT | None) -> None:
-        """Give the answer, once: a second one would remove the screen below this one."""
-        if not self._has_answered:
-            self._has_answered = True
-            self.dismiss(answer)
+            self.dismiss(None)
 
     @work(exclusive=True)
     async def _leave(self, choice: str) -> None:
         answer: AnswerT | None = None
         with telling_errors(self.app):
             answer = await self.leave(choice)
-        self.answer(answer)
+        self.dismiss(answer)
 
     async def leave(self, choice: str) -> AnswerT:
         """Do what the button of this id says, and return the answer."""

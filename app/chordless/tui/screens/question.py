@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
@@ -34,6 +35,15 @@ class Dialog(ModalScreen[AnswerT]):
     """Anything that is asked on top of a screen. Escape and q take it away without an answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(DIALOGS)
+
+    _is_answered = False
+
+    def dismiss(self, result: AnswerT | None = None) -> AwaitComplete:
+        """Give the answer, once: a second one, of a key that came too soon, would remove the screen below this one."""
+        if self._is_answered:
+            return AwaitComplete()
+        self._is_answered = True
+        return super().dismiss(result)
 
     def on_mount(self) -> None:
         """Take notices away: on a small terminal one would cover an answer."""
