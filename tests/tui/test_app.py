@@ -186,6 +186,25 @@ def test_the_palette_tells_the_key_of_each_action_and_offers_the_themes():
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
+def test_keys_that_come_too_soon_for_the_palette_do_no_harm():
+    async def steps(pilot):
+        app, below = pilot.app, pilot.app.screen
+        await pilot.press("ctrl+p")
+        palette = app.screen
+        offered = palette.query_one("CommandList")
+        await until(pilot, lambda: offered.highlighted is not None)
+        offered.styles.display = "none"
+        await until(pilot, lambda: not offered.scrollable_content_region)
+        # The list forgets its lines when its options change, and finds no room for new ones.
+        offered._clear_caches()
+        await pilot.press("pageup", "pagedown")
+        palette.dismiss()
+        palette.dismiss()
+        await until(pilot, lambda: app.screen is below)
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
 @pytest.mark.slow
 def test_the_palette_has_every_action_of_the_screen_and_does_it(finished):
     async def steps(pilot):

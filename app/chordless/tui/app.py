@@ -32,6 +32,7 @@ from chordless.tui.feeds import Feed, FollowFeed, ReplayFeed
 from chordless.tui.messages import CompareRuns, ShowLength
 from chordless.tui.screens import SCREENS
 from chordless.tui.screens.leave import LeaveBatch, LeaveScreen
+from chordless.tui.screens.question import Palette
 from chordless.tui.session import RunKeeper
 from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, settings_path
 from chordless.tui.widgets.form_row import TextField
@@ -200,6 +201,11 @@ class ChordlessApp(RunKeeper):
         if timeout is None and severity == "error":
             timeout = max(self.NOTIFICATION_TIMEOUT, _SECONDS_OF_AN_ERROR)
         super().notify(message, severity=severity, timeout=timeout, **{**more, "markup": False})
+
+    def action_command_palette(self) -> None:
+        """Show the palette of all actions."""
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette())
 
     async def on_event(self, event: Event) -> None:
         """Obey a key before the next one is looked at; a text field does that itself.

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
+from textual.command import CommandList, CommandPalette
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
@@ -31,19 +32,33 @@ _MOST_FILES_NAMED = 3
 _SECONDS_BETWEEN_LOOKS = 0.1
 
 
-class Dialog(ModalScreen[AnswerT]):
-    """Anything that is asked on top of a screen. Escape and q take it away without an answer."""
-
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(DIALOGS)
+class AnsweredOnce:
+    """A screen that takes itself away once: a second time, for a key that came too soon, would remove the one below."""
 
     _is_answered = False
 
-    def dismiss(self, result: AnswerT | None = None) -> AwaitComplete:
-        """Give the answer, once: a second one, of a key that came too soon, would remove the screen below this one."""
+    def dismiss(self, result: Any = None) -> AwaitComplete:
+        """Take the screen away with an answer."""
         if self._is_answered:
             return AwaitComplete()
         self._is_answered = True
-        return super().dismiss(result)
+        taken: AwaitComplete = super().dismiss(result)  # type: ignore[misc]
+        return taken
+
+
+class Palette(AnsweredOnce, CommandPalette):
+    """The palette of all actions."""
+
+    def _action_command_list(self, action: str) -> None:
+        # Textual looks for the lines of a list that has no room on the screen, and so has none.
+        if not action.startswith("page") or self.query_one(CommandList).scrollable_content_region:
+            super()._action_command_list(action)
+
+
+class Dialog(AnsweredOnce, ModalScreen[AnswerT]):
+    """Anything that is asked on top of a screen. Escape and q take it away without an answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(DIALOGS)
 
     def on_mount(self) -> None:
         """Take notices away: on a small terminal one would cover an answer."""

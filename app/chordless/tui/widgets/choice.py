@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual.binding import BindingType
@@ -94,3 +94,8 @@ class PickList(OptionList):
     BINDINGS: ClassVar[list[BindingType]] = list_bindings(
         up="cursor_up", down="cursor_down", first="first", last="last", page_up="page_up", page_down="page_down"
     )
+
+    def _move_page(self, direction: Any) -> None:
+        # As in `Palette`: a list without room on the screen has no lines.
+        if self.scrollable_content_region:
+            super()._move_page(direction)
