@@ -20,6 +20,7 @@ from chordless.tui.widgets.graph_panel import GraphPanel
 from program import SOURCE_PATH, chordless, fails
 from textual.containers import VerticalScroll
 from textual.events import Key
+from textual.screen import Screen
 from textual.widgets import Input
 
 from tui.pilots import LARGE, SIZES, SMALL, drive, text_of, until
@@ -184,6 +185,26 @@ def test_the_palette_tells_the_key_of_each_action_and_offers_the_themes():
         await until(pilot, lambda: app.theme == "nord")
 
     drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+@pytest.mark.parametrize(("size", "least"), [((3, 8), (20, 8)), ((1, 1), (20, 6)), ((20, 6), (20, 6))])
+def test_a_terminal_of_a_few_columns_is_laid_out_once(size, least, monkeypatch):
+    """Textual would lay it out again and again, and hear no signal."""
+    laid_out = []
+
+    async def steps(pilot):
+        app, lay_out = pilot.app, Screen._refresh_layout
+        app.show("runs")
+        await until(pilot, lambda: app.current_mode == "runs")
+        monkeypatch.setattr(
+            Screen, "_refresh_layout", lambda *given, **more: laid_out.append(given) or lay_out(*given, **more)
+        )
+        await pilot.resize_terminal(*size)
+        await until(pilot, lambda: app.size == least)
+        await pilot.pause(0.5)
+        assert len(laid_out) < 10
+
+    drive(ChordlessApp(Settings()), LARGE, steps)
 
 
 def test_keys_that_come_too_soon_for_the_palette_do_no_harm():

@@ -18,8 +18,9 @@ from rich.text import Text
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
-from textual.events import Event, Key, Paste, Unmount
+from textual.events import Event, Key, Paste, Resize, Unmount
 from textual.filter import LineFilter
+from textual.geometry import Size
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.theme import Theme
@@ -41,6 +42,7 @@ from chordless.tui.widgets.word_bar import TABS
 
 _SECONDS_UNTIL_PREPARED, _SECONDS_TO_CHANGE = 0.3, 0.01
 _SECONDS_OF_AN_ERROR = 15.0
+_LEAST_COLUMNS, _LEAST_LINES = 20, 6
 _PROGRAM, _FRAMES_SHOWN = Path(__file__).parents[1], 3
 _LEAVING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -219,6 +221,10 @@ class ChordlessApp(RunKeeper):
                 await cast("Any", self.screen)._mounted_event.wait()
                 if await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key):
                     return
+        elif isinstance(event, Resize):
+            # In fewer columns and lines Textual may lay a screen out for ever: a scrollbar comes as another one goes.
+            size = Size(max(event.size.width, _LEAST_COLUMNS), max(event.size.height, _LEAST_LINES))
+            event = event if size == event.size else Resize(size, size)
         elif isinstance(event, Paste) and not event.is_forwarded and isinstance(self.focused, TextField):
             # A key that follows is looked at before the field gets the text.
             self.focused.take_digits()
