@@ -14,12 +14,13 @@ from chordless.tui.actions import ACTIONS, EVERYWHERE, actions_of
 from chordless.tui.app import ChordlessApp
 from chordless.tui.messages import CompareRuns, RunNews
 from chordless.tui.screens.leave import LeaveScreen
-from chordless.tui.screens.question import AskDelete, FilterQuestion, GoToQuestion
+from chordless.tui.screens.question import AskDelete, FilterQuestion, GoToQuestion, Question
 from chordless.tui.settings import Settings, load_settings
 from chordless.tui.widgets.graph_panel import GraphPanel
 from program import SOURCE_PATH, chordless, fails
 from textual.containers import VerticalScroll
-from textual.events import Key
+from textual.events import Key, Resize
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widgets import Input
 
@@ -187,20 +188,48 @@ def test_the_palette_tells_the_key_of_each_action_and_offers_the_themes():
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
+@pytest.fixture
+def laid_out(monkeypatch):
+    """Return a list that gets an entry whenever a screen is laid out."""
+    times, lay_out = [], Screen._refresh_layout
+
+    def noted(*given, **more):
+        times.append(given)
+        return lay_out(*given, **more)
+
+    monkeypatch.setattr(Screen, "_refresh_layout", noted)
+    return times
+
+
 @pytest.mark.parametrize(("size", "least"), [((3, 8), (20, 8)), ((1, 1), (20, 6)), ((20, 6), (20, 6))])
-def test_a_terminal_of_a_few_columns_is_laid_out_once(size, least, monkeypatch):
-    """Textual would lay it out again and again, and hear no signal."""
-    laid_out = []
+def test_a_terminal_of_a_few_columns_is_laid_out_once(size, least, laid_out):
+    """Textual would lay it out again and again."""
 
     async def steps(pilot):
-        app, lay_out = pilot.app, Screen._refresh_layout
-        app.show("runs")
-        await until(pilot, lambda: app.current_mode == "runs")
-        monkeypatch.setattr(
-            Screen, "_refresh_layout", lambda *given, **more: laid_out.append(given) or lay_out(*given, **more)
-        )
+        pilot.app.show("runs")
+        await until(pilot, lambda: pilot.app.current_mode == "runs")
+        laid_out.clear()
         await pilot.resize_terminal(*size)
-        await until(pilot, lambda: app.size == least)
+        await until(pilot, lambda: pilot.app.size == least)
+        await pilot.pause(0.5)
+        assert len(laid_out) < 10
+
+    drive(ChordlessApp(Settings()), LARGE, steps)
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_size_of_before_is_not_laid_out_again(asks, laid_out):
+    """With two sizes to tell, Textual would tell each again after the other, for ever."""
+
+    async def steps(pilot):
+        app = pilot.app
+        if asks:
+            await app.push_screen(Question("Is it so?", "Yes"))
+        laid_out.clear()
+        for size in (Size(60, 24), Size(70, 30), app.size):
+            app.screen.post_message(Resize(size, size))
+            # Sizes that follow each other at once are one.
+            app.screen.post_message(Key("f12", None))
         await pilot.pause(0.5)
         assert len(laid_out) < 10
 

@@ -33,7 +33,7 @@ from chordless.tui.feeds import Feed, FollowFeed, ReplayFeed
 from chordless.tui.messages import CompareRuns, ShowLength
 from chordless.tui.screens import SCREENS
 from chordless.tui.screens.leave import LeaveBatch, LeaveScreen
-from chordless.tui.screens.question import Palette
+from chordless.tui.screens.steady import Palette
 from chordless.tui.session import RunKeeper
 from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, settings_path
 from chordless.tui.widgets.form_row import TextField

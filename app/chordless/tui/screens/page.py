@@ -19,6 +19,7 @@ from chordless.runs.directory import RunDirectory
 from chordless.tui.messages import StartRun
 from chordless.tui.run_form import run_folder, with_kept_graph
 from chordless.tui.screens.question import Question
+from chordless.tui.screens.steady import SizedOnce
 from chordless.tui.session import telling_errors
 from chordless.tui.widgets.word_bar import TABS, KeyBar, TabBar
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
 
 
-class Page(Screen[None]):
+class Page(SizedOnce, Screen[None]):
     """A screen between the tabs and the keys. It is kept made, and so are its styles."""
 
     TAB: ClassVar[str]  # Its name in `chordless.tui.screens.SCREENS`

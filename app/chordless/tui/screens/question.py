@@ -9,9 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from textual.app import ComposeResult
-from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
-from textual.command import CommandList, CommandPalette
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
@@ -21,6 +19,7 @@ from chordless.cycles.index import CycleFilter, parse_lengths, parse_vertices
 from chordless.runs.history import RunSummary
 from chordless.tui.actions import DIALOGS, QUESTIONS, bindings_of
 from chordless.tui.run_list import thing_of_run, title, with_home
+from chordless.tui.screens.steady import AnsweredOnce
 from chordless.tui.widgets.form_row import TextField
 from chordless.values import names_a_folder
 from chordless.words.numbers import bytes_text
@@ -30,29 +29,6 @@ from kernels_ti.errors import quantity
 AnswerT = TypeVar("AnswerT")
 _MOST_FILES_NAMED = 3
 _SECONDS_BETWEEN_LOOKS = 0.1
-
-
-class AnsweredOnce:
-    """A screen that takes itself away once: a second time, for a key that came too soon, would remove the one below."""
-
-    _is_answered = False
-
-    def dismiss(self, result: Any = None) -> AwaitComplete:
-        """Take the screen away with an answer."""
-        if self._is_answered:
-            return AwaitComplete()
-        self._is_answered = True
-        taken: AwaitComplete = super().dismiss(result)  # type: ignore[misc]
-        return taken
-
-
-class Palette(AnsweredOnce, CommandPalette):
-    """The palette of all actions."""
-
-    def _action_command_list(self, action: str) -> None:
-        # Textual looks for the lines of a list that has no room on the screen, and so has none.
-        if not action.startswith("page") or self.query_one(CommandList).scrollable_content_region:
-            super()._action_command_list(action)
 
 
 class Dialog(AnsweredOnce, ModalScreen[AnswerT]):

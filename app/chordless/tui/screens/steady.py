@@ -1,0 +1,50 @@
+"""Screens that keys and sizes in quick succession do not disturb."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual.await_complete import AwaitComplete
+from textual.command import CommandList, CommandPalette
+from textual.events import Resize
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+
+class SizedOnce:
+    """A screen that is laid out for the size that the terminal has now, and not for one that it had.
+
+    Textual tells a screen its new size once more when it has laid it out. Of two sizes, each would make it tell the
+    other one again, for ever, and no key and no signal would be heard.
+    """
+
+    app: App[Any]
+
+    async def _on_resize(self, event: Resize) -> None:
+        if event.size != self.app.size:
+            event.stop()
+            event.prevent_default()
+
+
+class AnsweredOnce(SizedOnce):
+    """A screen that takes itself away once: a second time, for a key that came too soon, would remove the one below."""
+
+    _is_answered = False
+
+    def dismiss(self, result: Any = None) -> AwaitComplete:
+        """Take the screen away with an answer."""
+        if self._is_answered:
+            return AwaitComplete()
+        self._is_answered = True
+        taken: AwaitComplete = super().dismiss(result)  # type: ignore[misc]
+        return taken
+
+
+class Palette(AnsweredOnce, CommandPalette):
+    """The palette of all actions."""
+
+    def _action_command_list(self, action: str) -> None:
+        # Textual looks for the lines of a list that has no room on the screen, and so has none.
+        if not action.startswith("page") or self.query_one(CommandList).scrollable_content_region:
+            super()._action_command_list(action)
