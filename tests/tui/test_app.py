@@ -248,6 +248,11 @@ def test_keys_that_come_too_soon_for_the_palette_do_no_harm():
         # The list forgets its lines when its options change, and finds no room for new ones.
         offered._clear_caches()
         await pilot.press("pageup", "pagedown")
+        app.show("runs")
+        palette.dismiss()
+        assert app.current_mode == "runs"
+        app.show("new")
+        await until(pilot, lambda: app.screen is palette)
         palette.dismiss()
         palette.dismiss()
         await until(pilot, lambda: app.screen is below)

@@ -215,6 +215,9 @@ class ChordlessApp(RunKeeper):
         Textual passes a key on to the screen, which obeys it later: of ``:`` and a graph, typed on a busy machine, the
         first letters would go to where the focus was.
         """
+        if isinstance(event, Key) and self._exit:
+            # There may be no screen any more.
+            return
         if isinstance(event, Key) and not event.is_forwarded and self.app_focus:
             field = self.focused
             if not (field.takes(event) if isinstance(field, TextField) else isinstance(field, Input)):

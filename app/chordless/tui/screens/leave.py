@@ -67,7 +67,7 @@ class LeaveQuestion(Dialog[AnswerT]):
             self.dismiss(None)
 
     def _look(self) -> None:
-        if not self._is_leaving and not self._at_work.is_at_work:
+        if self.is_active and not self._is_leaving and not self._at_work.is_at_work:
             self.app.notify(self.ended)
             self.dismiss(None)
 

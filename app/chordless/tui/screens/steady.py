@@ -33,8 +33,9 @@ class AnsweredOnce(SizedOnce):
     _is_answered = False
 
     def dismiss(self, result: Any = None) -> AwaitComplete:
-        """Take the screen away with an answer."""
-        if self._is_answered:
+        """Take the screen away with an answer; below another one, or on a tab that is not shown, it stays."""
+        shown: object = self.app.screen
+        if self._is_answered or shown is not self:
             return AwaitComplete()
         self._is_answered = True
         taken: AwaitComplete = super().dismiss(result)  # type: ignore[misc]
