@@ -236,6 +236,23 @@ def test_the_view_shows_words_the_size_over_time_the_strip_and_what_waits_now(as
     drive(app, (90, 12), steps)
 
 
+def test_the_view_has_as_many_columns_as_there_is_room_for():
+    app = FrontierStage()
+    event = Progress(3, 9, 9, 80, {7: 80}, {}, 0, waiting_by_length={7: 80})
+
+    async def steps(pilot):
+        view = app.query_one(FrontierView)
+        view.show(RunState().after([(1000.0, event)]))
+        await pilot.pause()
+        for width in range(1, 90):
+            for height in range(1, 14):
+                strips = view.drawn(width, height)
+                assert len(strips) <= height
+                assert {strip.cell_length for strip in strips} == {width}
+
+    drive(app, (90, 12), steps)
+
+
 @pytest.mark.parametrize("width", range(50, 60))
 def test_a_blank_stands_before_the_end_of_the_time_axis(width, monkeypatch):
     monkeypatch.setattr(FrontierView, "_style", lambda view, part: Style())

@@ -61,11 +61,11 @@ class FrontierView(Picture):
         text = next((words for words in frontier_words(self._state) if len(words) <= width), "")
         strips = [Strip([Segment(f"{text:<{width}}", words_style)], width)]
         lengths = self._state.path_course.lengths
-        if height < 3 or not lengths:
-            return strips
         has_axis = height >= _LINES_WITH_AXIS
         now = _NOW if width >= _COLUMNS_WITH_NOW and self._state.waiting_by_length else 0
         columns = width - _MARGIN - now
+        if height < 3 or columns < 1 or not lengths:
+            return strips
         # Where no report told of waiting paths, the strip has the room of their number.
         area = min(max((height - 2) // 4, 1), _HIGHEST_AREA) if self._state.frontier_course.peak else 0
         rows = height - 1 - area - has_axis
@@ -122,7 +122,7 @@ class FrontierView(Picture):
 
     def _time_axis(self, columns: int, now: int, width: int) -> Strip:
         end = seconds_text(self._state.seconds)
-        room = columns - len(end) - 4
+        room = max(columns - len(end) - 4, 0)
         looked_at = f"{self._state.step}s of each length looked at, over time"
         above = (f"above: how many wait; below: {looked_at}",) if self._state.frontier_course.peak else ()
         labels = (*above, looked_at, "looked at, by length", "")
