@@ -516,6 +516,15 @@ def test_weights_of_the_graphs_own_file_are_not_called_unused(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_weights_in_an_edge_list_with_labels_are_those_of_its_ids(tmp_path, capsys):
+    path = tmp_path / "g.txt"
+    # Each label is the id of another vertex.
+    path.write_text("# n=4 m=4\n# label 1 2\n# label 2 1\n# label 3 c\n# label 4 d\n1 2 5\n1 3 1\n2 3 1\n3 4 9\n")
+    assert main(["longest", str(path), "--weight", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (sorted(found["cycle"]), found["weight"]) == (["1", "2", "c"], 7)
+
+
 def test_the_search_for_an_order_is_reported():
     graph = Graph.from_edges(70, [(11 * u % 70, 11 * v % 70) for u, v in generate("grid:7x10").edges().tolist()])
     reports = []

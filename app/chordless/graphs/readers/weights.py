@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 from chordless.graphs.readers.columns import best_separator, cells_of, decimal_of, has_data, quoted
+from chordless.graphs.readers.edge_list import canonical
 from chordless.graphs.readers.source import Source
 from kernels_ti import Graph
 from kernels_ti.boundary.values.weights import Weights, exact, key_of_edge
+
+_LABEL = re.compile(r"^#[ \t]*label[ \t]+([^ \t]+)[ \t](.+)$", re.MULTILINE)
 
 
 def read_weights(source: Source, graph: Graph, *, is_the_graph: bool = False) -> Weights:
     """Read the weights of all vertices, lines ``v weight``, or of all edges, lines ``u v weight``, of a graph.
 
     The lines are separated as in an edge list; it may be the edge list of the graph, `is_the_graph`, in which two words
-    are an edge without a weight. Numbers have a decimal point, or all of them a comma. Comments start with # or %. A
-    first line whose last word is not a number is a heading, unless it names vertices of the graph. Raises GraphError
-    for any other line and for names that the graph does not have, OptionError if a weight is missing.
+    are an edge without a weight. Where lines ``# label ID text`` name all vertices, the others have the ids. Numbers
+    have a decimal point, or all of them a comma. Comments start with # or %. A first line whose last word is not a
+    number is a heading, unless it names vertices of the graph. Raises GraphError for any other line and for names that
+    the graph does not have, OptionError if a weight is missing.
     """
     index = {str(name): v for v, name in enumerate(graph.names)}
+    labels = dict(_LABEL.findall(source.text))
+    if len(labels) == graph.n and all(label in index for label in labels.values()):
+        index = {canonical(name): index[label] for name, label in labels.items()}
 
     def fits(cells: list[str], _separator: str | None) -> bool:
         return decimal_of(cells[-1]) is not None and all(name in index for name in cells[:-1])
