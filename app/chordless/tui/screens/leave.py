@@ -76,6 +76,9 @@ class LeaveQuestion(Dialog[AnswerT]):
         answer: AnswerT | None = None
         with telling_errors(self.app):
             answer = await self.leave(choice)
+        # The palette, or another tab, may be shown meanwhile: the answer is not lost by it.
+        while not self.is_active:
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         self.dismiss(answer)
 
     async def leave(self, choice: str) -> AnswerT:

@@ -46,6 +46,6 @@ class Palette(AnsweredOnce, CommandPalette):
     """The palette of all actions."""
 
     def _action_command_list(self, action: str) -> None:
-        # Textual looks for the lines of a list that has no room on the screen, and so has none.
+        # A list without room on the screen has no lines, and Textual looks for one.
         if not action.startswith("page") or self.query_one(CommandList).scrollable_content_region:
             super()._action_command_list(action)

@@ -96,6 +96,6 @@ class PickList(OptionList):
     )
 
     def _move_page(self, direction: Any) -> None:
-        # As in `Palette`: a list without room on the screen has no lines.
+        # A list without room on the screen has no lines, and Textual looks for one.
         if self.scrollable_content_region:
             super()._move_page(direction)
