@@ -182,13 +182,20 @@ def test_what_stands_where_a_file_belongs_is_left_and_no_kernels_are_kept(name, 
     """A pipe is not opened, which would wait for a writer for ever."""
     (cache / name).unlink(missing_ok=True)
     make(cache / name)
-    expected = {"offline_cache": False}
+    expected = kernel_cache.NOT_USED
     if name == "a.tic" and make is os.mkdir:  # the fork of Taichi has folders below its own
         expected = {"offline_cache_file_path": str(cache)}
     assert kernel_cache.settings() == expected
     with kernel_cache.writing():
         pass
     assert not (cache / name).is_file()
+
+
+def test_a_pipe_in_the_place_of_the_list_of_kernels_is_not_waited_for(here, temporary) -> None:
+    kernels = temporary / "cache" / "chordless" / BELOW
+    kernels.mkdir(parents=True)
+    os.mkfifo(kernels / LIST.replace("*", "ticache"))
+    assert start(temporary, here, XDG_CACHE_HOME=str(temporary / "cache")).stdout == "started\n"
 
 
 @pytest.mark.parametrize("name", ["checksums.json", "kinds.json"])

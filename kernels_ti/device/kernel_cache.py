@@ -26,6 +26,9 @@ _CHOSEN = "OFFLINE_CACHE_FILE_PATH"
 
 _USED = "OFFLINE_CACHE"  # Taichi's own variable that turns its cache off with 0
 
+NOT_USED: dict[str, str | bool] = {"offline_cache": False, "offline_cache_file_path": os.devnull}
+"""Taichi opens its list of kernels even then: below this path is none, and no pipe for whose writer it would wait."""
+
 STALE_LOCK = 60.0
 """Seconds after which Taichi's lock on its cache counts as abandoned: it is normally held for milliseconds."""
 
@@ -54,8 +57,6 @@ def settings() -> dict[str, str | bool]:
     if chosen := _variable(_CHOSEN):
         _remove_stale_lock(Path(chosen))
         return {}
-    if _variable(_USED) == "0":
-        return {}
     folder = _folder()
     if folder is not None:
         with _locked(folder) as locked:
@@ -66,7 +67,7 @@ def settings() -> dict[str, str | bool]:
                     _say(f"the compiled kernels in {folder} are damaged or incomplete")
                 _held.update(_notes(folder))
                 return {"offline_cache_file_path": str(folder)}
-    return {"offline_cache": False}
+    return NOT_USED
 
 
 @contextmanager
