@@ -16,6 +16,15 @@ from hypothesis import strategies as st
 from kernels_ti import EngineError, Graph, GraphError, OptionError
 
 
+@pytest.mark.parametrize("separator", ["\t", ",", ";"])
+@pytest.mark.parametrize("data", ["{}", "{'weight': 3}", "{'weight': 3, 'b': 4}"])
+def test_the_data_of_networkx_are_left_out_behind_any_separator(tmp_path, separator, data):
+    rows = [("Ann Lee", "b"), ("b", "Eve Roe"), ("Eve Roe", "d")]
+    graph = load(tmp_path / "a.txt", "".join(f"{separator.join((u, v, data))}\n" for u, v in rows)).graph
+    assert graph.names == ("Ann Lee", "b", "Eve Roe", "d")
+    assert graph.m == 3
+
+
 def test_integer_ids_are_sorted_by_value(tmp_path):
     graph = load(tmp_path / "a.txt", "10 9\n2 10\n9 2\n").graph
     assert graph.names == ("2", "9", "10")

@@ -83,9 +83,7 @@ class Layout:
         """Return the place of the first of some rows of cells that is not an edge; None if all are."""
         if self.columns == 2 and self.separator is None and set(map(len, rows)) <= {2}:
             return None
-        return next(
-            (place for place, cells in enumerate(rows) if _columns_of(cells, self.separator) != self.columns), None
-        )
+        return next((place for place, cells in enumerate(rows) if _columns_of(cells) != self.columns), None)
 
     def wrong(self, line: str) -> str:
         """Return the fault of a line that does not fit."""
@@ -123,18 +121,18 @@ def layout_of(source: Source, lines: list[tuple[int, str]]) -> Layout:
     if arrows is not None:
         return Layout(None, 2, arrows)
     separator = _separator(source, [line for _, line in lines])
-    columns = Counter(_columns_of(cells_of(line, separator), separator) for _, line in lines)
+    columns = Counter(_columns_of(cells_of(line, separator)) for _, line in lines)
     del columns[0]
     return Layout(separator, columns.most_common(1)[0][0] if columns else 2)
 
 
-def _columns_of(cells: list[str], separator: str | None) -> int:
+def _columns_of(cells: list[str]) -> int:
     """Return the number of columns of an edge, see `Layout`; 0 if it is none."""
     if len(cells) < 2 or not all(cells):
         return 0
     if len(cells) == 2:
         return 2
-    if separator is None and cells[2].startswith("{") and cells[-1].endswith("}"):
+    if cells[2].startswith("{") and cells[-1].endswith("}"):
         return 4
     return 3 if len(cells) == 3 and decimal_of(cells[2]) is not None else 0
 
@@ -157,10 +155,10 @@ def _separator(source: Source, lines: list[str]) -> str | None:
     blanks_are_sure = all(_is_edge(row, None) and _are_even(row[:2]) for row in words)
     order = (None, *SEPARATORS[:-1]) if blanks_are_sure else SEPARATORS
     separator = best_separator(lines, _is_edge, order)
-    rows = [cells_of(line, separator) for line in lines]
+    ends = [cells_of(line, separator)[:2] for line in lines]
     for other in order:
-        others = [cells_of(line, other) for line in lines]
-        if others != rows and all(_fits(line, other, _is_edge) for line in lines):
+        others = [cells_of(line, other)[:2] for line in lines]
+        if others != ends and all(_fits(line, other, _is_edge) for line in lines):
             source.note(f"the columns are divided at {_CALLED[separator]}, not at {_CALLED[other]}")
     return separator
 
@@ -207,7 +205,7 @@ def _divides_quoted(line: str, separator: str | None) -> bool:
 def _is_edge(cells: list[str], separator: str | None) -> bool:
     """Return whether these cells may be an edge, with or without a weight or the data of networkx."""
     # In `x, y` the comma is no part of the name.
-    return _columns_of(cells, separator) > 0 and not (separator is None and cells[0][-1] in ",;")
+    return _columns_of(cells) > 0 and not (separator is None and cells[0][-1] in ",;")
 
 
 def _are_even(names: list[str]) -> bool:
