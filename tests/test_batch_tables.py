@@ -11,6 +11,7 @@ import pytest
 from batches import lines_in
 from chordless.batch.output import FIELDS
 from chordless.batch.tables import cell_of_text, lines_of_table, text_of_cell, write_csv, write_table
+from chordless.cli import main
 from chordless.files import is_leftover
 from program import REFERENCE, chordless
 
@@ -140,3 +141,15 @@ def test_what_a_killed_process_left_beside_a_table_goes(tmp_path):
     written(LINES, tmp_path / "table.csv")
     assert left[0] not in os.listdir(tmp_path)
     assert len(os.listdir(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("more", [["--format", "csv"], ["--format", "parquet"], ["--bfile", "total"]])
+@pytest.mark.parametrize("resume", [[], ["--resume"]])
+def test_a_table_takes_the_place_of_no_link(tmp_path, capsys, more, resume):
+    target, link = tmp_path / "target", tmp_path / "stdout.txt"
+    target.write_text("my diary\n")
+    link.symlink_to(target)
+    assert main(["batch", "petersen", "-o", str(link), *more, *resume, *REFERENCE]) == 2
+    assert f"{link} is no regular file: a table replaces one, and -o - is standard output" in capsys.readouterr().err
+    assert (link.is_symlink(), target.read_text()) == (True, "my diary\n")
+    assert sorted(tmp_path.iterdir()) == [link, target]

@@ -49,6 +49,9 @@ def lines_file(options: argparse.Namespace) -> Iterator[str]:
         return
     path = lines_path(options)
     if path != options.output:
+        if os.path.islink(options.output) or (os.path.exists(options.output) and not os.path.isfile(options.output)):
+            # The table would take the place of the link or the device.
+            raise OptionError(f"{options.output} is no regular file: a table replaces one, and -o - is standard output")
         # The engine would name the file of the lines.
         with writing(options.output), tempfile.TemporaryFile(dir=PurePath(path).parent):
             pass
