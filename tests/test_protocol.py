@@ -127,3 +127,34 @@ def test_a_time_that_no_clock_shows_is_an_error(time):
 def test_counts_for_edges_that_no_run_has_are_an_error(wrong):
     with pytest.raises(EngineError, match=r"^the message 'finished' is wrong: .*(edges|vertices) is"):
         event_from_json(json.dumps({**json.loads(event_to_json(EVENTS[4])), "participation": wrong}))
+
+
+_WORKER = {
+    "address": "tcp://a:1", "device": "cpu", "standing": "idle", "paths": 3, "seconds": 1.0, "leases": 2,
+    "transfer_seconds": 0.1, "bytes_sent": 5, "bytes_back": 6, "share": 1.0, "memory_bytes": 7, "failure": "",
+    "device_seconds": 0.1, "kernel_seconds": 0.2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"workers": [5]}, {"workers": [{"share": 1.0}]}, {"workers": [{**_WORKER, "share": 253402300799}]},
+        {"workers": [{**_WORKER, "standing": 1}]}, {"workers": [{**_WORKER, "leases": 10**400}]},
+        {"waiting_by_length": {"3": 10**400}}, {"paths": 10**400}, {"enumerate_seconds": 10**400},
+        {"share": float("nan")},
+        {"boundary": {}}, {"boundary": {"width": 1, "states": "x"}}, {"best": {}}, {"best": {"weight": 3}},
+        {"notes": [5]}, {"options": {"timeout": float("nan")}}, {"pid": -1},
+    ],
+    ids=lambda wrong: str(wrong)[:60],
+)  # fmt: skip
+def test_what_no_picture_can_show_is_an_error(wrong):
+    """Whether it lies in a field or deeper: the dashboard and the report would fail while they draw it."""
+    whole = EVENTS[0 if wrong.keys() & {"notes", "options", "pid"} else 4]
+    with pytest.raises(EngineError, match=r"^the message '\w+' is .*wrong: ."):
+        event_from_json(json.dumps({**json.loads(event_to_json(whole)), **wrong}))
+
+
+def test_workers_and_numbers_of_cycles_of_any_size_are_read():
+    event = replace(EVENTS[4], workers=[_WORKER], cycles=10**400, best={"weight": None}, cycles_by_length={4: 10**400})
+    assert event_from_json(event_to_json(event)) == event

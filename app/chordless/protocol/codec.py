@@ -7,14 +7,14 @@ each with the wall-clock ``time`` added, are what ``--events FILE`` records.
 from __future__ import annotations
 
 import functools
-import itertools
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from chordless.protocol.events import PROTOCOL_VERSION, Event, Finished, Started
+from chordless.protocol.events import PROTOCOL_VERSION, Event, Finished, Progress, Started
 from chordless.protocol.orders import BatchCommand, BatchJob, Command, RunCommand
 from kernels_ti import EngineError
 
@@ -25,6 +25,15 @@ TUPLE_FIELDS = frozenset({"gpus", "part", "through", "through_edges", "avoid", "
 
 # Of a Literal and None, ``|`` makes the older kind.
 _UNIONS = (UnionType, Union)
+
+# A count along a boundary may find more cycles than a float can tell.
+_CYCLES_OF_A_COUNT = ("cycles", "cycles_by_length", "directed_by_length", "boundary", "symmetry")
+_DRAWN_OF_A_WORKER = {
+    **dict.fromkeys(("address", "device", "standing", "failure"), str),
+    **dict.fromkeys(("paths", "leases", "memory_bytes"), int),
+    **dict.fromkeys(("seconds", "share"), float),
+}
+_ALL_OF_IT = 1.0 + 1e-6  # The share of a worker that has done all, with what rounding adds
 
 _Message = TypeVar("_Message", Command, Event)
 
@@ -63,14 +72,47 @@ def event_from_json(line: str | bytes) -> Event:
 def wrong_field(message: Command | Event) -> str | None:
     """Return the fault of the first field that has not the type its class says: ``output is 5``; else None.
 
-    The options of a run are the fields of the command that began it, and its counts for vertices and edges are whole.
+    The options of a run are the fields of the command that began it, its counts for vertices and edges are whole, and
+    what it tells of its workers, its boundary and its best cycle is complete.
     """
     wrong = wrong_value(type(message), vars(message))
     if wrong is None and isinstance(message, Started):
         wrong = wrong_value(RunCommand, with_tuples(message.options))
-    if wrong is None and isinstance(message, Finished) and message.participation is not None:
-        wrong = wrong_participation(message.participation)
+        wrong = f"pid is {message.pid}" if message.pid < 0 else wrong
+    if wrong is None and isinstance(message, (Progress, Finished)):
+        wrong = _wrong_total(vars(message), _CYCLES_OF_A_COUNT) or _wrong_worker(message.workers)
+    if wrong is None and isinstance(message, Finished):
+        wrong = _wrong_result(message)
     return wrong
+
+
+def _wrong_result(finished: Finished) -> str | None:
+    if finished.boundary is not None and not finished.boundary.keys() >= {"states", "width"}:
+        return f"boundary is {_shown(finished.boundary)}"
+    if finished.best is not None and not isinstance(finished.best.get("weight", 0), (str, NoneType)):
+        return f"best is {_shown(finished.best)}"
+    return None if finished.participation is None else wrong_participation(finished.participation)
+
+
+def _wrong_worker(workers: Sequence[Mapping[str, Any]]) -> str | None:
+    for worker in workers:
+        if not all(_fits(worker.get(name), kind) for name, kind in _DRAWN_OF_A_WORKER.items()):
+            return f"a worker is {_shown(worker)}"
+        if wrong := _wrong_total(worker, ()):
+            return f"of a worker {wrong}"
+        if not 0 <= worker["share"] <= _ALL_OF_IT:
+            return f"of a worker share is {_shown(worker['share'])}"
+    return None
+
+
+def _wrong_total(values: Mapping[str, Any], of_any_size: Collection[str]) -> str | None:
+    """Return the fault of the first number that no search reaches and no picture can show; None if there is none."""
+    for key, value in values.items():
+        if key not in of_any_size:
+            for number in value.values() if isinstance(value, dict) else (value,):
+                if isinstance(number, int) and not _is_finite(number):
+                    return f"{key} is {_shown(value)}"
+    return None
 
 
 def wrong_participation(counted: Mapping[str, Any]) -> str | None:
@@ -114,20 +156,42 @@ def with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def wrong_value(kind: type, values: Mapping[str, Any]) -> str | None:
     """Return the fault of the first value that does not fit the field of a class; one that is missing fits."""
-    for key, (classes, choices) in _types_by_field(kind).items():
-        if key not in values:
-            continue
-        value = values[key]
-        # For Python a truth value is an integer.
-        fits = isinstance(value, classes) and (bool in classes or not isinstance(value, bool))
-        if not fits or (choices and isinstance(value, str) and value not in choices):
-            return f"{key} is {_shown(value)}"
-        if key in TUPLE_FIELDS and isinstance(value, (tuple, list)):
-            element = int if key in ("part", "gpus") else str
-            whole = key != "part" or len(value) == 2
-            if not whole or any(not isinstance(each, element) or isinstance(each, bool) for each in value):
-                return f"{key} is {_shown(list(value))}"
+    for key, hint in _types_by_field(kind).items():
+        if key in values and not _fits(values[key], hint):
+            value = values[key]
+            return f"{key} is {_shown(list(value) if isinstance(value, tuple) else value)}"
     return None
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Return whether a value that was read is of a type, with all that is in it."""
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind is Any:
+        return True
+    if kind in _UNIONS:
+        return any(_fits(value, each) for each in inner)
+    if kind is Literal:
+        return isinstance(value, str) and value in inner
+    if kind is dict:
+        return isinstance(value, dict) and all(
+            _fits(*pair) for item in value.items() for pair in zip(item, inner, strict=True)
+        )
+    if kind in (list, tuple, Sequence):
+        if kind is tuple and inner[-1] is not Ellipsis:
+            return isinstance(value, (tuple, list)) and len(value) == len(inner) and all(map(_fits, value, inner))
+        return isinstance(value, (tuple, list)) and all(_fits(each, inner[0]) for each in value)
+    if isinstance(value, bool):
+        # For Python a truth value is an integer.
+        return kind is bool
+    # JSON does not distinguish whole floats from integers.
+    return isinstance(value, (int, float)) and _is_finite(value) if kind is float else isinstance(value, kind)
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
 
 
 def _parse(line: str | bytes) -> dict[str, Any]:
@@ -168,27 +232,8 @@ def _build(kinds: Mapping[str, type[_Message]], name: Any, values: dict[str, Any
 
 
 @functools.cache
-def _types_by_field(kind: type) -> dict[str, tuple[tuple[type, ...], tuple[str, ...]]]:
-    hints = get_type_hints(kind)
-    return {key: (_classes(hint), _choices(hint)) for key, hint in hints.items() if get_origin(hint) is not ClassVar}
-
-
-def _classes(hint: Any) -> tuple[type, ...]:
-    origin = get_origin(hint) or hint
-    if origin in _UNIONS:
-        return tuple(itertools.chain.from_iterable(map(_classes, get_args(hint))))
-    if origin is Literal:
-        return (str,)
-    if origin is Sequence:
-        return (tuple, list)
-    # JSON does not distinguish whole floats from integers.
-    return (int, float) if origin is float else (origin,)
-
-
-def _choices(hint: Any) -> tuple[str, ...]:
-    if get_origin(hint) in _UNIONS:
-        return tuple(itertools.chain.from_iterable(map(_choices, get_args(hint))))
-    return get_args(hint) if get_origin(hint) is Literal else ()
+def _types_by_field(kind: type) -> dict[str, Any]:
+    return {key: hint for key, hint in get_type_hints(kind).items() if get_origin(hint) is not ClassVar}
 
 
 def _shown(value: Any) -> str:
