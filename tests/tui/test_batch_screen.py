@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+import chordless.tui.app
 import pytest
+from chordless.tui.app import ChordlessApp
 from chordless.tui.batch_form import FROM_STANDARD_INPUT, BatchQuestion, RecentBatch, plan_of, recent_batch_of, remember
 from chordless.tui.screens.batch import BatchScreen
 from chordless.tui.screens.question import AskResume
+from chordless.tui.screens.runs import RunsScreen
+from chordless.tui.settings import Settings
 from chordless.tui.widgets.batch_form import BatchForm
 from chordless.tui.widgets.batch_table import BatchTable
 from chordless.tui.widgets.choice import Choice
@@ -15,7 +20,7 @@ from textual.widgets import Button
 
 from tui.batch_files import error, line
 from tui.batch_screens import fill, shown, watch
-from tui.pilots import LARGE, SIZES, SMALL, text_of, until
+from tui.pilots import LARGE, SIZES, SMALL, drive, text_of, until
 
 
 def numbers(app):
@@ -293,3 +298,20 @@ def test_a_graph_that_cannot_be_read_is_not_opened(written):
         assert pilot.app.session is None
 
     watch(steps, batch=str(written))
+
+
+def test_the_file_of_the_command_line_is_opened_where_an_early_key_shows_another_screen(written):
+    class Hurried(ChordlessApp):
+        CSS_PATH = Path(chordless.tui.app.__file__).with_name("chordless.tcss")
+
+        def on_mount(self):
+            # As the key does that is obeyed before the first screen is drawn.
+            self.call_next(self.show, "runs")
+
+    async def steps(pilot):
+        await until(pilot, lambda: not pilot.app.is_running or isinstance(pilot.app.screen, RunsScreen))
+        assert pilot.app.is_running
+        pilot.app.show("batch")
+        await until(pilot, lambda: isinstance(pilot.app.screen, BatchScreen) and pilot.app.screen.lines)
+
+    drive(Hurried(Settings(), batch=str(written)), SMALL, steps)

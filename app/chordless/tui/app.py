@@ -153,7 +153,8 @@ class ChordlessApp(RunKeeper):
         else:
             self.show(self._first_screen)
         if self._batch is not None:
-            self.call_after_refresh(lambda: self.screen.offer(self._batch))  # type: ignore[attr-defined]
+            # Of this screen: an early key may have shown another one by then.
+            self.screen.call_after_refresh(self.screen.offer, self._batch)  # type: ignore[attr-defined]
 
     def prepare(self) -> None:
         """Do work while idle that would delay key presses during a run.
