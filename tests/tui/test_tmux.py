@@ -116,3 +116,20 @@ def test_a_signal_gives_the_terminal_back(terminal):
     os.kill(terminal.child(), signal.SIGTERM)
     terminal.wait_for("code 143")
     assert is_restored(terminal)
+
+
+def test_it_goes_on_after_a_suspension_and_after_a_signal_to_go_on_that_nothing_came_before(terminal):
+    """A shell sends such a signal, and so does the system as it tells that the terminal is gone."""
+    terminal.type(f"{CHORDLESS} tui cycle:5; echo code $?")
+    terminal.press("Enter")
+    terminal.wait_for("A chordless cycle", "cycle:5")
+    dashboard = terminal.child()
+    terminal.press("C-z")
+    terminal.wait_for("code 1")
+    terminal.type("fg; echo left with $?")
+    terminal.press("Enter")
+    terminal.wait_for("A chordless cycle", "cycle:5")
+    os.kill(dashboard, signal.SIGCONT)
+    terminal.press("C-q")
+    terminal.wait_for("left with 0")
+    assert is_restored(terminal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any, TextIO
 
 from textual.driver import Driver
@@ -45,6 +46,20 @@ class LastingDriver(LinuxDriver):
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._file: Any = LastingFile(self._file)
+        # In the loop: a signal may come while the driver begins or ends something for another one.
+        self._loop.add_signal_handler(signal.SIGTSTP, self._sigtstp_application)
+        self._loop.add_signal_handler(signal.SIGCONT, self._sigcont_application)
+
+    def _sigcont_application(self, *_: Any) -> None:
+        """Take the terminal again, also after a SIGSTOP and for a SIGCONT that nothing came before.
+
+        A second thread that reads keys would keep the first from ending, and with it the dashboard.
+        """
+        if self._auto_restart and self._key_thread is not None and self._key_thread.is_alive():
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        if self._must_signal_resume:
+            super()._sigcont_application()
 
     def run_input_thread(self) -> None:
         """Hand on what is typed. Bytes that are no UTF-8 are dropped, with those that were read along with them."""
