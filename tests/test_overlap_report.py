@@ -25,6 +25,7 @@ from chordless.protocol.orders import RunCommand
 from food_webs import write_web
 from hypothesis import given
 from oracles import small_graphs
+from program import chordless
 
 from kernels_ti import Graph
 
@@ -242,6 +243,11 @@ def test_missing_types_are_a_warning_unless_they_are_meant(web, tmp_path, capfd)
         str(tmp_path / "web.clu"), 4, 2, 1,
     )  # fmt: skip
     assert (without["types"], without["living"], without["links"], without["m"]) == (None, 5, 4, 2)
+
+
+def test_a_web_from_standard_input_has_no_types_beside_it(web):
+    done = chordless("overlap", "-", input=web((0, 1), (1, 2)).read_text())
+    assert done.stderr.startswith("warning: standard input: no types come with a web that is read from there")
 
 
 def table(text):

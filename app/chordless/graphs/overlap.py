@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from chordless.graphs.load import LoadedGraph, checked_encoding, format_of_web, read_arcs
-from chordless.graphs.readers.incoming import STANDARD_INPUT, read_bytes, shown_name
+from chordless.graphs.readers.incoming import SHOWN_STANDARD_INPUT, STANDARD_INPUT, read_bytes, shown_name
 from chordless.graphs.readers.pajek import parse_network, parse_partition
 from chordless.graphs.readers.source import Source
 from chordless.values import ALL_LIVING
 from kernels_ti import Graph, GraphError
-from kernels_ti.errors import vertices_text
+from kernels_ti.errors import parameter, vertices_text
 from kernels_ti.graph import IntArray
 
 LIVING = 1
@@ -137,15 +137,17 @@ def _living(n: int, net_path: str, types_path: str) -> list[bool]:
     if unknown is not None:
         raise GraphError(f"{types_path}: vertex {types.index(unknown) + 1} has type {unknown}; the types are {known}")
     if LIVING not in types:
-        raise GraphError(f"{types_path}: no vertex has type {LIVING} (living); the types are {known}")
+        anyway = f"{parameter('types', ALL_LIVING)} takes every vertex as living"
+        raise GraphError(f"{types_path}: no vertex has type {LIVING} (living); the types are {known}; {anyway}")
     return [kind == LIVING for kind in types]
 
 
 def warning_of_missing_types(webs: Sequence[str], way: str = "--types none") -> str:
     """Return the warning that these webs have no types, so detritus and respiration count as species."""
-    beside = Path(webs[0]).with_suffix(".clu")
-    if len(webs) == 1:
-        what = f"{webs[0]}: there is no {beside.name} beside it"
+    if list(webs) == [STANDARD_INPUT]:
+        what = f"{SHOWN_STANDARD_INPUT}: no types come with a web that is read from there"
+    elif len(webs) == 1:
+        what = f"{webs[0]}: there is no {Path(webs[0]).with_suffix('.clu').name} beside it"
     else:
         what = f"{len(webs):,} food webs have no .clu beside them ({', '.join(webs[:3])}{', ...' * (len(webs) > 3)})"
     return (
