@@ -145,6 +145,7 @@ _WORKER = {
         {"share": float("nan")},
         {"boundary": {}}, {"boundary": {"width": 1, "states": "x"}}, {"best": {}}, {"best": {"weight": 3}},
         {"notes": [5]}, {"options": {"timeout": float("nan")}}, {"pid": -1},
+        {"options": {"between": ["a"]}}, {"options": {"between": ["a", "b", "c"]}},
     ],
     ids=lambda wrong: str(wrong)[:60],
 )  # fmt: skip

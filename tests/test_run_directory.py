@@ -198,6 +198,7 @@ def test_no_run_and_damaged_runs_are_one_line(tmp_path):
         ("part", [1, "b"]),
         ("part", [1]),
         ("part", [True, 2]),
+        ("between", ["0"]),
         ("arch", "x"),
     ],
 )

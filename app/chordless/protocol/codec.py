@@ -177,7 +177,7 @@ def _fits(value: Any, hint: Any) -> bool:
             _fits(*pair) for item in value.items() for pair in zip(item, inner, strict=True)
         )
     if kind in (list, tuple, Sequence):
-        if kind is tuple and inner[-1] is not Ellipsis:
+        if kind is tuple and inner[-1:] != (Ellipsis,):
             return isinstance(value, (tuple, list)) and len(value) == len(inner) and all(map(_fits, value, inner))
         return isinstance(value, (tuple, list)) and all(_fits(each, inner[0]) for each in value)
     if isinstance(value, bool):

@@ -105,7 +105,7 @@ class RunCommand(GraphOrder):
     proof: bool = False  # Make a hash of all cycles, see `kernels_ti.proof`; in a search only
     # Chordless paths instead of cycles: from the first of two vertices to the second, or all of the graph. Every number
     # and every line is then one of paths; lengths are vertices of a path, from 2 on.
-    between: Sequence[str] = ()
+    between: tuple[()] | tuple[str, str] = ()
     all_pairs: bool = False
 
     @property

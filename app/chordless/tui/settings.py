@@ -80,7 +80,7 @@ class LastChoices:
         return self.things == "all-paths"
 
     @property
-    def between(self) -> tuple[str, ...]:
+    def between(self) -> tuple[()] | tuple[str, str]:
         """The ends of the paths, if paths between two vertices are searched for."""
         return (self.path_start.strip(), self.path_end.strip()) if self.things == "paths" else ()
 
