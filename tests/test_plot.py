@@ -25,7 +25,7 @@ from kernels_ti import Graph, OptionError
 pytest.importorskip("matplotlib")
 
 from chordless.pictures import style
-from chordless.pictures.charts import evolution_chart, frontier_chart, length_histogram
+from chordless.pictures.charts import LARGEST_DRAWN, evolution_chart, frontier_chart, length_histogram
 from chordless.pictures.cycle_drawing import cycle_number, draw_cycle, longest_cycle
 from chordless.pictures.graph_drawing import draw_dots, new_drawing, write_names
 from chordless.pictures.recorded_run import read_run
@@ -173,6 +173,19 @@ def test_what_no_chart_can_show_is_refused(tmp_path):
     huge = record(tmp_path / "huge.jsonl", STARTED, finished({90: 10**301}))
     with pytest.raises(OptionError, match="beyond"):
         length_histogram([read_run(huge)])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.usefixtures("in_style")
+def test_the_largest_counts_that_a_chart_holds_are_on_its_axis(tmp_path):
+    counts = {4: 985, 90: LARGEST_DRAWN}
+    run = read_run(record(tmp_path / "run.jsonl", STARTED, finished(counts, frontier_by_length={5: LARGEST_DRAWN})))
+    for figure in (evolution_chart([run]), evolution_chart([run, run]), length_histogram([run], log=True)):
+        style.file_bytes(figure, "svg")
+        assert all(axes.get_ylim()[1] > LARGEST_DRAWN for axes in figure.axes)
+    huge = record(tmp_path / "huge.jsonl", STARTED, finished({4: 985, 90: 10**297}))
+    with pytest.raises(OptionError, match="beyond"):
+        evolution_chart([read_run(huge)])
 
 
 @pytest.mark.usefixtures("in_style")

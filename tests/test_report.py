@@ -198,6 +198,15 @@ def test_counts_that_no_chart_holds_are_a_table(tmp_path):
     assert page.named("svg") == []
 
 
+@pytest.mark.parametrize("wrong", [{"frontier_by_length": {3: 10**307}}, {"frontier": 10**308, "waiting_by_length": {}}])
+def test_reports_that_no_chart_holds_are_not_drawn(tmp_path, wrong):
+    """Also where the result at the end is a small one: the frontier over time is drawn from the reports."""
+    reports = [Progress(seconds=second, frontier_by_length={3: second}) for second in (1, 2, 3)]
+    reports[1] = replace(reports[1], **wrong)
+    page, _ = page_of(record(tmp_path / "run.jsonl", STARTED, *reports, finished({6: 1})), tmp_path)
+    assert "which no chart holds" in page.text
+
+
 def test_a_page_has_no_words_of_a_search_for_a_count_along_a_boundary(tmp_path):
     started = replace(STARTED, options={"method": "boundary"})
     end = finished({4: 12}, paths=0, frontier_by_length={}, boundary={"width": 9, "states": 1234})

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.batch.output import read_lines
-from chordless.pictures.charts import LARGEST_DRAWN
+from chordless.pictures.charts import LARGEST_DRAWN, TOO_LARGE
 from chordless.pictures.style import PALETTE, add_title, new_figure, shortened
 from chordless.protocol.codec import is_by_length, is_count
 from kernels_ti import OptionError
@@ -44,7 +44,7 @@ def small_multiples(path: str, *, log: bool = True) -> Figure:
         if wrong := _wrong(line):
             raise OptionError(f"{path} was changed or damaged: {wrong} in a line of {line['graph']!r:.80}")
         if max(line["by_length"].values(), default=0) > LARGEST_DRAWN:
-            raise OptionError(f"{path}: {line['graph']} has counts beyond 10^300, which no chart holds")
+            raise OptionError(f"{path}: {line['graph']} has {TOO_LARGE}")
     columns = min(_COLUMNS, len(lines))
     rows = -(-len(lines) // columns)
     # The title needs the width of three charts.

@@ -35,8 +35,9 @@ _PARTS = ("start", "device", "kernels", "search", "transfer", "idle", "end")
 _LONGEST_LABEL = 24
 _MARKED_LENGTHS = 60
 _LABELLED_BARS = 14
-LARGEST_DRAWN = 10**300
-"""Above it a count is no number of a chart."""
+LARGEST_DRAWN = 10**250
+"""Above it a count is no number of a chart: a logarithmic axis looks for its ticks far above what it shows."""
+TOO_LARGE = "counts beyond 10^250, which no chart holds"
 
 
 def evolution_chart(runs: Sequence[RecordedRun], *, log: bool = True, titled: bool = True) -> Figure:
@@ -151,8 +152,10 @@ def _names(runs: Sequence[RecordedRun]) -> tuple[str, str]:
 
 def fits_a_chart(run: RecordedRun) -> bool:
     """Return whether a chart holds the counts of a run."""
-    counts = [*run.state.cycles_by_length.values(), *run.state.frontier_by_length.values()]
-    return max(counts, default=0) <= LARGEST_DRAWN
+    state = run.state
+    by_length = [state.cycles_by_length, state.frontier_by_length, *state.path_course.pieces]
+    drawn = itertools.chain(state.frontier_course.pieces, *(counts.values() for counts in by_length))
+    return max(drawn, default=0) <= LARGEST_DRAWN
 
 
 def _check(runs: Sequence[RecordedRun]) -> None:
@@ -162,7 +165,7 @@ def _check(runs: Sequence[RecordedRun]) -> None:
         if not run.has_lengths:
             raise OptionError(f"{run.path}: this count (--total-only) tells no lengths apart, there is nothing to draw")
         if not fits_a_chart(run):
-            raise OptionError(f"{run.path}: it has counts beyond 10^300, which no chart holds")
+            raise OptionError(f"{run.path}: it has {TOO_LARGE}")
 
 
 def _one_evolution(run: RecordedRun, *, log: bool, titled: bool) -> Figure:

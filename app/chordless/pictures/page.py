@@ -9,7 +9,7 @@ from dataclasses import fields
 
 from chordless.graphs.drawing import can_be_drawn
 from chordless.graphs.readers.incoming import SHOWN_STANDARD_INPUT, STANDARD_INPUT
-from chordless.pictures.charts import evolution_chart, fits_a_chart, frontier_chart, length_histogram
+from chordless.pictures.charts import TOO_LARGE, evolution_chart, fits_a_chart, frontier_chart, length_histogram
 from chordless.pictures.cycle_drawing import DrawnCycle, draw_cycle, longest_cycle
 from chordless.pictures.participation_drawing import Ranked, draw_used_edges, graph_of_edges, ranking
 from chordless.pictures.recorded_run import RecordedRun
@@ -232,7 +232,7 @@ def _charts(run: RecordedRun) -> list[str]:
         return []
     thing = state.thing
     if not fits_a_chart(run):
-        why = "<p>It has counts beyond 10^300, which no chart holds.</p>"
+        why = f"<p>It has {TOO_LARGE}.</p>"
         return [_section(f"{thing.capitalize()}s by length", why, _length_table(run))]
     what = f"{state.step}s and {thing}s" if state.frontier_by_length else f"{thing}s"
     evolution = page_svg(evolution_chart([run], titled=False), "evolution", f"chart of chordless {what} by length")
