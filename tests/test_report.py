@@ -198,7 +198,9 @@ def test_counts_that_no_chart_holds_are_a_table(tmp_path):
     assert page.named("svg") == []
 
 
-@pytest.mark.parametrize("wrong", [{"frontier_by_length": {3: 10**307}}, {"frontier": 10**308, "waiting_by_length": {}}])
+@pytest.mark.parametrize(
+    "wrong", [{"frontier_by_length": {3: 10**307}}, {"frontier": 10**308, "waiting_by_length": {}}]
+)
 def test_reports_that_no_chart_holds_are_not_drawn(tmp_path, wrong):
     """Also where the result at the end is a small one: the frontier over time is drawn from the reports."""
     reports = [Progress(seconds=second, frontier_by_length={3: second}) for second in (1, 2, 3)]

@@ -19,7 +19,7 @@ from chordless.tui.settings import Settings, load_settings
 from chordless.tui.widgets.graph_panel import GraphPanel
 from program import SOURCE_PATH, chordless, fails
 from textual.containers import VerticalScroll
-from textual.events import Key, Resize
+from textual.events import Click, Key, Resize
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widgets import Input
@@ -256,6 +256,19 @@ def test_keys_that_come_too_soon_for_the_palette_do_no_harm():
         palette.dismiss()
         palette.dismiss()
         await until(pilot, lambda: app.screen is below)
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+def test_a_click_beyond_the_edge_of_a_smaller_terminal_does_not_end_the_palette():
+    async def steps(pilot):
+        await pilot.press("ctrl+p")
+        palette, (x, y) = pilot.app.screen, SMALL
+        palette.post_message(Click(palette, x, y, 0, 0, 1, shift=False, meta=False, ctrl=False, screen_x=x, screen_y=y))
+        await pilot.pause()
+        assert pilot.app.screen is palette
+        await pilot.click(offset=(0, y - 1))
+        await until(pilot, lambda: pilot.app.screen is not palette)
 
     drive(ChordlessApp(Settings()), SMALL, steps)
 

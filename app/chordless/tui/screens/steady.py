@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette
-from textual.events import Resize
+from textual.errors import NoWidget
+from textual.events import Click, Resize
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -49,3 +50,10 @@ class Palette(AnsweredOnce, CommandPalette):
         # A list without room on the screen has no lines, and Textual looks for one.
         if not action.startswith("page") or self.query_one(CommandList).scrollable_content_region:
             super()._action_command_list(action)
+
+    def _on_click(self, event: Click) -> None:  # type: ignore[override]
+        # Nothing lies under a click beyond the edge of a terminal that has just become smaller.
+        try:
+            self.get_widget_at(event.screen_x, event.screen_y)
+        except NoWidget:
+            event.prevent_default()
