@@ -155,3 +155,12 @@ def test_a_name_with_a_slash_at_its_end_is_no_file_to_write(line, tmp_path, monk
     assert main(line.split()) == 2
     assert f"{line.split()[-1]}: this is a folder; the output is a file" in capsys.readouterr().err
     assert {path.read_text() for path in tmp_path.iterdir()} == {"mine"}
+
+
+def test_an_export_among_the_parts_of_a_run_is_no_part(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("g.txt").write_text(RING)
+    assert main(["list", "g.txt", "-o", "run/", "-q"]) == 0
+    assert main(["export", "run", "-o", "run/cycles/part-000000.npy", "-q"]) == 0
+    assert main(["export", "run", "-o", "cycles.txt", "-q"]) == 0
+    assert Path("cycles.txt").read_text().count("\n") == 1

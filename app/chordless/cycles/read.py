@@ -32,7 +32,7 @@ def part_path(folder: Path, part: int) -> Path:
 
 def parts_in(folder: Path) -> list[int]:
     """Return the numbers of the parts that `folder` holds, ascending."""
-    matches = (re.fullmatch(r"part-(\d{5,})\.npy", name) for name in os.listdir(folder))
+    matches = (re.fullmatch(r"part-(\d{5}|[1-9]\d{5,})\.npy", name) for name in os.listdir(folder))
     return sorted(int(match[1]) for match in matches if match is not None)
 
 
