@@ -250,6 +250,7 @@ def test_a_parity_in_words(parity, words):
     assert lengths_text(3, None, parity) == words
     assert lengths_text(5, None, parity).endswith("cycles of 5 or more vertices")
     assert command_from_json(command_to_json(command)) == command
-    assert command_line("karate", vars(command)).endswith(f"karate --arch auto{f' --{parity}' if parity else ''}")
+    line = f"chordless count karate --arch auto --method search{f' --{parity}' if parity else ''}"
+    assert command_line("karate", vars(command)) == line
     assert search_words(vars(command)).startswith(f"{parity} lengths" if parity else "all lengths")
     assert identity_of(command).get("parity") == parity

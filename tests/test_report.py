@@ -236,6 +236,8 @@ def test_only_a_page_is_written(tmp_path, capfd):
         "count - --format dimacs --simplify --min-length 4 --max-length 9 --limit 7 --timeout 1.5 --arch cuda",
         "count a,b --part 2/5 --through 1,2 --through 3 --through-edge 3-4 --avoid 9 --per-vertex --per-edge",
         "count grid:4x5 --method boundary --total-only --memory 1G",
+        "count grid:4x5 --method search --arch cpu",
+        "paths grid:4x5 0,0 3,4 --method search",
         "list grid:4x5 --expansion paper --threads 3",
         "list grid:4x5 -o out.jsonl",
         "count --through=-x --avoid=-y,z --timeout 1234567 -- -g.txt",

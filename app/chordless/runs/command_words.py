@@ -15,8 +15,10 @@ _WITH_VALUE = (
     *("file_format", "encoding", "min_length", "max_length", "limit", "timeout", "arch", "threads", "memory"),
     *("expansion", "method", "order", "cluster"),
 )
-_DEFAULTS = {"min_length": 3, "expansion": "two-ended", "method": "search"}
+_DEFAULTS = {"min_length": 3, "expansion": "two-ended"}
 _FLAGS = ("simplify", "directed", "multigraph", "total_only", "per_vertex", "per_edge", "symmetry", "proof", "in_order")
+# Fields that make a count a search by themselves, see `chordless.commands.count.check_method`.
+_OF_A_SEARCH = ("part", "cluster", "limit", "threads", "symmetry", "proof")
 _CALLED = {"file_format": "format", "in_order": "sorted", "through_edges": "through-edge", "avoid_edges": "avoid-edge"}
 
 
@@ -48,10 +50,18 @@ def _words(graph: str, asked: Mapping[str, Any]) -> list[str]:
             best = [] if asked.get("shortest") or asked["pick"] == "sample" else ["--longest"]
             return _line("paths", named, [*every, *best, *_of_pick(asked, "--sample"), *_options(asked)])
         output = [*(["--list"] if asked["output"] == "-" else []), *_output(asked)] if lists else []
-        return _line("paths", named, [*every, *_options(asked), *output])
+        return _line("paths", named, [*every, *_options(asked, _usual_method(asked)), *output])
     if _picks(asked):
         return _line(asked["pick"], [graph], [*_of_pick(asked, "-k"), *_options(asked)])
-    return _line("list" if lists else "count", [graph], [*_options(asked), *(_output(asked) if lists else ())])
+    options = [*_options(asked, _usual_method(asked)), *(_output(asked) if lists else ())]
+    return _line("list" if lists else "count", [graph], options)
+
+
+def _usual_method(asked: Mapping[str, Any]) -> str:
+    """Return the method of a count or a listing without ``--method``; of an older recording, a search."""
+    of_a_search = asked.get("arch") in ("vulkan", "reference") or asked.get("expansion") == "paper"
+    settled = of_a_search or any(asked.get(field) for field in _OF_A_SEARCH)
+    return "search" if settled or asked.get("output") is not None or "method" not in asked else "auto"
 
 
 def _line(command: str, named: list[str], options: list[str]) -> list[str]:
@@ -82,8 +92,8 @@ def _of_pick(asked: Mapping[str, Any], number: str) -> Iterator[str]:
     yield from ["-k", str(asked["limit"])] if asked.get("limit") is not None else []
 
 
-def _options(asked: Mapping[str, Any]) -> Iterator[str]:
-    defaults: dict[str, Any] = dict(_DEFAULTS)
+def _options(asked: Mapping[str, Any], usual_method: str = "search") -> Iterator[str]:
+    defaults: dict[str, Any] = {**_DEFAULTS, "method": usual_method}
     if asked.get("between") or asked.get("all_pairs"):
         defaults["min_length"] = SHORTEST_PATH
     if _picks(asked):
