@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from chordless.cli import main
@@ -17,7 +18,7 @@ pytest.importorskip("matplotlib")
 
 from chordless.pictures import style
 from chordless.pictures.batch_drawing import MOST_CHARTS, is_batch, small_multiples
-from chordless.pictures.participation_drawing import draw_heat, heat_of_run
+from chordless.pictures.participation_drawing import draw_heat, heat_features, heat_of_run
 
 GRID = load_graph("grid:3x4").graph
 
@@ -106,6 +107,21 @@ def test_the_title_names_the_widest_edge(counted):
         figure = draw_heat(loaded, heat, titled=True)
     most = max(heat.counts)
     assert f"is in {most} of {heat.total} cycles" in figure.texts[1].get_text()
+
+
+def test_the_heat_of_paths_tells_paths(tmp_path, capsys):
+    run, line = tmp_path / "run", tmp_path / "path.json"
+    assert main(["paths", "grid:3x4", "0,0", "2,3", "-o", f"{run}/", "-q"]) == 0
+    assert main(["paths", "grid:3x4", "0,0", "2,3", "--shortest", "--json", "-q"]) == 0
+    line.write_text(capsys.readouterr().out)
+    grid = load_graph("grid:3x4")
+    for loaded, heat in (heat_of_run(str(run)), (grid, heat_of_file(str(line), grid.graph, "grid:3x4"))):
+        with style.in_style():
+            figure = draw_heat(loaded, heat, titled=True)
+        assert f"of {heat.total} path" in figure.texts[1].get_text()
+        placed = replace(loaded, positions={v: (float(v), 0.0) for v in range(loaded.graph.n)})
+        told = [feature["properties"]["paths"] for feature in heat_features(placed, heat)]
+        assert told == list(heat.counts)
 
 
 def test_a_map_of_the_heat_has_every_edge(tmp_path, capsys):

@@ -26,11 +26,12 @@ _CELLS_AT_ONCE = 1 << 24
 
 @dataclass(frozen=True, eq=False)
 class Heat:
-    """How many cycles pass each edge."""
+    """How many cycles, or paths, pass each edge."""
 
     pairs: IntArray  # int64, shape (pairs, 2): the pairs of adjacent vertices, as `Graph.pairs` returns them
     counts: tuple[int, ...]  # Cycles through each of them
     total: int  # All cycles that were looked at
+    thing: str = "cycle"  # What passes the edges
 
     @property
     def shares(self) -> npt.NDArray[np.float64]:
@@ -106,10 +107,12 @@ def _counted(data: bytes) -> dict[str, Any] | None:
 def _heat_of_cycles(graph: Graph, cycles: Iterable[NamedCycle]) -> Heat:
     pairs, passing = graph.pairs(), Counter[frozenset[int]]()
     total = 0
+    thing: str = "cycle"
     for cycle in cycles:
         total += 1
+        thing = cycle.thing
         passing.update(map(frozenset, cycle.edges()))
-    return Heat(pairs, tuple(passing[frozenset(pair)] for pair in pairs.tolist()), total)
+    return Heat(pairs, tuple(passing[frozenset(pair)] for pair in pairs.tolist()), total, thing)
 
 
 def _passing(rows: Rows, n: int, pairs: IntArray) -> IntArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,7 +86,8 @@ def heat_of_run(path: str) -> tuple[LoadedGraph, Heat]:
     if run.directory is None or run.directory.command().output is None:
         raise OptionError(f"{path}: this run counted no edges, and has no cycles: count with --per-edge, or list")
     cycles = RunCycles(run.directory.path)
-    return cycles.loaded, heat_of_rows(cycles.loaded.graph, cycles.store.chunks(_CYCLES_AT_ONCE))
+    heat = heat_of_rows(cycles.loaded.graph, cycles.store.chunks(_CYCLES_AT_ONCE))
+    return cycles.loaded, replace(heat, thing=run.state.thing)
 
 
 def draw_heat(loaded: LoadedGraph, heat: Heat, *, titled: bool = False) -> Figure:
@@ -100,8 +101,8 @@ def draw_heat(loaded: LoadedGraph, heat: Heat, *, titled: bool = False) -> Figur
     drawing = new_drawing(loaded, named, titled=titled)
     if titled:
         widest = " - ".join(str(names[v]) for v in edges[order[0]].tolist()) if most else ""
-        note = f"the widest edge, {widest}, is in {most:,} of {quantity(heat.total, 'cycle')}; grey ones are in none"
-        add_title(drawing.figure, loaded.title, note if most else "no edge is in a cycle")
+        note = f"the widest edge, {widest}, is in {most:,} of {quantity(heat.total, heat.thing)}; grey ones are in none"
+        add_title(drawing.figure, loaded.title, note if most else f"no edge is in a {heat.thing}")
     unused = shares == 0
     draw_edges(drawing, edges[unused], widths=_UNUSED, colour=PALETTE.edge)
     # Wide edges are drawn last, on top of the others.
@@ -114,7 +115,7 @@ def draw_heat(loaded: LoadedGraph, heat: Heat, *, titled: bool = False) -> Figur
 
 
 def heat_features(loaded: LoadedGraph, heat: Heat) -> list[dict[str, Any]]:
-    """Return each edge as a line of GeoJSON with its number of cycles; an OptionError without coordinates."""
+    """Return each edge as a line of GeoJSON with its number of cycles or paths; an OptionError without coordinates."""
     places = loaded.positions or {}
     if len(places) < loaded.graph.n:
         raise OptionError(f"{loaded.title} has no coordinates for all vertices, which GeoJSON needs")
@@ -122,7 +123,7 @@ def heat_features(loaded: LoadedGraph, heat: Heat) -> list[dict[str, Any]]:
     return [
         {
             "type": "Feature",
-            "properties": {"u": names[u], "v": names[v], "cycles": count, "share": share},
+            "properties": {"u": names[u], "v": names[v], f"{heat.thing}s": count, "share": share},
             "geometry": {"type": "LineString", "coordinates": [places[u], places[v]]},
         }
         for (u, v), count, share in zip(heat.pairs.tolist(), heat.counts, heat.shares.tolist(), strict=True)
