@@ -255,8 +255,18 @@ def test_a_report_of_all_parts(tmp_path, folders, capsys):
     assert main(["report", *folders, "-o", str(page)]) == 0
     assert f"{len(CYCLES):,}" in page.read_text()
     assert "--part" not in page.read_text()
+    assert ", begun 1970-01-01 00:00 UTC" in page.read_text()  # as the fixture records it
     assert main(["report", *folders[:2], "-o", str(page)]) == 2
     assert "part 3 of 3 is missing" in capsys.readouterr().err
+
+
+def test_a_report_of_parts_without_a_date_tells_none(tmp_path):
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "page.html"
+    parts = written(tmp_path, [part(number) for number in (1, 2, 3)])
+    assert main(["report", *parts, "-o", str(page)]) == 0
+    assert "a run of chordless" in page.read_text()
+    assert "begun" not in page.read_text().split("</p>")[0]
 
 
 @pytest.mark.slow

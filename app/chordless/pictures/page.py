@@ -140,10 +140,11 @@ def _footer(run: RecordedRun) -> str:
 
 
 def _head(run: RecordedRun) -> str:
-    began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.state.began))
+    # Merged parts may not tell when they began.
+    began = time.strftime(", begun %Y-%m-%d %H:%M UTC", time.gmtime(run.state.began)) if run.state.began else ""
     lines = [
         f"<h1>Chordless {run.state.thing}s of {_text(run.title)}</h1>",
-        f'<p class="note">a run of chordless {_text(run.program or "of an unknown version")}, begun {began}</p>',
+        f'<p class="note">a run of chordless {_text(run.program or "of an unknown version")}{began}</p>',
     ]
     if run.shortfall():
         share = share_text(run.state.share) if run.state.share else "an unknown share"

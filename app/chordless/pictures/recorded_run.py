@@ -109,7 +109,9 @@ def read_runs(paths: Sequence[str]) -> RecordedRun:
         finished.setup_seconds, 0, options,
     )  # fmt: skip
     directories = [RunDirectory(Path(result.source)) for result in results if Path(result.source).is_dir()]
-    began = min((next(recorded(directory.events))[0] for directory in directories), default=0.0)
+    # A file of `count --json` does not tell when its part began.
+    dated = directories if len(directories) == len(results) else []
+    began = min((next(recorded(directory.events))[0] for directory in dated), default=0.0)
     state = RunState().after([(began, started), (began, finished)])
     directory = RunDirectory(Path(longest.source)) if Path(longest.source).is_dir() else None
     return RecordedRun(Path(longest.source), state, finished, directory, finished.program)
