@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import struct
 import termios
 import threading
 import time
+from collections import deque
+from types import SimpleNamespace
 
 import pytest
-from chordless.commands.lasting_terminal import LastingDriver
+from chordless.commands.lasting_terminal import MOST_WAITING, LastingDriver
 from patience import PATIENCE
 from textual.events import Key
 
@@ -50,4 +53,39 @@ def test_bytes_that_are_no_utf_8_do_not_end_the_dashboard(typed):
         thread.join(PATIENCE)
         os.close(terminal)
         os.close(keyboard)
+    assert not thread.is_alive()
+
+
+def test_the_thread_that_reads_waits_while_many_keys_wait_and_ends_when_it_is_told_to():
+    """A signal would be heard after all keys that wait in the dashboard, and a text may be pasted as a million keys."""
+    waiting, taken = deque(), []
+
+    async def post(number):
+        waiting.append(number)
+
+    def send_all():
+        for number in range(1000):
+            driver.send_message(number)
+
+    async def take_slowly():
+        driver._loop = asyncio.get_running_loop()
+        thread.start()
+        while len(taken) < 500:
+            await asyncio.sleep(0.2 if len(taken) == 100 else 0)
+            assert len(waiting) <= MOST_WAITING + 1
+            if waiting:
+                taken.append(waiting.popleft())
+        driver.exit_event.set()
+        await asyncio.to_thread(thread.join, PATIENCE)
+
+    class App:
+        _post_message = staticmethod(post)
+        screen_stack = (SimpleNamespace(message_queue_size=0, focused=None),)
+        message_queue_size = property(lambda self: len(waiting))
+
+    driver, thread = object.__new__(LastingDriver), threading.Thread(target=send_all, daemon=True)
+    driver.exit_event = threading.Event()
+    driver._app = App()
+    asyncio.run(take_slowly())
+    assert taken == list(range(500))
     assert not thread.is_alive()

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
-from typing import Any, TextIO
+from concurrent.futures import wait
+from typing import Any, Final, TextIO
 
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
 
 from chordless.words.shown import silence
+
+MOST_WAITING: Final = 20  # Keys and the like that wait for the dashboard
+_SECONDS_BETWEEN_LOOKS: Final = 0.01
 
 
 class LastingFile:
@@ -60,6 +66,22 @@ class LastingDriver(LinuxDriver):
             self._must_signal_resume = True
         if self._must_signal_resume:
             super()._sigcont_application()
+
+    def send_message(self, message: Message) -> None:
+        """Send a message to the app, and wait while many wait there: a signal would be heard after all of them."""
+        sent = asyncio.run_coroutine_threadsafe(self._send(message), self._loop)
+        while not (self.exit_event.is_set() or sent.done()):
+            wait([sent], _SECONDS_BETWEEN_LOOKS)
+
+    async def _send(self, message: Message) -> None:
+        await self._app._post_message(message)
+        while self._has_many_waiting():
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+
+    def _has_many_waiting(self) -> bool:
+        shown = self._app.screen_stack[-1:]
+        pumps = (self._app, *shown, *(screen.focused for screen in shown))
+        return any(pump.message_queue_size > MOST_WAITING for pump in pumps if pump is not None)
 
     def run_input_thread(self) -> None:
         """Hand on what is typed. Bytes that are no UTF-8 are dropped, with those that were read along with them."""
