@@ -70,6 +70,8 @@ def test_a_map_of_all_cycles_tells_faces(tmp_path, capsys):
     assert "no coordinates for all vertices, which faces need" in capsys.readouterr().err
     assert main(["plot", str(cycles), "--graph", "cycle:4", "--all", "-o", "all.svg"]) == 2
     assert main(["plot", str(cycles), "--all", "-o", "all.geojson"]) == 2
+    assert main(["plot", str(tmp_path), "--all", "-o", "all.geojson"]) == 2
+    assert f"make one with `chordless export {tmp_path} -o cycles.txt`" in capsys.readouterr().err
 
 
 def test_a_graph_without_places_is_refused():

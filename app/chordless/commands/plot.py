@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,7 +105,9 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if options.graph is not None and (folder := next(filter(os.path.isdir, options.runs), None)) is not None:
         parser.error(f"--graph is for a file of cycles; {folder} is a run, which has its graph: leave --graph out")
     if options.all and options.graph is None:
-        parser.error("--all writes all cycles of a file: name their graph, --graph GRAPH")
+        run = next(filter(os.path.isdir, options.runs), None)
+        made = "" if run is None else f"make one with `chordless export {shlex.quote(run)} -o cycles.txt`, and "
+        parser.error(f"--all writes all cycles of a file: {made}name their graph, --graph GRAPH")
     if options.all and shared.suffix_of(options.output) != _MAP:
         parser.error(f"-o {options.output}: --all writes a map; name it .{_MAP}")
     if options.graph is not None and options.cycle is None and not (options.longest or options.all or options.heat):
