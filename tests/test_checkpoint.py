@@ -10,14 +10,17 @@ import random
 import resource
 import zipfile
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from chordless.runs import checkpoint as checkpoint_module
 from chordless.runs.checkpoint import CHECKPOINT_FORMAT, Checkpoint, open_checkpoint, write_checkpoint
-from chordless.runs.saved import Sessions
+from chordless.runs.saved import Sessions, unpacked
 from laid_out import block_batches
 from oracles import grid
+from typing_extensions import TypeAliasType
 
 from kernels_ti import EngineError
 from kernels_ti.blocks.resumed import resumed_groups
@@ -381,3 +384,15 @@ def test_an_earlier_checkpoint_of_a_large_graph_is_refused_because_its_labels_di
     assert "numbers the vertices of so large a graph differently" in refusal(path, large=True)
     with open_checkpoint(path, "abc", OPTIONS) as found:
         assert found.listed == 77
+
+
+@pytest.mark.parametrize("name", ["alias", "numpy"])
+def test_an_array_is_read_whichever_way_numpy_names_its_type(name):
+    """From Python 3.12 and numpy 2.5 on, `npt.NDArray` is an alias that is no class."""
+    scalar = TypeVar("scalar", bound=np.generic)
+    kind = TypeAliasType("kind", npt.NDArray[scalar], type_params=(scalar,)) if name == "alias" else npt.NDArray
+    arrays = {"a": np.arange(3, dtype=">i8")}
+    read = unpacked(kind[np.int64], "a", arrays.__getitem__)
+    assert (read.tolist(), read.dtype) == ([0, 1, 2], np.dtype(np.int64))
+    with pytest.raises(TypeError):
+        unpacked(kind[np.int32], "a", arrays.__getitem__)

@@ -141,6 +141,8 @@ def unpacked(kind: Any, value: Any, read: Callable[[str], npt.NDArray[Any]]) -> 
     origin, parts = get_origin(kind), get_args(kind)
     if kind is Any:
         return value
+    if hasattr(origin, "__value__"):  # from numpy 2.5 on, `npt.NDArray` is an alias of this kind
+        return unpacked(origin.__value__[parts], value, read)
     if NoneType in parts:
         return None if value is None else unpacked(parts[0], value, read)
     if isinstance(kind, type) and is_dataclass(kind):
