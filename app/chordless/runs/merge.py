@@ -61,7 +61,10 @@ def read_result(path: str | Path) -> PartResult:
     except (ValueError, RecursionError):
         raise OptionError(f"{path}: {_NO_RESULT}") from None
     if isinstance(values, dict) and "graph_hash" not in values and "by_length" in values:
-        raise OptionError(f"{path}: {_RESULT_OF_PATHS if 'start' in values else _OLD_RESULT}")
+        if "start" in values:
+            raise OptionError(f"{path}: {_RESULT_OF_PATHS}")
+        if "part" in values:  # which neither `estimate --json` has nor `count --up-to-symmetry --json`
+            raise OptionError(f"{path}: {_OLD_RESULT}")
     try:
         command, finished = result_of_object(values)
         why = wrong_field(command) or wrong_field(finished)
