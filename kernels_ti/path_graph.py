@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -115,15 +116,17 @@ class PathGraph:
             place = np.where(is_backward[owner], counts[owner] - 1 - place, place)
         return Cycles(offsets, at(place, owner))
 
-    def weights(self, weight: Mapping[Any, Any]) -> tuple[dict[Any, Any], int]:
+    def weights(self, weight: Mapping[Any, Any]) -> tuple[dict[Any, Any], Fraction]:
         """Return weights with those of the new vertices, or of their edges, and how much they add to each cycle."""
-        # Positive weights let the search by shortest paths count the cycles.
-        if Weights.of_mapping(self.given, weight).gains.of_edges is None:
-            return {**weight, **dict.fromkeys(self.new, 1)}, self.extra
+        given = Weights.of_mapping(self.given, weight)
+        # Positive weights let the search by shortest paths count the cycles; these are the smallest on its scale.
+        least = Fraction(1, given.scale)
+        if given.gains.of_edges is None:
+            return {**weight, **dict.fromkeys(self.new, least)}, self.extra * least
         names = self.graph.names
         edges = self.graph.pairs_in_direction()
         new = [(names[u], names[v]) for u, v in edges[(edges >= self.given.n).any(axis=1)].tolist()]
-        return {**weight, **dict.fromkeys(new, 1)}, self.extra + 1
+        return {**weight, **dict.fromkeys(new, least)}, (self.extra + 1) * least
 
 
 def path_graph(

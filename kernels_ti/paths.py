@@ -17,6 +17,7 @@ import numpy as np
 
 from kernels_ti.api import count_cycles, enumerate_cycles
 from kernels_ti.boundary.longest import BestCycle
+from kernels_ti.boundary.values.weights import whole_if_it_is
 from kernels_ti.conversion import attribute_weights
 from kernels_ti.cycle_stream import CycleStream
 from kernels_ti.errors import TimeIsUpError, time_is_up
@@ -258,7 +259,7 @@ def longest_path(
     if isinstance(weight, str):
         weight = attribute_weights(graph, weight, simplify=simplify)
     joined = path_graph(graph, s, t, **options)
-    added = 0
+    added = Fraction(0)
     if weight is not None:
         weight, added = joined.weights(weight)
 
@@ -350,9 +351,9 @@ def sample_paths(
     return [joined.path(cycle) for cycle in drawn.lists()]
 
 
-def best_told_in_paths(best: BestCycle, joined: PathGraph, added: int) -> BestCycle:
+def best_told_in_paths(best: BestCycle, joined: PathGraph, added: Fraction) -> BestCycle:
     """Return best cycles as the paths for which they stand; `added` is that of `PathGraph.weights`, or 0."""
-    paths, weights = list(map(joined.path, best.cycles)), [each - added for each in best.weights]
+    paths, weights = list(map(joined.path, best.cycles)), [whole_if_it_is(each - added) for each in best.weights]
     bound = None if best.no_longer_than is None else most_on_path(joined, best.no_longer_than)
     return replace(
         best,

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from fractions import Fraction
 
 import networkx as nx
 import pytest
@@ -148,6 +149,23 @@ def test_the_weight_of_a_path_is_that_of_its_own_vertices_or_edges(kind, of_edge
         assert best.weight == (least(expected) if expected else None)
         assert best.ways == expected.count(best.weight)
         assert not expected or weight(best.path) == best.weight
+
+
+@pytest.mark.parametrize("ends", [(0, 2), ()])
+@pytest.mark.parametrize("of_edges", [False, True])
+def test_the_new_vertices_add_no_digits_to_the_weights(of_edges, ends):
+    cycle = nx.cycle_graph(5)
+    weights = {thing: 1.67e-27 * (3 + i) for i, thing in enumerate(cycle.edges if of_edges else cycle)}
+    exact = {thing: Fraction(str(weight)) for thing, weight in weights.items()}
+
+    def weight(path):
+        things = itertools.pairwise(path) if of_edges else path
+        return sum(exact[thing] if thing in exact else exact[thing[::-1]] for thing in things)
+
+    pairs = [ends] if ends else itertools.combinations(cycle, 2)
+    expected = [weight(path) for s, t in pairs for path in chordless_paths(cycle, s, t)]
+    assert longest_path(cycle, *ends, weight=weights).weight == max(expected)
+    assert shortest_path(cycle, *ends, weight=weights).weight == min(expected)
 
 
 def test_two_neighbours_have_the_edge_alone():

@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 from chordless.cycles.base import CycleOutput
@@ -59,7 +60,7 @@ def go_along_boundary(
     known = checkpoint is not None and checkpoint.along is not None
     order = None if command.order is None or known else read_order(command.order, loaded.graph)
     tell_order = None if command.write_order is None else partial(write_order, command.write_order, loaded.graph)
-    paths, added = path_graph_of(command, loaded.graph), 0
+    paths, added = path_graph_of(command, loaded.graph), Fraction(0)
     if paths is not None and order is not None:
         order = paths.order(order)
     if command.weight is not None and command.weight == command.graph:

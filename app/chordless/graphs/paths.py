@@ -15,6 +15,8 @@ from chordless.protocol.events import Event, Finished, Progress
 from kernels_ti import OptionError
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from chordless.protocol.orders import RunCommand
     from kernels_ti import Graph
     from kernels_ti.boundary.values.weights import Weights
@@ -86,7 +88,7 @@ def new_on_a_cycle(command: RunCommand) -> int:
     return EXTRA_BETWEEN if command.between else EXTRA_OF_ALL
 
 
-def weights_of_cycles(paths: PathGraph, weights: Weights) -> tuple[Weights, int]:
+def weights_of_cycles(paths: PathGraph, weights: Weights) -> tuple[Weights, Fraction]:
     """Return the weights of the cycles that stand for paths, and how much the new vertices add to each."""
     from kernels_ti.boundary.values.weights import Weights
 

@@ -61,8 +61,7 @@ class Weights:
 
     def weight(self, value: int) -> int | Fraction:
         """Return the weight of a cycle with this sum of gains."""
-        weight = Fraction(value, self.scale)
-        return weight.numerator if weight.denominator == 1 else weight
+        return whole_if_it_is(Fraction(value, self.scale))
 
     def by_name(self, graph: Graph) -> dict[Any, int | Fraction]:
         """Return the mapping of these weights: from the vertices' names, or from the pairs of names of the edges."""
@@ -126,6 +125,11 @@ class Weights:
 def key_of_edge(graph: Graph, u: int, v: int) -> tuple[int, int]:
     """Return an edge as `Graph.edges` has it: the smaller vertex first, in a directed graph the tail."""
     return (u, v) if graph.directed or u < v else (v, u)
+
+
+def whole_if_it_is(weight: Fraction) -> int | Fraction:
+    """Return an exact number as an integer if it is one."""
+    return weight.numerator if weight.denominator == 1 else weight
 
 
 def exact(weight: Any) -> Fraction:
