@@ -237,7 +237,7 @@ def test_options_that_contradict_each_other(tmp_path, capfd):
 def test_runs_without_cycles_say_where_they_are(tmp_path):
     loaded = LoadedGraph(INTEGERS, "petersen")
     for name, output, output_format, words in [
-        ("counted", None, "text", "only counts"),
+        ("counted", None, "text", "keeps no cycles"),
         ("listed", "/somewhere/cycles.txt", "text", "are in /somewhere/cycles.txt"),
     ]:
         asked = RunCommand(graph="petersen", program_start=0.0, output=output, output_format=output_format)

@@ -15,7 +15,7 @@ import pytest
 from chordless.cli import main
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.protocol.codec import event_to_json
-from chordless.protocol.events import Finished, Progress, Started
+from chordless.protocol.events import BatchStarted, Finished, Progress, Started
 from oracles import by_length
 from program import ENVIRONMENT, chordless, fails
 from test_export import make_run
@@ -317,6 +317,7 @@ def test_refusals(tmp_path, capfd, monkeypatch):
     path, _ = listed_run(tmp_path / "run")
     recording = record(tmp_path / "run.jsonl", STARTED, finished({4: 12}))
     picture = tmp_path / "a.svg"
+    of_batch = record(tmp_path / "events.jsonl", BatchStarted(1, "batch.jsonl", 2))
     (tmp_path / "batch.jsonl").write_text('{"graph": "petersen", "n": 10}\n')
     (tmp_path / "g.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     for arguments, exit_code, words in [
@@ -334,6 +335,7 @@ def test_refusals(tmp_path, capfd, monkeypatch):
             "made with --events; to draw a cycle of a file of cycles, name their graph: --graph GRAPH",
         ),
         ((tmp_path / "batch.jsonl", "-o", picture), 2, "line 1: not an event with its time: this is not a recording"),
+        ((of_batch, "-o", picture), 2, "the recording of a batch, not of one search; `chordless plot OUT.jsonl` draws"),
         ((tmp_path / "g.png", "-o", picture), 2, "line 1: not a line of JSON: this is not a recording"),
         ((path, "-o", tmp_path / "no" / "a.svg"), 1, "cannot write"),
     ]:

@@ -20,6 +20,7 @@ from kernels_ti import Graph
 pytest.importorskip("matplotlib")
 
 from chordless.pictures import style
+from chordless.pictures.charts import run_note
 from chordless.pictures.participation_drawing import draw_used_edges, graph_of_edges
 from chordless.pictures.recorded_run import read_run
 from chordless.runs.command_words import command_line
@@ -305,9 +306,13 @@ def test_a_page_repeats_a_search_on_a_cluster_and_one_of_standard_input(tmp_path
 
 def test_of_a_pick_not_all_cycles_are_told(tmp_path):
     started = replace(STARTED, options={**STARTED.options, "pick": "longest", "shortest": True})
-    _, text = page_of(record(tmp_path / "run.jsonl", started, finished({4: 1})), tmp_path)
+    path = record(tmp_path / "run.jsonl", started, finished({4: 1}))
+    _, text = page_of(path, tmp_path)
     assert "chordless cycles picked" in text
     assert "in all 1" not in text
+    assert "<tr><th>the cycles are</th><td>picked</td></tr>" in text
+    assert "chordless cycles of t vertices that were picked" in text
+    assert run_note(read_run(path)).endswith(", 1 chordless cycle picked")
 
 
 def test_the_command_of_a_run_directory_names_a_folder():

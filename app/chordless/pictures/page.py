@@ -133,7 +133,8 @@ def _footer(run: RecordedRun) -> str:
     sentences = [_WHAT_CYCLES_ARE if thing == "cycle" else _WHAT_PATHS_ARE]
     if run.has_lengths:
         paths = _PATHS.format("chordless path" if thing == "cycle" else "begun path")
-        sentences.append(f"{_FOUND.format(thing)}{paths if run.state.frontier_by_length else ''}.")
+        found = _FOUND.format(thing) + (" that were picked" if run.state.picks else "")
+        sentences.append(f"{found}{paths if run.state.frontier_by_length else ''}.")
     if not run.is_along_boundary:
         sentences.append(_ALGORITHM)
     return f'<footer class="note"><p>{" ".join(sentences)}</p></footer>'
@@ -162,10 +163,9 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
     asked = state.options
     triangles = triangle_count(asked.get("min_length", 3), asked.get("parity"), state.cycles_by_length)
     paths = paths_text(asked.get("between", ()), all_pairs=asked.get("all_pairs", False))
-    picks = asked.get("pick", "all") != "all"
-    of = "picked" if picks else "in all"
+    of = "picked" if state.picks else "in all"
     tiles = [(f"chordless {paths}" if paths else f"chordless cycles {of}", f"{state.cycles:,}")]
-    if triangles is not None and not paths and not picks:
+    if triangles is not None and not paths and not state.picks:
         holes = hole_count(state.cycles, state.cycles_by_length)
         tiles += [("of 4 or more vertices", f"{holes:,}"), ("triangles", f"{triangles:,}")]
     if run.has_lengths and state.cycles:
@@ -176,7 +176,7 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
 def _longest_words(run: RecordedRun) -> str:
     """Return a label for the longest cycle. With a bound, or before the end, it may not be the longest of the graph."""
     most, parity = run.state.options.get("max_length"), run.state.options.get("parity")
-    if run.state.options.get("pick", "all") != "all":
+    if run.state.picks:
         return "length of the longest picked"
     if run.shortfall():
         return "length of the longest found so far"
@@ -206,7 +206,8 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
         rows.append(("at most", quantity(asked["limit"], thing)))
     if asked.get("timeout") is not None:
         rows.append(("for at most", seconds_text(asked["timeout"])))
-    kept = "counted" if asked.get("output") is None else f"listed ({run.state.listed:,} written)"
+    kept = "picked" if run.state.picks else "counted"
+    kept = kept if asked.get("output") is None else f"listed ({run.state.listed:,} written)"
     return [*rows, (f"the {thing}s are", kept)]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from chordless.protocol.events import Finished, Started
+from chordless.protocol.events import BatchStarted, Finished, Started
 from chordless.protocol.recording import recorded
 from chordless.runs.directory import RunDirectory, resume_line
 from chordless.runs.mailbox import is_at_work
@@ -79,6 +79,10 @@ def read_run(path: str | Path) -> RecordedRun:
         raise OptionError(str(error)) from error
     if not events:
         raise OptionError(f"{recording}: this is not a recording: it has not one whole line")
+    if any(isinstance(event, BatchStarted) for _, event in events):
+        raise OptionError(
+            f"{path}: this is the recording of a batch, not of one search; `chordless plot OUT.jsonl` draws its lines"
+        )
     if not any(isinstance(event, Started) for _, event in events):
         raise OptionError(f"{path}: no search had begun when this was recorded, there is nothing to draw")
     state = RunState().after(events)
