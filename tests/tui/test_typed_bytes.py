@@ -56,36 +56,55 @@ def test_bytes_that_are_no_utf_8_do_not_end_the_dashboard(typed):
     assert not thread.is_alive()
 
 
+def driver_of(waiting):
+    """A driver without a terminal, whose messages wait in this queue."""
+
+    class App:
+        screen_stack = (SimpleNamespace(message_queue_size=0, focused=None),)
+        message_queue_size = property(lambda self: len(waiting))
+
+        async def _post_message(self, message):
+            waiting.append(message)
+
+    driver = object.__new__(LastingDriver)
+    driver.exit_event, driver._app, driver._sent = threading.Event(), App(), 0
+    return driver
+
+
 def test_the_thread_that_reads_waits_while_many_keys_wait_and_ends_when_it_is_told_to():
     """A signal would be heard after all keys that wait in the dashboard, and a text may be pasted as a million keys."""
     waiting, taken = deque(), []
 
-    async def post(number):
-        waiting.append(number)
-
     def send_all():
-        for number in range(1000):
+        for number in range(5000):
             driver.send_message(number)
 
     async def take_slowly():
         driver._loop = asyncio.get_running_loop()
         thread.start()
-        while len(taken) < 500:
+        while len(taken) < 1000:
             await asyncio.sleep(0.2 if len(taken) == 100 else 0)
-            assert len(waiting) <= MOST_WAITING + 1
+            assert len(waiting) <= 2 * MOST_WAITING
             if waiting:
                 taken.append(waiting.popleft())
         driver.exit_event.set()
         await asyncio.to_thread(thread.join, PATIENCE)
 
-    class App:
-        _post_message = staticmethod(post)
-        screen_stack = (SimpleNamespace(message_queue_size=0, focused=None),)
-        message_queue_size = property(lambda self: len(waiting))
-
-    driver, thread = object.__new__(LastingDriver), threading.Thread(target=send_all, daemon=True)
-    driver.exit_event = threading.Event()
-    driver._app = App()
+    driver, thread = driver_of(waiting), threading.Thread(target=send_all, daemon=True)
     asyncio.run(take_slowly())
-    assert taken == list(range(500))
+    assert taken == list(range(1000))
     assert not thread.is_alive()
+
+
+def test_a_text_that_comes_as_keys_is_handed_on_without_waiting_for_each_letter():
+    waiting = deque()
+    driver, letters = driver_of(waiting), range(MOST_WAITING - 1)
+    # Nothing is obeyed before the loop runs.
+    driver._loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=lambda: [driver.send_message(letter) for letter in letters], daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+    driver._loop.run_until_complete(asyncio.sleep(0))
+    driver._loop.close()
+    assert list(waiting) == list(letters)

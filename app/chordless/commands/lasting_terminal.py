@@ -13,7 +13,7 @@ from textual.message import Message
 
 from chordless.words.shown import silence
 
-MOST_WAITING: Final = 20  # Keys and the like that wait for the dashboard
+MOST_WAITING: Final = 100  # Keys and the like that wait for the dashboard
 _SECONDS_BETWEEN_LOOKS: Final = 0.01
 
 
@@ -52,6 +52,7 @@ class LastingDriver(LinuxDriver):
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._file: Any = LastingFile(self._file)
+        self._sent = 0
         # In the loop: a signal may come while the driver begins or ends something for another one.
         self._loop.add_signal_handler(signal.SIGTSTP, self._sigtstp_application)
         self._loop.add_signal_handler(signal.SIGCONT, self._sigcont_application)
@@ -68,13 +69,19 @@ class LastingDriver(LinuxDriver):
             super()._sigcont_application()
 
     def send_message(self, message: Message) -> None:
-        """Send a message to the app, and wait while many wait there: a signal would be heard after all of them."""
-        sent = asyncio.run_coroutine_threadsafe(self._send(message), self._loop)
-        while not (self.exit_event.is_set() or sent.done()):
-            wait([sent], _SECONDS_BETWEEN_LOOKS)
+        """Send a message to the app, and after so many of them wait while many wait there.
 
-    async def _send(self, message: Message) -> None:
-        await self._app._post_message(message)
+        A signal would be heard after all that wait. But waiting after each one would draw the dashboard for each letter
+        of a text that comes as keys.
+        """
+        asyncio.run_coroutine_threadsafe(self._app._post_message(message), self._loop)
+        self._sent += 1
+        if self._sent % MOST_WAITING == 0:
+            sent = asyncio.run_coroutine_threadsafe(self._wait_while_many_wait(), self._loop)
+            while not (self.exit_event.is_set() or sent.done()):
+                wait([sent], _SECONDS_BETWEEN_LOOKS)
+
+    async def _wait_while_many_wait(self) -> None:
         while self._has_many_waiting():
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
 
