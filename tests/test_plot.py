@@ -118,6 +118,35 @@ def test_the_histogram_has_a_bar_for_each_length(tmp_path):
 
 
 @pytest.mark.usefixtures("in_style")
+def test_one_empty_half_leaves_the_other_its_scale(tmp_path):
+    """A count along a boundary looks at no paths, and a search may find no cycle."""
+    counted = read_run(record(tmp_path / "counted.jsonl", STARTED, finished({4: 9, 40: 900}, frontier_by_length={})))
+    (cycles,) = evolution_chart([counted, counted]).axes
+    assert "cycles" in cycles.get_title(loc="left")
+    assert cycles.get_xlim()[1] > 40
+    assert cycles.get_ylim()[1] > 900
+    acyclic = read_run(record(tmp_path / "acyclic.jsonl", STARTED, finished({}, frontier_by_length={3: 9, 40: 900})))
+    for axes in evolution_chart([acyclic, acyclic]).axes:
+        assert axes.get_xlim()[1] > 40
+        assert axes.get_ylim()[1] > 900
+
+
+@pytest.mark.usefixtures("in_style")
+@pytest.mark.parametrize("cycles", [{1: 3}, {2: 5}, {2: 24, 3: 52, 4: 80}, {3: 1}, {1: 2, 40: 7}])
+def test_the_charts_show_every_length(tmp_path, cycles):
+    """A self-loop is a cycle of one vertex, an edge a path of two."""
+    run = read_run(record(tmp_path / "run.jsonl", STARTED, finished(cycles, frontier_by_length={})))
+    for figure in (evolution_chart([run]), evolution_chart([run, run]), length_histogram([run, run])):
+        for axes in figure.axes:
+            left, right = axes.get_xlim()
+            bars = [end for bar in axes.patches for end in (bar.get_x(), bar.get_x() + bar.get_width())]
+            drawn = [*bars, *(t for line in axes.lines for t in line.get_xdata())]
+            assert all(left < t < right for t in drawn), (left, right, drawn)
+            shown = [tick for tick in axes.get_xticks() if left <= tick <= right]
+            assert all(tick == round(tick) for tick in shown), "a length is a whole number"
+
+
+@pytest.mark.usefixtures("in_style")
 def test_no_tick_of_few_cycles_comes_twice(tmp_path):
     run = tmp_path / "run"
     assert chordless("list", "hexagonal:1x2", "-o", f"{run}/", "--arch", "cpu", "-q").returncode == 0

@@ -44,23 +44,26 @@ def evolution_chart(runs: Sequence[RecordedRun], *, log: bool = True, titled: bo
     """Draw the numbers of chordless paths and cycles by length, on a logarithmic scale if `log`.
 
     Both curves of one run share the axes; if `titled`, the graph is the title. Several runs have two axes, paths on the
-    left and cycles on the right. Lengths with a count of 0 are left out, on both scales. For example, a grid has no
+    left and cycles on the right, or one, where no run looked at paths. Lengths with a count of 0 are left out, on both scales. For example, a grid has no
     chordless cycle of odd length. An OptionError is raised if a run has no counts by length, or there are too many
     runs.
     """
     _check(runs)
     if len(runs) == 1:
         return _one_evolution(runs[0], log=log, titled=titled)
-    figure, axes = _figure_of_many(runs, columns=2)
-    lines = []
-    for i, run in enumerate(runs):
-        _curve(axes[0], run.state.frontier_by_length, style.RUN_COLOURS[i], style.RUN_MARKERS[i], above=i)
-        lines.append(_curve(axes[1], run.state.cycles_by_length, style.RUN_COLOURS[i], style.RUN_MARKERS[i], above=i))
-    for one, what in zip(axes, _names(runs), strict=True):
-        one.set_title(what, loc="left", size=10)
-        one.set_xlabel(_LENGTH_LABEL)
-        _finish(one, log=log)
-    axes[0].set_ylabel("how many")
+    curves = [[run.state.frontier_by_length for run in runs], [run.state.cycles_by_length for run in runs]]
+    # The boundary method has no frontier of paths.
+    without = 0 if any(curves[0]) else 1
+    figure, many = _figure_of_many(runs, columns=2 - without)
+    for axes, what, of_runs in zip(many, _names(runs)[without:], curves[without:], strict=True):
+        lines = [
+            _curve(axes, counts, style.RUN_COLOURS[i], style.RUN_MARKERS[i], above=i)
+            for i, counts in enumerate(of_runs)
+        ]
+        axes.set_title(what, loc="left", size=10)
+        axes.set_xlabel(_LENGTH_LABEL)
+    _finish(many, log=log)
+    many[0].set_ylabel("how many")
     _legend_below(figure, lines, runs)
     return figure
 
@@ -125,7 +128,7 @@ def length_histogram(runs: Sequence[RecordedRun], *, log: bool = False, titled: 
     thing = _thing(runs)
     axes.set_xlabel(f"length: vertices of the {thing}")
     axes.set_ylabel(f"chordless {thing}s")
-    _finish(axes, log=log)
+    _finish([axes], log=log)
     if len(runs) > 1:
         _legend_below(figure, [Patch(color=colour) for colour in colours[: len(runs)]], runs)
     return figure
@@ -180,7 +183,7 @@ def _one_evolution(run: RecordedRun, *, log: bool, titled: bool) -> Figure:
     names.append(found)
     axes.set_xlabel(_LENGTH_LABEL)
     axes.set_ylabel("how many")
-    _finish(axes, log=log)
+    _finish([axes], log=log)
     axes.legend(lines, names, loc="best", handlelength=2.2)
     return figure
 
@@ -232,21 +235,28 @@ def _curve(axes: Axes, counts: dict[int, int], colour: str, marker: str, *, abov
     return line
 
 
-def _finish(axes: Axes, *, log: bool) -> None:
-    """Set the scales after everything is drawn."""
+def _finish(many: Sequence[Axes], *, log: bool) -> None:
+    """Set the common scales of axes after everything is drawn."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlim(left=max(axes.get_xlim()[0], 2.2))
-    if not axes.patches and not any(np.size(line.get_xdata()) for line in axes.lines):
-        axes.text(0.5, 0.5, "nothing was found", transform=axes.transAxes, ha="center", color=style.PALETTE.muted)
-        axes.set_xlim(3, 10)
-        axes.set_ylim(1 if log else 0, 10)
-    elif log:
-        axes.set_yscale("log")
-        axes.set_ylim(bottom=0.7)
-    else:
-        axes.set_ylim(bottom=0)
+    drawn = [axes for axes in many if axes.patches or any(np.size(line.get_xdata()) for line in axes.lines)]
+    for axes in many:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+        if axes not in drawn:
+            axes.text(0.5, 0.5, "nothing was found", transform=axes.transAxes, ha="center", color=style.PALETTE.muted)
+    first = many[0]
+    if not drawn:
+        first.set_xlim(3, 10)
+        first.set_ylim(1 if log else 0, 10)
+        return
+    # Without room for lengths far below the smallest one, which no cycle has.
+    first.set_xlim(left=max(first.get_xlim()[0], min(axes.dataLim.x0 for axes in drawn) - 0.8))
+    if log:
+        first.set_yscale("log")
+        first.set_ylim(bottom=0.7)
+        return
+    first.set_ylim(bottom=0)
+    for axes in many:
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
 
