@@ -404,6 +404,28 @@ def test_the_longest_within_a_bound_is_not_called_the_longest(tmp_path):
     assert "Cycles of more than 8 vertices were not asked for." in page.text
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"pick": "sample"},
+        {"part": [1, 3]},
+        {"through": ["3"]},
+        {"avoid_edges": ["3-4"]},
+        {"part": [1, 3], "parity": "odd"},
+    ],
+)
+def test_the_longest_of_some_cycles_is_not_called_the_longest_of_the_graph(tmp_path, asked):
+    path, cycles = listed_run(tmp_path / "run", title="grid:4x5")
+    options = {**STARTED.options, "output": str(path), "output_format": "parts", **asked}
+    end = finished({4: 12}, listed=len(cycles))
+    record(path / "events.jsonl", replace(STARTED, options=options), end)
+    page, _ = page_of(path, tmp_path)
+    assert "The longest cycle that was found" in page.text
+    assert re.search("length of the longest (found|picked) 4", page.text)
+    labels = [svg["aria-label"] for svg in page.named("svg")]
+    assert any("longest cycle that was found" in label for label in labels)
+
+
 @pytest.mark.slow
 def test_a_run_without_its_recording_says_how_to_get_one(tmp_path):
     run, page = tmp_path / "run", tmp_path / "run.html"

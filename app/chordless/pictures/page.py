@@ -14,7 +14,7 @@ from chordless.pictures.cycle_drawing import DrawnCycle, draw_cycle, longest_cyc
 from chordless.pictures.participation_drawing import Ranked, draw_used_edges, graph_of_edges, ranking
 from chordless.pictures.recorded_run import RecordedRun
 from chordless.pictures.style import PALETTE, page_svg, printable
-from chordless.protocol.results import hole_count, triangle_count
+from chordless.protocol.results import RESTRICTIONS, hole_count, triangle_count
 from chordless.runs.command_words import command_line
 from chordless.words.numbers import bytes_text, paths_text, seconds_text, share_text
 from kernels_ti.choices import ARCHES
@@ -174,15 +174,24 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
 
 
 def _longest_words(run: RecordedRun) -> str:
-    """Return a label for the longest cycle. With a bound, or before the end, it may not be the longest of the graph."""
+    """Return a label for the longest cycle, which may not be the longest of the graph, see `_is_longest`."""
     most, parity = run.state.options.get("max_length"), run.state.options.get("parity")
     if run.state.picks:
         return "length of the longest picked"
     if run.shortfall():
         return "length of the longest found so far"
+    if any(run.state.options.get(field) for field in ("part", *RESTRICTIONS)):
+        return "length of the longest found"
     if parity is not None:
         return f"length of the longest {parity} one{'' if most is None else f', up to {most:,}'}"
     return f"length of the longest{'' if most is None else f', up to the bound of {most:,}'}"
+
+
+def _is_longest(run: RecordedRun) -> bool:
+    """Return whether the longest cycle of the run is the longest of the graph: nothing that was asked left one out."""
+    narrowing = ("max_length", "parity", "part", *RESTRICTIONS)
+    picks = run.state.options.get("pick", "all") != "all"
+    return not (picks or run.shortfall() or any(run.state.options.get(field) for field in narrowing))
 
 
 def _asked(run: RecordedRun) -> list[tuple[str, str]]:
@@ -324,16 +333,15 @@ def _cycle(run: RecordedRun) -> list[str]:
     cycle = longest_cycle(run.directory.path)
     names = f'<p class="note">{_text(_joined(cycle))}</p>'
     most = run.state.options.get("max_length")
-    is_longest = most is None and run.state.options.get("parity") is None and not run.shortfall()
     thing = run.state.thing
-    heading = f"The longest {thing}" if is_longest else f"The longest {thing} that was found"
+    which = f"longest {thing}" if _is_longest(run) else f"longest {thing} that was found"
     bound = "" if most is None else _BOUND.format(thing.capitalize(), most)
     content = [names, *([f'<p class="note">{bound}</p>'] if bound else [])]
     if can_be_drawn(cycle.loaded):
-        meaning = f"the graph with its longest chordless {thing}, of {len(cycle.vertices)} vertices"
+        meaning = f"the graph with the {which}, of {len(cycle.vertices)} vertices"
         picture = page_svg(draw_cycle(cycle, titled=False), "cycle", meaning)
         content.insert(0, f"<figure>{picture}</figure>")
-    return [_section(heading, *content)]
+    return [_section(f"The {which}", *content)]
 
 
 def _joined(cycle: DrawnCycle) -> str:
