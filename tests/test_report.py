@@ -81,7 +81,8 @@ def test_what_a_page_says(tmp_path):
         "vertices 20",
         "edges 31",
         "largest degree 4",
-        "density 16.3 %",
+        "edges per vertex 1.55",
+        "vertices of a cycle 3 or more",
         "arch cpu",
         "device a device",
         "threads 2",
@@ -98,6 +99,24 @@ def test_what_a_page_says(tmp_path):
     assert "Not complete" not in page.text
     assert "@media (prefers-color-scheme: dark)" in text
     assert "@media print" in text
+
+
+def test_a_page_is_true_of_a_directed_graph_with_short_cycles(tmp_path):
+    """Six arcs join three vertices, each with two neighbours."""
+    started = replace(STARTED, n=3, m=6, max_degree=2, options={"min_length": 1, "directed": True})
+    page, _ = page_of(record(tmp_path / "run.jsonl", started, finished({2: 3}, n=3, m=6, max_degree=2)), tmp_path)
+    assert "edges per vertex 2" in page.text
+    assert "largest degree 2" in page.text
+    assert "vertices of a cycle 1 or more" in page.text
+    for word in ("density", "mean degree", "any number"):
+        assert word not in page.text
+
+
+def test_a_count_may_exceed_its_limit(tmp_path):
+    started = replace(STARTED, options={"limit": 5})
+    page, _ = page_of(record(tmp_path / "run.jsonl", started, finished({4: 12}, reason="limit")), tmp_path)
+    assert "limit 5 cycles" in page.text
+    assert "at most" not in page.text
 
 
 @pytest.mark.parametrize(("min_length", "has_triangles"), [(3, True), (4, False)])

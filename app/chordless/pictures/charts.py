@@ -44,9 +44,9 @@ def evolution_chart(runs: Sequence[RecordedRun], *, log: bool = True, titled: bo
     """Draw the numbers of chordless paths and cycles by length, on a logarithmic scale if `log`.
 
     Both curves of one run share the axes; if `titled`, the graph is the title. Several runs have two axes, paths on the
-    left and cycles on the right, or one, where no run looked at paths. Lengths with a count of 0 are left out, on both scales. For example, a grid has no
-    chordless cycle of odd length. An OptionError is raised if a run has no counts by length, or there are too many
-    runs.
+    left and cycles on the right, or one, where no run looked at paths. Lengths with a count of 0 are left out, on both
+    scales. For example, a grid has no chordless cycle of odd length. An OptionError is raised if a run has no counts by
+    length, or there are too many runs.
     """
     _check(runs)
     if len(runs) == 1:

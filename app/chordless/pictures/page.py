@@ -198,7 +198,6 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
     asked, thing = run.state.options, run.state.thing
     least, most = asked.get("min_length", 3), asked.get("max_length")
     lengths = f"{least:,} or more" if most is None else f"{least:,}{f' to {most:,}' if most > least else ''}"
-    lengths = "any number" if most is None and least <= 3 else lengths
     rows = [(f"vertices of a {thing}", f"{lengths}, {parity}" if (parity := asked.get("parity")) else lengths)]
     restrictions = (
         ("through", "through"),
@@ -212,7 +211,7 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
     if asked.get("part") is not None:
         rows.append(("part", "{} of {}".format(*asked["part"])))
     if asked.get("limit") is not None:
-        rows.append(("at most", quantity(asked["limit"], thing)))
+        rows.append(("limit", quantity(asked["limit"], thing)))
     if asked.get("timeout") is not None:
         rows.append(("for at most", seconds_text(asked["timeout"])))
     kept = "picked" if run.state.picks else "counted"
@@ -223,11 +222,10 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
 def _graph_facts(run: RecordedRun) -> list[tuple[str, str]]:
     state = run.state
     rows = [("graph", run.title), ("vertices", f"{state.n:,}"), ("edges", f"{state.m:,}")]
-    if state.n > 1:
-        rows.append(("density", f"{200 * state.m / (state.n * (state.n - 1)):.3g} %"))
-    rows.append(("largest degree", f"{state.max_degree:,}"))
+    # A run does not tell whether its graph is simple, on which a density and a mean degree depend.
     if state.n:
-        rows.append(("mean degree", f"{2 * state.m / state.n:.3g}"))
+        rows.append(("edges per vertex", f"{state.m / state.n:.3g}"))
+    rows.append(("largest degree", f"{state.max_degree:,}"))
     return rows
 
 
