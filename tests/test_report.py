@@ -334,6 +334,26 @@ def test_of_a_pick_not_all_cycles_are_told(tmp_path):
     assert run_note(read_run(path)).endswith(", 1 chordless cycle picked")
 
 
+@pytest.mark.parametrize(
+    ("pick", "words"),
+    [
+        ({"pick": "longest", "shortest": True}, "the paths are the shortest"),
+        ({"pick": "longest", "weight": "length"}, "the paths are the heaviest"),
+        ({"pick": "sample", "limit": 3}, "the paths are drawn at random"),
+    ],
+)
+def test_picked_paths_are_not_said_to_be_all_paths(tmp_path, pick, words):
+    started = replace(STARTED, options={"between": ["a", "b"], "min_length": 2, **pick})
+    end = finished({7: 1}, frontier_by_length={}, paths=0, boundary={"width": 0, "states": 0})
+    run = record(tmp_path / "run.jsonl", started, end)
+    page, text = page_of(run, tmp_path)
+    assert "picked chordless paths from a to b 1" in page.text
+    assert words in page.text
+    assert "is the number of picked chordless paths of t vertices" in text
+    assert "along a boundary of 0" not in page.text
+    assert run_note(read_run(run)) == "20 vertices, 31 edges, 1 picked chordless path"
+
+
 def test_the_command_of_a_run_directory_names_a_folder():
     asked = {"output": "/runs/a b", "output_format": "parts", "min_length": 3}
     assert command_line("x", asked) == "chordless list x -o '/runs/a b/'"

@@ -137,7 +137,7 @@ def length_histogram(runs: Sequence[RecordedRun], *, log: bool = False, titled: 
 def run_note(run: RecordedRun) -> str:
     """Return the size of the graph, the number of cycles, and why there may be more cycles."""
     state, why = run.state, run.shortfall()
-    cycles = quantity(state.cycles, f"chordless {state.thing}") + (" picked" if state.picks else "")
+    cycles = quantity(state.cycles, f"{'picked ' if run.picks else ''}chordless {state.thing}")
     size = f"{size_text(state.n, state.m)}, "
     return f"{size}at least {cycles} ({why})" if why else f"{size}{cycles}"
 

@@ -16,7 +16,7 @@ from chordless.pictures.recorded_run import RecordedRun
 from chordless.pictures.style import PALETTE, page_svg, printable
 from chordless.protocol.results import RESTRICTIONS, hole_count, triangle_count
 from chordless.runs.command_words import command_line
-from chordless.words.numbers import bytes_text, paths_text, seconds_text, share_text
+from chordless.words.numbers import best_text, bytes_text, paths_text, seconds_text, share_text
 from kernels_ti.choices import ARCHES
 from kernels_ti.errors import quantity, vertices_text
 
@@ -113,7 +113,7 @@ A chordless path is a path in which no two vertices are joined by an edge but th
 
 _BOUND = "{}s of more than {:,} vertices were not asked for."
 
-_FOUND = "|C<sub>t</sub>| is the number of chordless {}s of t vertices"
+_FOUND = "|C<sub>t</sub>| is the number of {}chordless {}s of t vertices"
 
 _PATHS = ", |T<sub>t</sub>| that of {}s of t vertices that the search looked at"
 
@@ -133,8 +133,9 @@ def _footer(run: RecordedRun) -> str:
     sentences = [_WHAT_CYCLES_ARE if thing == "cycle" else _WHAT_PATHS_ARE]
     if run.has_lengths:
         paths = _PATHS.format("chordless path" if thing == "cycle" else "begun path")
-        found = _FOUND.format(thing) + (" that were picked" if run.state.picks else "")
-        sentences.append(f"{found}{paths if run.state.frontier_by_length else ''}.")
+        sentences.append(
+            f"{_FOUND.format('picked ' if run.picks else '', thing)}{paths if run.state.frontier_by_length else ''}."
+        )
     if not run.is_along_boundary:
         sentences.append(_ALGORITHM)
     return f'<footer class="note"><p>{" ".join(sentences)}</p></footer>'
@@ -163,9 +164,10 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
     asked = state.options
     triangles = triangle_count(asked.get("min_length", 3), asked.get("parity"), state.cycles_by_length)
     paths = paths_text(asked.get("between", ()), all_pairs=asked.get("all_pairs", False))
-    of = "picked" if state.picks else "in all"
-    tiles = [(f"chordless {paths}" if paths else f"chordless cycles {of}", f"{state.cycles:,}")]
-    if triangles is not None and not paths and not state.picks:
+    of = "picked" if run.picks else "in all"
+    what = f"{'picked ' if run.picks else ''}chordless {paths}" if paths else f"chordless cycles {of}"
+    tiles = [(what, f"{state.cycles:,}")]
+    if triangles is not None and not paths and not run.picks:
         holes = hole_count(state.cycles, state.cycles_by_length)
         tiles += [("of 4 or more vertices", f"{holes:,}"), ("triangles", f"{triangles:,}")]
     if run.has_lengths and state.cycles:
@@ -176,7 +178,7 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
 def _longest_words(run: RecordedRun) -> str:
     """Return a label for the longest cycle, which may not be the longest of the graph, see `_is_longest`."""
     most, parity = run.state.options.get("max_length"), run.state.options.get("parity")
-    if run.state.picks:
+    if run.picks:
         return "length of the longest picked"
     if run.shortfall():
         return "length of the longest found so far"
@@ -190,8 +192,7 @@ def _longest_words(run: RecordedRun) -> str:
 def _is_longest(run: RecordedRun) -> bool:
     """Return whether the longest cycle of the run is the longest of the graph: nothing that was asked left one out."""
     narrowing = ("max_length", "parity", "part", *RESTRICTIONS)
-    picks = run.state.options.get("pick", "all") != "all"
-    return not (picks or run.shortfall() or any(run.state.options.get(field) for field in narrowing))
+    return not (run.picks or run.shortfall() or any(run.state.options.get(field) for field in narrowing))
 
 
 def _asked(run: RecordedRun) -> list[tuple[str, str]]:
@@ -214,8 +215,11 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
         rows.append(("limit", quantity(asked["limit"], thing)))
     if asked.get("timeout") is not None:
         rows.append(("for at most", seconds_text(asked["timeout"])))
-    kept = "picked" if run.state.picks else "counted"
-    kept = kept if asked.get("output") is None else f"listed ({run.state.listed:,} written)"
+    kept = "counted" if asked.get("output") is None else f"listed ({run.state.listed:,} written)"
+    if run.picks:
+        weighted = asked.get("weight") is not None
+        best = f"the {best_text(shortest=asked.get('shortest', False), weighted=weighted)}"
+        kept = best if asked["pick"] == "longest" else "drawn at random"
     return [*rows, (f"the {thing}s are", kept)]
 
 
@@ -364,8 +368,10 @@ def _machine(run: RecordedRun) -> list[tuple[str, str]]:
         ("memory on the device", bytes_text(state.device_bytes) if state.arch in ("cuda", "vulkan") else ""),
     ]
     if finished is not None and finished.boundary is not None:
-        rows.append(("along a boundary of", vertices_text(finished.boundary["width"])))
-        rows.append(("states at most", f"{finished.boundary['states']:,}"))
+        # Both are 0 as long as no order of the vertices was found, and no state was made.
+        width, states = finished.boundary["width"], finished.boundary["states"]
+        rows.append(("along a boundary of", vertices_text(width) if width else ""))
+        rows.append(("states at most", f"{states:,}" if states else ""))
     return [row for row in rows if row[1]]
 
 

@@ -38,6 +38,11 @@ class RecordedRun:
         return self.state.options.get("method") == "boundary"
 
     @property
+    def picks(self) -> bool:
+        """Whether the run drew cycles at random, or looked for the best ones, and tells of no others."""
+        return bool(self.state.options.get("pick", "all") != "all")
+
+    @property
     def title(self) -> str:
         """A phrase for what was searched."""
         graph = self.state.graph

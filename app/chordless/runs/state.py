@@ -116,11 +116,6 @@ class RunState(Report):
         return thing_of(self.options)
 
     @property
-    def picks(self) -> bool:
-        """Whether the run finds the longest cycles or draws some at random: it counts those, and not all."""
-        return bool(self.options.get("pick", "all") != "all")
-
-    @property
     def step(self) -> str:
         """The word for a path T that the search looks at, which is no path that it finds."""
         return "begun path" if self.thing == "path" else "path"
