@@ -165,6 +165,12 @@ def test_intervals_on_a_line_have_no_asteroidal_triple():
         assert asteroidal_triple(Graph.from_edges(15, edges)) is None
 
 
+def test_a_web_without_shared_prey_has_no_order_to_tell(web, capfd):
+    said = joined(report(capfd, web((0,), (1,)), "--report", *REFERENCE))
+    assert "Here no two species share prey." in said
+    assert "above" not in said
+
+
 def test_species_along_a_line_are_told_in_an_order(web, capfd):
     # Each species overlaps the next one; the last one shares no prey.
     path = web((0, 1), (1, 2), (2, 3), (4,), names=["a", "b", "c", "d", "e", *"fghi"])

@@ -156,6 +156,22 @@ def test_each_graph_of_a_batch_has_a_chart(tmp_path, capsys):
     assert "a batch is drawn by itself" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("bounds", "note"),
+    [
+        (["--odd"], "n 16, no odd hole"),
+        (["--max-length", "4"], "n 16, 9 holes of 4 to 4 vertices"),
+        (["--min-length", "12"], "n 16, 7 holes of 12 or more vertices"),
+    ],
+)
+def test_a_chart_of_a_batch_names_the_holes_that_were_asked_for(tmp_path, bounds, note):
+    lines = tmp_path / "batch.jsonl"
+    assert main(["batch", "grid:4x4", *bounds, "-o", str(lines), "-q"]) == 0
+    with style.in_style():
+        (axes,) = small_multiples(str(lines)).axes
+    assert note in [text.get_text() for text in axes.texts]
+
+
 def test_a_long_batch_shows_its_first_graphs(tmp_path):
     line = {"graph": "a.smi:7", "status": "complete", "hash": "", "n": 6, "chordless_cycles": 1, "complete": True}
     lines = tmp_path / "lines.jsonl"

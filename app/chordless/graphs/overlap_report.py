@@ -218,15 +218,18 @@ def _conclusion(report: OverlapReport) -> Iterator[str]:
             f"{line} (Cohen 1978): one dimension of niche space is not enough."
         )
     else:
+        shared = (
+            "Two species share prey if and only if their stretches above have a place in common; this is one such "
+            "order of several (Gilmore and Hoffman 1964)."
+        )
         yield (
             "No hole: the graph is chordal. There is no asteroidal triple either, so the graph is an interval graph "
             "(Lekkerkerker and Boland 1962). So the species can be ordered "
-            f"{line} (Cohen 1978). Two species share prey if and only if their stretches above have a place in common; "
-            "this is one such order of several (Gilmore and Hoffman 1964)."
+            f"{line} (Cohen 1978). {shared if report.order else 'Here no two species share prey.'}"
         )
     yield ""
     yield _COHEN
-    if report.order is not None:
+    if report.order:
         yield _GILMORE_HOFFMAN
     if report.chordal:
         yield _LEKKERKERKER_BOLAND

@@ -86,10 +86,16 @@ def _chart(axes: Axes, line: dict[str, Any]) -> None:
     axes.bar(list(counts), list(counts.values()), 0.8, color=colours)
     name = line.get("name") or PurePath(line["graph"]).name
     axes.set_title(shortened(name, _LONGEST_NAME), loc="left", size=8.5, weight="bold", pad=14, parse_math=False)
-    holes = "no hole" if not line["chordless_cycles"] else quantity(line["chordless_cycles"], "hole")
+    hole = f"{line['parity']} hole" if line.get("parity") else "hole"
+    holes = quantity(line["chordless_cycles"], hole) if line["chordless_cycles"] else f"no {hole}"
+    least_length, most = line.get("min_length") or _HOLE, line.get("max_length")
+    if most is not None:
+        holes += f" of {max(least_length, _HOLE):,} to {most:,} vertices"
+    elif least_length > _HOLE:
+        holes += f" of {least_length:,} or more vertices"
     least = "" if line["complete"] else "at least "
     verdict = {True: ", interval", False: ", not interval", None: ""}[line.get("interval")]
-    note = shortened(f"n {line['n']:,}, {least}{holes}{verdict}", 40)
+    note = shortened(f"n {line['n']:,}, {least}{holes}{verdict}", 48)
     axes.text(0, 1.04, note, transform=axes.transAxes, size=7, color=PALETTE.muted, parse_math=False)
     axes.tick_params(labelsize=6.5, length=2, pad=1.5)
 
