@@ -133,9 +133,8 @@ def _footer(run: RecordedRun) -> str:
     sentences = [_WHAT_CYCLES_ARE if thing == "cycle" else _WHAT_PATHS_ARE]
     if run.has_lengths:
         paths = _PATHS.format("chordless path" if thing == "cycle" else "begun path")
-        sentences.append(
-            f"{_FOUND.format('picked ' if run.picks else '', thing)}{paths if run.state.frontier_by_length else ''}."
-        )
+        found = _FOUND.format("picked " if run.picks else "", thing)
+        sentences.append(f"{found}{paths if run.state.frontier_by_length else ''}.")
     if not run.is_along_boundary:
         sentences.append(_ALGORITHM)
     return f'<footer class="note"><p>{" ".join(sentences)}</p></footer>'
@@ -160,8 +159,7 @@ def _head(run: RecordedRun) -> str:
 
 
 def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
-    state = run.state
-    asked = state.options
+    state, asked = run.state, run.state.options
     triangles = triangle_count(asked.get("min_length", 3), asked.get("parity"), state.cycles_by_length)
     paths = paths_text(asked.get("between", ()), all_pairs=asked.get("all_pairs", False))
     of = "picked" if run.picks else "in all"
@@ -206,9 +204,7 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
         ("avoid", "not through"),
         ("avoid_edges", "without the edges"),
     )
-    for field, label in restrictions:
-        if asked.get(field):
-            rows.append((label, ", ".join(map(str, asked[field]))))
+    rows += [(label, ", ".join(map(str, asked[field]))) for field, label in restrictions if asked.get(field)]
     if asked.get("part") is not None:
         rows.append(("part", "{} of {}".format(*asked["part"])))
     if asked.get("limit") is not None:
@@ -217,9 +213,8 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
         rows.append(("for at most", seconds_text(asked["timeout"])))
     kept = "counted" if asked.get("output") is None else f"listed ({run.state.listed:,} written)"
     if run.picks:
-        weighted = asked.get("weight") is not None
-        best = f"the {best_text(shortest=asked.get('shortest', False), weighted=weighted)}"
-        kept = best if asked["pick"] == "longest" else "drawn at random"
+        best = best_text(shortest=asked.get("shortest", False), weighted=asked.get("weight") is not None)
+        kept = f"the {best}" if asked["pick"] == "longest" else "drawn at random"
     return [*rows, (f"the {thing}s are", kept)]
 
 
