@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import pty
 import struct
 import termios
 import threading
@@ -13,7 +14,7 @@ from collections import deque
 from types import SimpleNamespace
 
 import pytest
-from chordless.commands.lasting_terminal import MOST_WAITING, LastingDriver
+from chordless.commands.lasting_terminal import MOST_WAITING, LastingDriver, LastingFile
 from patience import PATIENCE
 from textual.events import Key
 
@@ -108,3 +109,20 @@ def test_a_text_that_comes_as_keys_is_handed_on_without_waiting_for_each_letter(
     driver._loop.run_until_complete(asyncio.sleep(0))
     driver._loop.close()
     assert list(waiting) == list(letters)
+
+
+def test_a_terminal_that_is_gone_is_not_read_again_and_again():
+    """What cannot be drawn on a terminal that is there, such as on a full disk, does not keep keys from being read."""
+    mine, terminal = pty.openpty()
+    driver = driver_of(deque())
+    driver.fileno = terminal
+    with open("/dev/full", "w") as full:
+        file = LastingFile(full, driver._end_reading)
+        file.write("a" * 100_000)
+        assert not driver.exit_event.is_set()
+    os.close(mine)
+    with open("/dev/full", "w") as full:
+        file = LastingFile(full, driver._end_reading)
+        file.write("a" * 100_000)
+        assert driver.exit_event.is_set()
+    os.close(terminal)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import signal
+from collections.abc import Callable
 from concurrent.futures import wait
 from typing import Any, Final, TextIO
 
@@ -13,15 +15,15 @@ from textual.message import Message
 
 from chordless.words.shown import silence
 
-MOST_WAITING: Final = 100  # Keys and the like that wait for the dashboard
+MOST_WAITING: Final = 1000  # Keys and the like that wait for the dashboard
 _SECONDS_BETWEEN_LOOKS: Final = 0.01
 
 
 class LastingFile:
-    """The file of a terminal. Text that can no longer be written is dropped."""
+    """The file of a terminal. Text that can no longer be written is dropped, and `lost` is called."""
 
-    def __init__(self, file: TextIO) -> None:
-        self._file = file
+    def __init__(self, file: TextIO, lost: Callable[[], None]) -> None:
+        self._file, self._lost = file, lost
 
     def fileno(self) -> int:
         """Return the number of the file."""
@@ -32,30 +34,41 @@ class LastingFile:
         try:
             self._file.write(text)
         except OSError:
-            silence(self._file)
+            self._lose()
 
     def flush(self) -> None:
         """Write what is buffered."""
         try:
             self._file.flush()
         except OSError:
-            silence(self._file)
+            self._lose()
+
+    def _lose(self) -> None:
+        silence(self._file)
+        self._lost()
 
 
 class LastingDriver(LinuxDriver):
     """Textual's driver. It outlives its terminal, so that the dashboard can end.
 
     The thread of `LinuxDriver` that writes ends with an error when the terminal is closed. Whoever writes afterwards
-    waits for it for ever, once its queue is full.
+    waits for it for ever, once its queue is full. The thread that reads would read the end of a terminal that is gone
+    again and again, and leave little time to the others.
     """
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
-        self._file: Any = LastingFile(self._file)
+        self._file: Any = LastingFile(self._file, self._end_reading)
         self._sent = 0
         # In the loop: a signal may come while the driver begins or ends something for another one.
         self._loop.add_signal_handler(signal.SIGTSTP, self._sigtstp_application)
         self._loop.add_signal_handler(signal.SIGCONT, self._sigcont_application)
+
+    def _end_reading(self) -> None:
+        poll = select.poll()
+        poll.register(self.fileno, 0)
+        if poll.poll(0):  # else only what is drawn is lost, such as on a full disk
+            self.exit_event.set()
 
     def _sigcont_application(self, *_: Any) -> None:
         """Take the terminal again, also after a SIGSTOP and for a SIGCONT that nothing came before.
