@@ -77,7 +77,7 @@ def test_the_thread_that_reads_waits_while_many_keys_wait_and_ends_when_it_is_to
     waiting, taken = deque(), []
 
     def send_all():
-        for number in range(5000):
+        for number in range(10 * MOST_WAITING):
             driver.send_message(number)
 
     async def take_slowly():

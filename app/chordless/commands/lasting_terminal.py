@@ -67,7 +67,7 @@ class LastingDriver(LinuxDriver):
     def _end_reading(self) -> None:
         poll = select.poll()
         poll.register(self.fileno, 0)
-        if poll.poll(0):  # else only what is drawn is lost, such as on a full disk
+        if any(event & select.POLLHUP for _, event in poll.poll(0)):  # else only what is drawn is lost: a full disk
             self.exit_event.set()
 
     def _sigcont_application(self, *_: Any) -> None:
@@ -82,10 +82,10 @@ class LastingDriver(LinuxDriver):
             super()._sigcont_application()
 
     def send_message(self, message: Message) -> None:
-        """Send a message to the app, and after so many of them wait while many wait there.
+        """Send a message to the app. After every thousand, wait until the app has obeyed most of them.
 
-        A signal would be heard after all that wait. But waiting after each one would draw the dashboard for each letter
-        of a text that comes as keys.
+        The app hears a signal after all messages that wait. But a pause after each one would draw the dashboard for
+        each letter of a text that comes as keys.
         """
         asyncio.run_coroutine_threadsafe(self._app._post_message(message), self._loop)
         self._sent += 1
