@@ -165,7 +165,7 @@ def wrong_value(kind: type, values: Mapping[str, Any]) -> str | None:
 
 def _fits(value: Any, hint: Any) -> bool:
     """Return whether a value that was read is of a type, with all that is in it."""
-    kind, inner = get_origin(hint) or hint, get_args(hint)
+    kind, inner = _kind_and_inner(hint)
     if kind is Any:
         return True
     if kind in _UNIONS:
@@ -174,7 +174,7 @@ def _fits(value: Any, hint: Any) -> bool:
         return isinstance(value, str) and value in inner
     if kind is dict:
         return isinstance(value, dict) and all(
-            _fits(*pair) for item in value.items() for pair in zip(item, inner, strict=True)
+            _fits(key, inner[0]) and _fits(each, inner[1]) for key, each in value.items()
         )
     if kind in (list, tuple, Sequence):
         if kind is tuple and inner[-1:] != (Ellipsis,):
@@ -185,6 +185,12 @@ def _fits(value: Any, hint: Any) -> bool:
         return kind is bool
     # JSON does not distinguish whole floats from integers.
     return isinstance(value, (int, float)) and _is_finite(value) if kind is float else isinstance(value, kind)
+
+
+@functools.cache
+def _kind_and_inner(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    # Cached, as each entry of each event asks for it.
+    return get_origin(hint) or hint, get_args(hint)
 
 
 def _is_finite(number: float) -> bool:
