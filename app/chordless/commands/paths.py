@@ -22,8 +22,8 @@ from kernels_ti.choices import EXPANSIONS
 DESCRIPTION = """\
 Count the chordless paths from vertex S to vertex T by their number of vertices:
 the paths whose vertices have no other edges among them. In a directed graph
-they go along the arcs. If S and T are adjacent, no path but their edge is
-chordless. With --all-pairs instead of S and T, all chordless paths of the graph.
+they go along the arcs. If S and T are adjacent, only their edge can be one.
+With --all-pairs instead of S and T, all chordless paths of the graph.
 """
 
 _ONLY_OF_CYCLES = {"symmetry": False, "proof": False}
