@@ -45,8 +45,10 @@ print(found == [way(graph, "reference") for way, graph in cases])
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
 
 
+# From Python 3.12 on, a fork beside threads warns.
 FORKED = """
-import os, sys
+import os, sys, warnings
+warnings.simplefilter("ignore", DeprecationWarning)
 from kernels_ti import ChordlessError, Graph, count_cycles
 square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
 if USED:
