@@ -66,9 +66,10 @@ def test_the_file_behind_standard_input_is_no_output(tmp_path):
         ("batch --manifest m.toml -o a.jsonl --events m.toml", "--events m.toml: this is the manifest, which would be"),
         (
             "export run -o run/events.jsonl",
-            "-o run/events.jsonl: this is a file of the run in run, which would be lost",
+            "-o run/events.jsonl: this is a file of the run in",
         ),
-        ("resume run --events run/checkpoint", "--events run/checkpoint: this lies in the folder of the run, run"),
+        ("list g.txt -o run/checkpoint", "-o run/checkpoint: this is a file of the run in"),
+        ("resume run --events run/checkpoint", "--events run/checkpoint: this is a file of the run in"),
     ],
 )
 def test_outputs_are_files_of_their_own(tmp_path, monkeypatch, capsys, words, said):

@@ -18,7 +18,6 @@ from chordless.cycles.columns import require_columns
 from chordless.cycles.output import open_output
 from chordless.protocol.orders import FORMATS as FORMATS_OF_CYCLES
 from chordless.protocol.orders import RunCommand
-from chordless.runs.directory import files_of_run
 from chordless.values import name_of_input
 from chordless.words.numbers import seconds_text
 from chordless.words.shown import on_terminal
@@ -97,8 +96,7 @@ def act(options: argparse.Namespace) -> int:
     if to_file and source.store.is_kept_in(options.output):
         raise OptionError(f"{options.output} is itself a file of these cycles; write to another file")
     if to_file:
-        own = [(f"a file of the run in {path}", each) for path in options.cycles for each in files_of_run(path)]
-        require_other_files([(THE_GRAPH, options.graph), *own], {"-o": options.output})
+        require_other_files([(THE_GRAPH, options.graph)], {"-o": options.output})
     form = FORMATS_OF_CYCLES[f".{options.output_format}"]
     command = RunCommand(source.name, options.program_start, output=options.output, output_format=form)
     standard_output = -1 if to_file else os.dup(sys.stdout.fileno())

@@ -21,13 +21,15 @@ THE_GRAPH = "the file of the graph"
 def require_other_files(
     inputs: Iterable[tuple[str, str | None]], outputs: Mapping[str, str | None], folder: str | None = None
 ) -> None:
-    """Raise an OptionError if an output would destroy something: an input, another output, or a file of the run.
+    """Raise an OptionError if an output would destroy something: an input, another output, or a file of a run.
 
     Each input has its name, such as `THE_GRAPH`, and its path, each output its option; no output may lie in the
-    `folder` of the run.
+    `folder` of the run that begins.
     """
     inputs, named = list(inputs), [(option, path) for option, path in outputs.items() if path is not None]
     for i, (option, path) in enumerate(named):
+        from chordless.runs.directory import run_that_keeps  # most commands name no output
+
         for what, read in inputs:
             read = "/dev/stdin" if read == "-" else read
             if read is not None and os.path.isfile(read) and _is_same(read, path):
@@ -39,6 +41,8 @@ def require_other_files(
                 )
         if folder is not None and _lies_in(folder, path):
             raise OptionError(f"{option} {path}: this lies in the folder of the run, {folder}; name a file outside")
+        if (run := run_that_keeps(path)) is not None:
+            raise OptionError(f"{option} {path}: this is a file of the run in {run}, which would be lost")
 
 
 def _is_same(one: str, other: str) -> bool:

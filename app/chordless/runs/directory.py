@@ -38,6 +38,8 @@ EDGE_LIST = "graph.txt"
 
 _STANDARD_OUTPUT = "-"
 _RUN, _GRAPH, _EVENTS, _CHECKPOINT, _WEIGHTS = "run.json", "graph.json", "events.jsonl", "checkpoint", "weights"
+FILES = (_RUN, _GRAPH, _EVENTS, _CHECKPOINT, _WEIGHTS)
+"""What a run keeps in its folder, apart from its cycles."""
 # Between the lock of a new run and its order
 _SECONDS_TO_BEGIN = 10.0
 # These fields belong to one session, or give the place of the folder itself.
@@ -169,9 +171,10 @@ class RunDirectory:
         return dict(values)
 
 
-def files_of_run(path: str | Path) -> list[str]:
-    """Return where the files of a run are, apart from its cycles, if there is a run in this folder."""
-    return [os.path.join(path, name) for name in (_RUN, _GRAPH, _EVENTS, _CHECKPOINT, _WEIGHTS)]
+def run_that_keeps(path: str | Path) -> Path | None:
+    """Return the folder of the run that has this one among its `FILES`, if there is one."""
+    folder, name = os.path.split(os.path.realpath(path))
+    return Path(folder) if name in FILES and os.path.isfile(os.path.join(folder, _RUN)) else None
 
 
 def check_is_free(path: str | Path) -> None:

@@ -14,7 +14,7 @@ from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Paused, Progress, Started
 from chordless.protocol.orders import Pick, RunCommand
-from chordless.runs.directory import EDGE_LIST, RunDirectory, files_of_run
+from chordless.runs.directory import EDGE_LIST, FILES, RunDirectory
 from chordless.runs.mailbox import is_at_work
 from kernels_ti import EngineError
 from kernels_ti.errors import CheckpointError
@@ -25,7 +25,7 @@ RunStage = Literal["running", "paused", "complete", "stopped", "failed", "lost",
 # The checkpoint is deleted first, so that a partly deleted run cannot be resumed. run.json is deleted last, so that
 # such a run is still listed, as damaged, and can be deleted again.
 _FIRST, _LAST = "checkpoint", "run.json"
-_OF_A_RUN = {"checkpoint.new", "commands", "cycles", "detached.log", EDGE_LIST, *files_of_run("")}
+_OF_A_RUN = {"checkpoint.new", "commands", "cycles", "detached.log", EDGE_LIST, *FILES}
 
 _PIECE_BYTES = 1 << 14
 # At most this much of a recording is read: from its end, and at its beginning.
