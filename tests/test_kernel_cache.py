@@ -1,5 +1,6 @@
 """Where compiled kernels are kept, what happens when they are damaged, and folders of users without a home."""
 
+import errno
 import inspect
 import os
 import stat
@@ -153,6 +154,20 @@ def test_what_differs_from_the_list_is_taken_away(damage, cache, capfd) -> None:
     kernel_cache.settings()
     assert [path.name for path in cache.iterdir()] == ["chordless.lock"]
     assert "damaged or incomplete" in capfd.readouterr().err
+
+
+def test_a_list_that_a_full_disk_cuts_short_is_gone(cache, monkeypatch) -> None:
+    listed = (cache / "checksums.json").read_bytes()
+
+    def cut_short(path: Path, text: str, encoding: str) -> None:
+        path.write_bytes(text.encode(encoding)[:5])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", cut_short)
+    with kernel_cache.writing():
+        (cache / "b.tic").write_bytes(b"two")
+    assert {path.name for path in cache.iterdir()} == {"a.tic", "b.tic", "checksums.json", "chordless.lock"}
+    assert (cache / "checksums.json").read_bytes() == listed
 
 
 def test_the_cache_tells_which_kernels_it_holds_thoroughly_compiled(cache, monkeypatch) -> None:

@@ -80,13 +80,15 @@ def writing() -> Iterator[None]:
     with _locked(folder) as locked:
         yield
         if locked:
+            new = folder / f"{_CHECKSUMS}.{os.getpid()}"
             with suppress(OSError):  # for example a full disk: the next start compiles again
-                new = folder / f"{_CHECKSUMS}.{os.getpid()}"
                 new.write_text(json.dumps(_checksums(folder), indent=0), encoding="utf-8")
                 new.replace(folder / _CHECKSUMS)
                 if _noted - _notes(folder):
                     new.write_text(json.dumps(sorted(_noted | _notes(folder)), indent=0), encoding="utf-8")
                     new.replace(folder / _NOTES)
+            with suppress(OSError):
+                new.unlink(missing_ok=True)
 
 
 def discard() -> bool:
