@@ -72,6 +72,21 @@ def test_a_web_has_arcs(tmp_path):
         niche_overlap(str(path))
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("rings.sdf", "\n\n\n  0  0  0  0  0  0  0  0  0  0999 V2000\nM  END\n$$$$\n"),
+        ("rings.txt", "\n\n\n  0  0  0  0  0  0  0  0  0  0999 V2000\nM  END\n$$$$\n"),
+        ("rings.smi", "C1CC1 cyclopropane\n"),
+    ],
+)
+def test_molecules_are_no_web(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(GraphError, match="this is a file of molecules, which have no arcs; a food web has arcs"):
+        niche_overlap(str(path))
+
+
 @pytest.mark.parametrize("heading", ["prey,predator", "predator,prey", "Resource,Consumer", "consumer;resource"])
 def test_the_heading_of_a_list_says_who_eats_whom(tmp_path, heading):
     separator = ";" if ";" in heading else ","

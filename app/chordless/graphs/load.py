@@ -345,6 +345,8 @@ def read_arcs(path: str, source: Source) -> Graph | None:
     kind = format_of_web(path, source)
     if kind == "pajek":
         return None
+    if kind in MOLECULE_FORMATS:
+        raise source.error("this is a file of molecules, which have no arcs; a food web has arcs")
     columns = feeding_columns(source) if kind == "edgelist" else None
     source = replace(source, directed=kind in ("matrix", "mtx") or columns is not None, multigraph=True)
     graph = _reader(kind)(source, simplify=False)[0]
@@ -360,7 +362,7 @@ def format_of_web(path: str, source: Source) -> str:
     from chordless.graphs.readers.attributed import what_may_be_a_matrix
 
     start = _start_of(_as_utf8(source))
-    kind = _EXTENSIONS.get(extension_of(path)) or _signed_format(start) or "edgelist"
+    kind = format_of_name(path) or _signed_format(start) or "edgelist"
     return "matrix" if kind == "table" and what_may_be_a_matrix(start) else kind
 
 
