@@ -59,6 +59,7 @@ def test_a_forest_has_no_cycle():
         ("", "is no expression"),
         ("odd >", "is no expression"),
         ("odds > 0", "there is no 'odds'; there are n, m, c3..cN, total, holes, odd, even, longest"),
+        ("c2 > 0", "there is no 'c2'; there are n, m, c3..cN"),
         ("__import__('os').system('true')", "only numbers, names"),
         ("n.__class__", "only numbers, names"),
         ("[n for n in m]", "only numbers, names"),

@@ -25,7 +25,7 @@ NAMES = (
 OF_SIMPLE_GRAPHS = {"girth", "chordal", "perfect"}  # Those that only simple undirected graphs have
 _FEWEST_OF_ANTIHOLE = 7
 _MOST_LETTERS = 500  # a tree that Python can walk by recursion
-_LENGTH = re.compile(r"c([1-9][0-9]{0,6})")
+_LENGTH = re.compile(r"c([3-9]|[1-9][0-9]{1,6})")
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _ALLOWED = (
     *(ast.Expression, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Compare),
