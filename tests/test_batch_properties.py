@@ -196,6 +196,17 @@ def test_directed_graphs_and_multigraphs_are_kept(tmp_path):
     assert fails(done, 2, "arcs.d6:1 is directed, and perfect of such a graph is not defined")
 
 
+def test_lines_that_a_format_cannot_hold_are_renamed_for_another_file(tmp_path):
+    asked = ("batch", "petersen", "--keep", "n", *REFERENCE)
+    done = chordless(*asked, "-o", "kept.d6", cwd=tmp_path)
+    assert fails(done, 2, "write to a file *.g6", "or for another FILE when they are renamed to FILE.jsonl")
+    (tmp_path / "kept.d6.jsonl").rename(tmp_path / "kept.g6.jsonl")
+    done = chordless(*asked, "-o", "kept.g6", "--resume", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 done before" in done.stderr
+    assert len((tmp_path / "kept.g6").read_text().splitlines()) == 1
+
+
 def digraph6(graph):
     """Return a directed graph of fewer than 63 vertices as a line of digraph6."""
     bits = "".join(str(int(graph.has_edge(u, v))) for u in range(len(graph)) for v in range(len(graph)))

@@ -135,7 +135,11 @@ def write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFi
             if kept is not None:
                 os.unlink(kept)
         except ChordlessError as error:
-            other = " and another expression" if options.output_format == DERIVED else ""
+            other = (
+                " and another expression, or for another FILE when they are renamed to FILE.jsonl,"
+                if options.output_format == DERIVED
+                else ""
+            )
             raise type(error)(
                 f"{error}; nothing is lost: the lines are in {command.output}, and the same command with "
                 f"--resume{other} makes the output of them"
