@@ -162,9 +162,10 @@ def test_a_count_in_kernels_is_told_with_their_rate_and_the_memory_of_the_device
     assert unless not in list(boundary_lines(plan, [replace(each, fits_by_length=False) for each in cheap], None))
 
 
-def said_of(**more):
+def said_of(*, is_settled=True, **more):
     """Return what is said of a count on one device, without its last line."""
     plan = plan_of(generate("grid:13x13"), order=range(169))
+    plan = replace(plan, orders=[replace(order, settled=is_settled) for order in plan.orders])
     count = AlongBoundary("cuda", "a device", 8 << 30, 3.0, 4.0, 1 << 30, 7 << 30, **more)
     return list(boundary_lines(plan, [count], None))[:4]
 
@@ -185,6 +186,9 @@ def test_passes_and_what_does_not_fit_are_told():
     none = said_of(fits=False, fits_by_length=False)
     assert none[0] == "  --method boundary cannot count them here: a boundary of 14 vertices"
     assert none[3] == "      --total-only  does not fit into the memory here: it takes 1.0 GiB at least"
+    so_far = said_of(fits=False, fits_by_length=False, is_settled=False)
+    assert so_far[0] == "  --method boundary may not count them here: so far a boundary of 14 vertices"
+    assert so_far[1:] == none[1:]
 
 
 def test_the_memory_that_is_allowed_decides_on_passes():

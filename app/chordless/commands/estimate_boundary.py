@@ -141,8 +141,10 @@ def boundary_lines(
     boundary = f"a boundary of {vertices_text(plan.width)}"
     if any(count.fits or count.fits_by_length for count in counts):
         yield f"  --method boundary counts them without meeting each: {boundary}"
-    else:
+    elif plan.is_settled:
         yield f"  --method boundary cannot count them here: {boundary}"
+    else:
+        yield f"  --method boundary may not count them here: so far {boundary}"
     for count in counts:
         yield from _lines_of(count, totals=totals)
     if not plan.is_settled:
