@@ -93,11 +93,18 @@ def test_a_run_has_its_heat(command, tmp_path, capsys):
     capsys.readouterr()
 
 
-def test_a_run_without_edges_or_cycles_is_refused(tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("arguments", "how"),
+    [
+        (["count", "grid:3x4"], "keeps no cycles: count with --per-edge, or list"),
+        (["paths", "grid:3x4", "0,0", "2,3"], "keeps no paths: `chordless paths -o DIR/` does"),
+    ],
+)
+def test_a_run_without_edges_or_cycles_is_refused(arguments, how, tmp_path, capsys):
     run = tmp_path / "run"
-    assert main(["count", "grid:3x4", "--checkpoint", str(run), "-q"]) == 0
+    assert main([*arguments, "--checkpoint", str(run), "-q"]) == 0
     assert main(["plot", str(run), "--heat", "-o", str(tmp_path / "heat.svg")]) == 2
-    assert "count with --per-edge, or list" in capsys.readouterr().err
+    assert how in capsys.readouterr().err
 
 
 def test_the_title_names_the_widest_edge(counted):

@@ -121,7 +121,11 @@ def test_a_deleted_run_is_no_longer_there(path):
 
 @pytest.mark.parametrize(
     ("asked", "said"),
-    [({"output": None}, "counts only: start it again with 'list'"), ({}, "are in .*c.txt")],
+    [
+        ({"output": None}, "keeps no cycles; `chordless list -o DIR/` does"),
+        ({"output": None, "between": ("a", "b")}, "keeps no paths; `chordless paths -o DIR/` does"),
+        ({}, "are in .*c.txt"),
+    ],
 )
 def test_runs_without_cycles_say_so(tmp_path, asked, said):
     values = {"output": str(tmp_path / "c.txt"), "output_format": "text", **asked}

@@ -66,15 +66,15 @@ class RunCycles:
     While an engine is at work in the directory, all cycles in the files are shown. Afterwards only those up to the
     checkpoint are: the others are cut off when the run is resumed, and may be damaged after a crash of the machine.
     `store` and `at_work` are as of the last `refresh`; `session` increases whenever a position may stand for a
-    different cycle than before. Raises CheckpointError for no run or a damaged one, OptionError for one that only
-    counts, or lists to another place. `thing` is the word for one of what it has listed: ``cycle``, or ``path``.
+    different cycle than before. Raises CheckpointError for no run or a damaged one, OptionError for one that keeps
+    no cycles, or lists to another place. `thing` is the word for one of what it has listed: ``cycle``, or ``path``.
     """
 
     def __init__(self, path: Path) -> None:
         self.directory = RunDirectory(Path(path))
         command = self.directory.command()
         if command.output is None:
-            raise OptionError(f"this run counts only: start it again with 'list' to browse its {command.thing}s")
+            raise OptionError(f"this run keeps no {command.thing}s; `{command.lister} -o DIR/` does")
         if command.output_format != "parts":
             raise OptionError(
                 f"the {command.thing}s of this run are in {command.output}: only run directories can be browsed"

@@ -57,8 +57,7 @@ def open_run(path: str) -> Source:
     directory = RunDirectory(Path(path))
     command = directory.command()
     if command.output is None:
-        what = "paths" if command.is_of_paths else "list"
-        raise OptionError(f"the run in {path} keeps no {command.thing}s; `chordless {what} -o DIR/` does")
+        raise OptionError(f"the run in {path} keeps no {command.thing}s; `{command.lister} -o DIR/` does")
     if command.output_format != "parts":
         raise OptionError(f"the {command.thing}s of the run in {path} are in {command.output}")
     require_own(directory)

@@ -84,7 +84,9 @@ def heat_of_run(path: str) -> tuple[LoadedGraph, Heat]:
     if loaded is not None:
         return loaded, heat_of_counts(loaded.graph, {"edges": _entries(run, "edges")}, run.state.cycles)
     if run.directory is None or run.directory.command().output is None:
-        raise OptionError(f"{path}: this run counted no edges, and has no cycles: count with --per-edge, or list")
+        is_of_paths = run.state.thing == "path"
+        how = "`chordless paths -o DIR/` does" if is_of_paths else "count with --per-edge, or list"
+        raise OptionError(f"{path}: this run counted no edges, and keeps no {run.state.thing}s: {how}")
     cycles = RunCycles(run.directory.path)
     heat = heat_of_rows(cycles.loaded.graph, cycles.store.chunks(_CYCLES_AT_ONCE))
     return cycles.loaded, replace(heat, thing=run.state.thing)

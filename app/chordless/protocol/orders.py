@@ -118,6 +118,11 @@ class RunCommand(GraphOrder):
         """The word for one of what is asked for: ``path``, or ``cycle``."""
         return "path" if self.is_of_paths else "cycle"
 
+    @property
+    def lister(self) -> str:
+        """The command that lists what is asked for: ``chordless paths``, or ``chordless list``."""
+        return "chordless paths" if self.is_of_paths else "chordless list"
+
 
 @dataclass(frozen=True)
 class ProbeCommand:
