@@ -199,7 +199,7 @@ def test_directed_graphs_and_multigraphs_are_kept(tmp_path):
 def test_lines_that_a_format_cannot_hold_are_renamed_for_another_file(tmp_path):
     asked = ("batch", "petersen", "--keep", "n", *REFERENCE)
     done = chordless(*asked, "-o", "kept.d6", cwd=tmp_path)
-    assert fails(done, 2, "write to a file *.g6", "or for another FILE when they are renamed to FILE.jsonl")
+    assert fails(done, 2, "write to a file *.g6", "or with -o FILE once they are named FILE.jsonl")
     (tmp_path / "kept.d6.jsonl").rename(tmp_path / "kept.g6.jsonl")
     done = chordless(*asked, "-o", "kept.g6", "--resume", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -135,14 +135,10 @@ def write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFi
             if kept is not None:
                 os.unlink(kept)
         except ChordlessError as error:
-            other = (
-                " and another expression, or for another FILE when they are renamed to FILE.jsonl,"
-                if options.output_format == DERIVED
-                else ""
-            )
+            also = ", also with another expression, or with -o FILE once they are named FILE.jsonl"
             raise type(error)(
-                f"{error}; nothing is lost: the lines are in {command.output}, and the same command with "
-                f"--resume{other} makes the output of them"
+                f"{error}; nothing is lost: the lines are in {command.output}, and the same command with --resume "
+                f"makes the output of them{also * (options.output_format == DERIVED)}"
             ) from error
         finally:
             os.close(lock)
