@@ -203,6 +203,15 @@ def test_the_memory_that_is_allowed_decides_on_passes():
     assert (found["fits_by_length"], found["passes_by_length"]) == (True, tight.passes_by_length)
 
 
+def test_kernels_have_no_room_in_a_memory_with_which_their_count_is_refused():
+    kept_as(total=1e-6, by_length=1e-6)
+    plan = plan_of(generate("grid:13x13"), order=range(169))
+    (kernels,), (python,) = (counts_along(plan, 169, arch, None, 150 << 20) for arch in ("cpu", "reference"))
+    assert (kernels.memory, kernels.fits, kernels.fits_by_length) == (0, False, False)
+    assert python.memory > 0
+    assert next(boundary_lines(plan, [kernels], None)).startswith("  --method boundary cannot count them here")
+
+
 @pytest.mark.parametrize(("driver", "ways"), [(True, 2), (False, 1)])
 def test_where_the_rates_of_cuda_are_known_taichi_is_not_asked_for_it(driver, ways, monkeypatch):
     monkeypatch.setattr(rates, "known_rates", lambda *_, **__: USUAL)

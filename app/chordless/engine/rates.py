@@ -41,6 +41,8 @@ _GRAPHS = {
 _SMALL_STEP = 0.01
 # Of the memory that is allowed on a CPU: Python, Taichi and a graph.
 _BYTES_OF_THE_ENGINE = 190 << 20
+# With less than this a count along a boundary in the kernels of a CPU is refused.
+_LEAST_FOR_KERNELS = 170 << 20
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,11 @@ class BoundaryRates:
         """Return the bytes for the states of a count: beside the engine, of the memory allowed, or of what is free."""
         if arch == "cuda":
             return memory or self.memory or math.inf
-        return host_budget(None) if memory is None else max(memory - _BYTES_OF_THE_ENGINE, LEAST)
+        if memory is None:
+            return host_budget(None)
+        if memory < _LEAST_FOR_KERNELS and arch != "reference":
+            return 0
+        return max(memory - _BYTES_OF_THE_ENGINE, LEAST)
 
     def needs(self, plan: BoundaryPlan, arch: str, memory: int | None, longest: int | None = None) -> Needs:
         """Return the needs of a count, by length if `longest` is given, within its `room`."""
