@@ -107,6 +107,23 @@ def test_another_cycle_comes_into_view():
     played(SQUARE, steps)
 
 
+def test_nothing_is_lit_until_a_graph_is_shown():
+    async def steps(pilot, view):
+        view.zoom(1)
+        view.clear()
+        # A cycle of the next graph is found before that graph is drawn.
+        view.light(SQUARE)
+        view.zoom(1)
+        view.pan(1, 1)
+        await pilot.pause()
+        assert not text_of(pilot.app).strip()
+        view.show_graph(ROADS, layout_of(LoadedGraph(ROADS, "grid:30x40")))
+        await pilot.pause()
+        assert text_of(pilot.app).strip()
+
+    played(np.arange(4), steps, graph=load_graph("cycle:4").graph, title="cycle:4")
+
+
 def test_there_are_as_many_details_as_there_is_room_for():
     async def steps(pilot, view):
         whole = text_of(pilot.app)

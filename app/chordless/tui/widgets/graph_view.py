@@ -93,11 +93,13 @@ class GraphView(Picture):
     def clear(self) -> None:
         """Draw nothing."""
         self._graph = self._layout_of_graph = None
-        self._caption = ""
-        self.draw_again()
+        self._caption, self._cycle = "", np.empty(0, np.int64)
+        self.fit()
 
     def light(self, vertices: IntArray) -> None:
-        """Highlight a cycle, or a path, by its vertices in order, shape (length,)."""
+        """Highlight a cycle, or a path, of the graph that is shown, by its vertices in order, shape (length,)."""
+        if self._graph is None:
+            return
         self._cycle = vertices
         self._unnamed = 0
         if self._middle is not None and len(vertices):
