@@ -236,6 +236,29 @@ def test_a_size_of_before_is_not_laid_out_again(asks, laid_out):
     drive(ChordlessApp(Settings()), LARGE, steps)
 
 
+def test_a_palette_is_made_while_another_screen_comes():
+    async def steps(pilot):
+        app = pilot.app
+        app.action_command_palette()
+        app.show("runs")
+        await until(pilot, lambda: app.current_mode == "runs")
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+def test_a_palette_that_is_gone_looks_for_no_actions():
+    async def steps(pilot):
+        app, below = pilot.app, pilot.app.screen
+        await pilot.press("ctrl+p")
+        palette = app.screen
+        palette.dismiss()
+        await until(pilot, lambda: app.screen is below and not palette.children)
+        palette._gather_commands("run")
+        await until(pilot, lambda: all(worker.is_finished for worker in app.workers if worker.node is palette))
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
 def test_keys_that_come_too_soon_for_the_palette_do_no_harm():
     async def steps(pilot):
         app, below = pilot.app, pilot.app.screen

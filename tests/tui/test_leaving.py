@@ -6,6 +6,7 @@ import contextlib
 import os
 import pty
 import signal
+import subprocess
 import sys
 import time
 
@@ -22,9 +23,12 @@ from chordless.tui.screens.leave import LeaveScreen
 from chordless.tui.screens.question import AskRun, GoToQuestion, Question
 from chordless.tui.session import go_on_detached
 from chordless.tui.settings import Settings
+from chordless.tui.widgets.choice import Choice
 from patience import PATIENCE
 from program import ROOT, SOURCE_PATH, events_in, slow_boot
+from textual.css.query import NoMatches
 from textual.widgets import Button
+from textual.worker import WorkerFailed
 
 from tui.pilots import SMALL, drive, until
 from tui.slow_runs import begin, command
@@ -156,6 +160,50 @@ def test_what_ends_without_a_question_keeps_what_was_found(tmp_path, slow):
     drive(app, SMALL, steps)
     assert app.return_code == 128 + signal.SIGTERM
     assert b'"reason": "interrupted"' in RunDirectory(tmp_path / "run").events.read_bytes()
+
+
+def test_what_a_worker_misses_after_a_signal_is_no_failure():
+    """The palette looks for its list in a worker."""
+
+    async def steps(pilot):
+        pilot.app._leave_at_once(signal.SIGTERM)
+        pilot.app._handle_exception(WorkerFailed(NoMatches("No nodes match 'CommandList'")))
+
+    app = ChordlessApp(Settings())
+    drive(app, SMALL, steps)
+    assert app.return_code == 128 + signal.SIGTERM
+
+
+def test_options_that_a_signal_takes_away_are_no_failure():
+    async def steps(pilot):
+        choice = pilot.app.screen.query(Choice).first()
+        await choice.remove_children()
+        pilot.app._leave_at_once(signal.SIGTERM)
+        # `RadioSet` does so when it is mounted.
+        choice.action_next_button()
+
+    app = ChordlessApp(Settings())
+    drive(app, SMALL, steps)
+    assert app.return_code == 128 + signal.SIGTERM
+
+
+LEAVES_WORK = """
+import sys
+from types import SimpleNamespace
+from chordless.commands.tui import show
+
+async def work():
+    pass
+
+begun = [work()]
+sys.exit(show(SimpleNamespace(driver_class=None, run=begun.clear, end_sessions=lambda: None, return_code=3)))
+"""
+
+
+def test_work_that_was_not_begun_is_not_told_of_on_the_terminal():
+    environment = {**os.environ, "PYTHONPATH": SOURCE_PATH}
+    done = subprocess.run([sys.executable, "-c", LEAVES_WORK], capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr) == (3, "")
 
 
 ALTERNATE_SCREEN = b"\x1b[?1049h"

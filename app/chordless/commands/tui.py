@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from typing import TYPE_CHECKING
 
 from kernels_ti import EngineError, OptionError
@@ -106,6 +107,8 @@ def show(app: ChordlessApp) -> int:
     from chordless.commands.lasting_terminal import lasting
 
     app.driver_class = lasting(app.driver_class)
+    # The end of a dashboard drops what Textual has not begun yet; Python would tell of it on the terminal.
+    warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
     try:
         last_words = app.run()
     finally:

@@ -25,6 +25,7 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.theme import Theme
 from textual.widgets import Input
+from textual.worker import WorkerFailed
 
 from chordless.cycles.index import CycleFilter
 from chordless.tui.actions import EVERYWHERE, ActionProvider, bindings_of, key_of, usable_keys
@@ -364,7 +365,8 @@ class ChordlessApp(RunKeeper):
 
     def _handle_exception(self, error: Exception) -> None:
         """Fail, but not for want of a part of a screen that was being made when a signal ended the dashboard."""
-        if not (self._exit and isinstance(error, NoMatches)):
+        cause = error.error if isinstance(error, WorkerFailed) else error
+        if not (self._exit and isinstance(cause, NoMatches)):
             super()._handle_exception(error)
 
     def _fatal_error(self) -> None:

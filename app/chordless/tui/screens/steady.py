@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette
 from textual.errors import NoWidget
-from textual.events import Click, Resize
+from textual.events import Click, Mount, Resize
 
 if TYPE_CHECKING:
     from textual.app import App
+    from textual.worker import Worker
 
 
 class SizedOnce:
@@ -45,6 +46,15 @@ class AnsweredOnce(SizedOnce):
 
 class Palette(AnsweredOnce, CommandPalette):
     """The palette of all actions."""
+
+    def _on_mount(self, event: Mount) -> None:
+        # Another screen may be shown before this one is there, and Textual looks for the screen below.
+        if self.app.screen_stack[-1:] != [self]:
+            event.prevent_default()
+
+    def _gather_commands(self, search_value: str) -> Worker[None] | None:  # type: ignore[override]
+        # What was typed last is told after the palette has gone.
+        return None if self._is_answered else super()._gather_commands(search_value)
 
     def _action_command_list(self, action: str) -> None:
         # A list without room on the screen has no lines, and Textual looks for one.

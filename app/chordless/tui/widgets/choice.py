@@ -60,6 +60,9 @@ class Choice(RadioSet):
         self._step(super().action_previous_button)
 
     def _step(self, light: Callable[[], None]) -> None:
+        if not self._nodes:
+            # The dashboard is ended before the options are there.
+            return
         # A key that follows Tab at once is obeyed before this widget learns that it has the focus.
         if not self.has_focus:
             self._selected = self.pressed_index
