@@ -129,7 +129,7 @@ def test_no_cycles_have_no_heat_map(path):
         await until(pilot, lambda: not len(screen.index))
         await pilot.press("h")
         notes = [note.message for note in pilot.app._notifications]
-        assert notes == ["There are no cycles yet to draw a heat map of."]
+        assert notes == ["Nothing is shown here to draw a heat map of."]
 
     browse(path, steps)
 

@@ -102,6 +102,7 @@ def test_nothing_is_said_of_a_run_without_paths():
 def test_of_a_search_that_ended_before_its_first_report_it_is_said_that_no_path_waits():
     done = RunState(phase="finished", reason="complete", paths=52)
     assert frontier_words(done) == ("No path waits any more.", "No path waits any more")
+    assert frontier_words(replace(done, reason="limit"))[0] == "No path waits now."
 
 
 ALONG = RunState(

@@ -26,7 +26,7 @@ def picked_words(state: RunState) -> str:
     """Return the kind of a run's cycles, if they are not all: ``drawn at random from 3,436``; otherwise ""."""
     if (all_of_them := state.boundary.get("drawn_from")) is not None:
         return f"drawn at random from {all_of_them:,}"
-    if (ways := state.boundary.get("ways")) is not None:
+    if ways := state.boundary.get("ways"):
         of_this = "length" if state.weight is None else "weight"
         return f"the only one of this {of_this}" if ways == 1 else f"one of the {ways:,} {picked_word(state.options)}"
     return ""

@@ -105,7 +105,7 @@ class CycleActions(Page):
         elif self._run is not None and len(self.index):
             self._count_heat(self._run)
         else:
-            self.refuse("There are no cycles yet to draw a heat map of.")
+            self.refuse("Nothing is shown here to draw a heat map of.")
 
     def follow_heat(self) -> None:
         """Draw the heat map of other cycles, if there is one, after the filter has changed."""

@@ -207,7 +207,7 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
     if state.states is not None:
         return _boundary_words(state)
     is_complete = state.phase == "finished" and state.reason == "complete"
-    none = f"No {state.step} waits {'any more' if is_complete else 'now' if course.peak else 'yet'}"
+    none = f"No {state.step} waits {'any more' if is_complete else 'now' if course.peak or state.is_over else 'yet'}"
     if not course.peak:
         return (f"{none}.", none) if is_complete or state.paths else ("",)
     most, when = short_number(course.peak), f"after {seconds_text(course.peak_seconds)}"
