@@ -18,6 +18,7 @@ from chordless.tui.screens.question import AskDelete, FilterQuestion, GoToQuesti
 from chordless.tui.settings import Settings, load_settings
 from chordless.tui.widgets.graph_panel import GraphPanel
 from program import SOURCE_PATH, chordless, fails
+from textual.command import CommandList
 from textual.containers import VerticalScroll
 from textual.events import Click, Key, Resize
 from textual.geometry import Size
@@ -236,12 +237,16 @@ def test_a_size_of_before_is_not_laid_out_again(asks, laid_out):
     drive(ChordlessApp(Settings()), LARGE, steps)
 
 
-def test_a_palette_is_made_while_another_screen_comes():
+def test_a_palette_is_made_while_another_screen_comes_and_has_its_actions_when_it_is_shown_again():
     async def steps(pilot):
-        app = pilot.app
+        app, mode = pilot.app, pilot.app.current_mode
         app.action_command_palette()
         app.show("runs")
         await until(pilot, lambda: app.current_mode == "runs")
+        app.switch_mode(mode)
+        await until(pilot, lambda: app.screen.query_one(CommandList).option_count > 1)
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.screen.query(CommandList))
 
     drive(ChordlessApp(Settings()), SMALL, steps)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette
 from textual.errors import NoWidget
-from textual.events import Click, Mount, Resize
+from textual.events import Click, Mount, Resize, ScreenResume
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -47,10 +47,18 @@ class AnsweredOnce(SizedOnce):
 class Palette(AnsweredOnce, CommandPalette):
     """The palette of all actions."""
 
+    _is_covered = False
+
     def _on_mount(self, event: Mount) -> None:
-        # Another screen may be shown before this one is there, and Textual looks for the screen below.
-        if self.app.screen_stack[-1:] != [self]:
+        # Textual looks for the screen below, but another one may be shown before this one is there.
+        self._is_covered = self.app.screen_stack[-1:] != [self]
+        if self._is_covered:
             event.prevent_default()
+
+    def _on_screen_resume(self, _: ScreenResume) -> None:
+        if self._is_covered and self.app.screen_stack[-1:] == [self]:
+            self._is_covered = False
+            CommandPalette._on_mount(self, Mount())
 
     def _gather_commands(self, search_value: str) -> Worker[None] | None:  # type: ignore[override]
         # What was typed last is told after the palette has gone.
