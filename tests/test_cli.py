@@ -89,6 +89,7 @@ def test_help_on_a_command_is_the_help_of_the_command(capfd, path):
             "--limit is for --method search: leave it out, or --method boundary\n",
         ),
         (("bench", "table"), "chordless bench: error: there is no command 'table'; did you mean table1?"),
+        (("batch", "w.net", "--overlap", "--types", "w.clu"), "--types: 'w.clu' cannot stand here, only 'none'"),
         (("count", "petersen", "--arch", "vulcan"), "--arch: 'vulcan' is none of auto, cpu, cuda, vulkan, reference; "),
         (("help", "spec"), "there is no help on 'spec'; did you mean specs?"),
         (("help", "bench", "peer"), "there is no help on 'bench peer'; did you mean peers?"),

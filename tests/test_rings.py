@@ -101,13 +101,18 @@ def test_parquet_has_lists_of_indices_and_lengths_are_kept(tmp_path):
         (["--resume"], "--resume"),
         (["--cycles", "d"], "--cycles"),
         (["--format", "jsonl"], "--format jsonl"),
-        (["-o", "r.jsonl"], "-o r.jsonl"),
         (["--limit", "3"], "--limit"),
     ],
 )
 def test_what_the_table_of_rings_cannot_do_is_refused(options, named, capsys):
     assert main(["batch", "grid:3x3", "--rings", *options]) == 2
     assert f"--rings makes one table of molecules in CSV or Parquet: leave {named} out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.txt", "r"])
+def test_the_name_of_the_table_of_rings_tells_its_format(name, capsys):
+    assert main(["batch", "grid:3x3", "--rings", "-o", name]) == 2
+    assert f"-o {name}: --rings makes one table of molecules; name it .csv or .parquet" in capsys.readouterr().err
 
 
 def test_molecules_of_standard_input_are_called_as_in_any_batch(monkeypatch, capsys):

@@ -130,6 +130,7 @@ def test_of_too_many_cycles_some_are_drawn_at_random():
         ({"width": 3, "states": 9, "ways": 1}, {}, "the only one of this length"),
         ({"ways": 1}, {"weight": "w.txt"}, "the only one of this weight"),
         ({"ways": 0}, {}, ""),
+        ({"drawn_from": 0}, {}, ""),
         ({"ways": 1398}, {}, "one of the 1,398 longest"),
         ({"ways": 1398}, {"shortest": True}, "one of the 1,398 shortest"),
         ({"ways": 2}, {"shortest": True, "weight": "w.txt"}, "one of the 2 lightest"),

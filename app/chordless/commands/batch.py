@@ -217,14 +217,14 @@ def _check_derived(parser: argparse.ArgumentParser, options: argparse.Namespace)
 def _check_rings(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Settle the output of --rings; end with a usage error for options that it excludes."""
     others = shared.given(parser, options, *_NOT_OF_RINGS)
-    if options.output_format == "jsonl":
-        others.append("--format jsonl")
-    elif options.output_format is None and shared.suffix_of(options.output) == "jsonl":
-        others.append(f"-o {options.output}")
+    others += ["--format jsonl"] * (options.output_format == "jsonl")
     for option in others:
         parser.error(f"--rings makes one table of molecules in CSV or Parquet: leave {option} out")
-    if options.output == shared.STANDARD_OUTPUT and options.output_format is None:
-        options.output_format = "csv"
+    if options.output_format is None:
+        if options.output == shared.STANDARD_OUTPUT:
+            options.output_format = "csv"
+        elif shared.suffix_of(options.output) not in FORMATS[1:]:
+            parser.error(f"-o {options.output}: --rings makes one table of molecules; name it .csv or .parquet")
 
 
 def act(options: argparse.Namespace) -> int:

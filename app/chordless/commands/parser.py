@@ -131,7 +131,10 @@ class Parser(argparse.ArgumentParser):
         known = list(action.choices)
         if isinstance(action, argparse._SubParsersAction):
             self.error(f"there is no command {value!r}{did_you_mean(value, known) or self._hint_at_command(value)}")
-        raise argparse.ArgumentError(action, f"{value!r} is none of {', '.join(known)}{did_you_mean(value, known)}")
+        said = f"{value!r} is none of {', '.join(known)}{did_you_mean(value, known)}"
+        if len(known) == 1:
+            said = f"{value!r} cannot stand here, only {known[0]!r}"
+        raise argparse.ArgumentError(action, said)
 
     def _hint_at_command(self, word: str) -> str:
         """Return a hint for a word that stands where a command should, and is like none."""

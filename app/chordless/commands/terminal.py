@@ -82,7 +82,7 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
         automorphisms, begun = (finished.symmetry[name] for name in SYMMETRY)
         how = f"search up to {automorphisms:,} automorphisms, from {quantity(begun, 'path')}"
         if automorphisms == 1:
-            how = "search of all cycles, as the graph has too few automorphisms"
+            how = "search of all cycles, as there are too few automorphisms"
     search, in_all = map(numbers.seconds_text, (finished.enumerate_seconds, finished.total_seconds))
     yield _styled(f"  {search} {how}, {in_all} in all, on {finished.arch}: {finished.device}", _DIM, colour)
     if finished.proof is not None:

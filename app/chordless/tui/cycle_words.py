@@ -24,7 +24,7 @@ _MOST_TO_LIST = 10**10
 
 def picked_words(state: RunState) -> str:
     """Return the kind of a run's cycles, if they are not all: ``drawn at random from 3,436``; otherwise ""."""
-    if (all_of_them := state.boundary.get("drawn_from")) is not None:
+    if all_of_them := state.boundary.get("drawn_from"):
         return f"drawn at random from {all_of_them:,}"
     if ways := state.boundary.get("ways"):
         of_this = "length" if state.weight is None else "weight"
