@@ -36,6 +36,12 @@ def test_the_time_left_is_no_promise(share, seconds, note):
     assert tile_words.share_tile(replace(RUNNING, share=share, seconds=seconds)).notes[0] == note
 
 
+def test_a_pick_whose_vertices_have_all_come_is_not_called_done():
+    came = replace(RUNNING, options={"pick": "sample"}, states=1, share=1.0, seconds=10.0)
+    assert tile_words.share_tile(came).short == "going back"
+    assert tile_words.share_tile(replace(came, options={})).short != "going back", "a count has no way back"
+
+
 def test_the_time_left_follows_the_estimate_once_there_is_one():
     """Grid 9x10 after 42 s: the branching said 20%, but nearly half of the cycles were found."""
     state = replace(RUNNING, share=0.2, seconds=42.0, cycles=326_000_000)

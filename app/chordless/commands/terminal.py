@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO, TypeVar
 
 from chordless.protocol.events import BatchProgress, Event, Finished, Log, Progress
-from chordless.protocol.orders import RunCommand
+from chordless.protocol.orders import Pick, RunCommand
 from chordless.protocol.results import SYMMETRY, hole_count, triangle_count
 from chordless.words import numbers
 from chordless.words.shown import bar, label_of, on_terminal, silence
@@ -235,9 +235,9 @@ class ProgressLine:
 class ProgressDisplay(ProgressLine):
     """Shows the progress of a search; see `ProgressLine`."""
 
-    def __init__(self, mode: str, stream: TextIO, *, live: bool, things: str = "cycles") -> None:
+    def __init__(self, mode: str, stream: TextIO, *, live: bool, things: str = "cycles", pick: Pick = "all") -> None:
         super().__init__(mode, stream, live=live)
-        self._things = things
+        self._things, self._pick = things, pick
         self._last: Progress | None = None
         self.stopping = False
 
@@ -265,6 +265,8 @@ class ProgressDisplay(ProgressLine):
         if state.seeking_order:
             return [*stopping, numbers.seconds_text(elapsed), numbers.seeking_text(state.width)]
         if state.states is not None and state.width and not state.cycles:
+            if numbers.is_way_back(self._pick, state.share):
+                return [*stopping, numbers.seconds_text(elapsed), numbers.WAY_BACK]
             held = "1 state" if state.states == 1 else f"{numbers.short_number(state.states)} states"
             boundary = f"boundary of {vertices_text(state.width)}"
             return [*stopping, numbers.seconds_text(elapsed), numbers.share_text(state.share), held, boundary]

@@ -119,6 +119,8 @@ def share_tile(state: RunState) -> TileWords:
         return TileWords(share, ("reading the graph, preparing the device",), "preparing", share=state.share)
     if state.is_over:
         return TileWords(share, times, share, share=state.share)
+    if state.states is not None and numbers.is_way_back(state.options.get("pick", "all"), state.share):
+        return TileWords("going back", (numbers.WAY_BACK,), "going back")
     left = run_words.time_left(state)
     if left is None:
         return TileWords(share, ("too early to say how long it takes",), share, share=state.share)

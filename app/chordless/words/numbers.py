@@ -122,6 +122,15 @@ def share_text(share: float) -> str:
     return f"{int(per_cent * 10**places) / 10**places:.{places}f}%"
 
 
+WAY_BACK = "going back along the boundary"
+"""What a run that picks cycles does once all vertices have come; how long that takes is not known."""
+
+
+def is_way_back(pick: str, share: float) -> bool:
+    """Whether a run along a boundary picks cycles, and all vertices have come; the share is a sum of roundings."""
+    return pick != "all" and share > 1 - 1e-9
+
+
 def pass_text(number: int, passes: int) -> str:
     """Return which pass is under way: ``pass 3 of 33``, ``pass 1`` before their number is known, "" without passes."""
     return f"pass {number:,} of {passes:,}" if passes else f"pass {number:,}" if number else ""
