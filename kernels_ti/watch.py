@@ -75,6 +75,7 @@ class Watch:
         self._searching_since: float | None = None
         self._last = Progress("reading")
         self._told = -math.inf
+        self._part = (0.0, 1.0)
         self.tell("reading")
 
     @property
@@ -94,9 +95,20 @@ class Watch:
 
     def look(self) -> bool:
         """Tell the caller again what was told last, where that is due; return whether the time is up."""
-        last = self._last
-        self.tell(last.stage, last.share, last.cycles)
+        self._say(self._last.stage, self._last.share, self._last.cycles)
         return self.too_late()
+
+    @contextmanager
+    def part(self, begin: float, end: float) -> Iterator[None]:
+        """Take the shares told inside the block for those of a part of the work, which lies between two shares of it.
+
+        Parts do not lie in one another.
+        """
+        self._part = (begin, end)
+        try:
+            yield
+        finally:
+            self._part = (0.0, 1.0)
 
     @contextmanager
     def searching(self) -> Iterator[None]:
@@ -123,6 +135,10 @@ class Watch:
 
     def tell(self, stage: Stage, share: float = 0.0, cycles: int = 0, *, is_last: bool = False) -> None:
         """Tell the caller about ten times a second what is done; a new stage is told at once."""
+        begin, end = self._part
+        self._say(stage, begin + (end - begin) * share, cycles, is_last=is_last)
+
+    def _say(self, stage: Stage, share: float, cycles: int, *, is_last: bool = False) -> None:
         now, searched = time.perf_counter(), self.seconds
         is_due = is_last or stage != self._last.stage or now - self._told >= SECONDS_BETWEEN_REPORTS
         rate = cycles / searched if searched > 0 else 0.0

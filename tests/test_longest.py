@@ -545,6 +545,17 @@ def test_the_search_for_an_order_is_reported():
     ]
 
 
+@pytest.mark.parametrize("k", [3, 500])
+def test_the_share_of_a_search_for_several_longest_cycles_never_goes_back(monkeypatch, k):
+    monkeypatch.setattr("kernels_ti.watch.SECONDS_BETWEEN_REPORTS", 0.0)
+    told = []
+    longest_cycle(generate("grid:6x7"), k=k, method="boundary", progress=told.append)
+    shares = [progress.share for progress in told]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1.0)
+    assert len(set(shares)) > 10
+
+
 def test_the_best_cycles_of_a_block_that_is_given_up_count_with_those_of_other_blocks() -> None:
     """Two equal blocks: the search is given up at each of its questions in turn."""
     edges = generate("grid:4x4").edges().tolist()

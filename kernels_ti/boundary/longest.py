@@ -249,7 +249,9 @@ def few_along_boundary(
     """Find the k longest, or shortest, cycles: count by length, and read off the first ones of those lengths."""
     order = how.get("order")
     names = None if order is None else [space.graph.names[v] for v in order]
-    counts = count_along_boundary(space, arch if space.graph.is_simple else "auto", names, watch)
+    # The count and two draws at most are three ways forward.
+    with watch.part(0.0, 1 / 3):
+        counts = count_along_boundary(space, arch if space.graph.is_simple else "auto", names, watch)
     if not counts.complete:
         raise time_is_up(watch.timeout, "the best cycles were found")
     longest = max(counts.by_length, default=0)
@@ -263,9 +265,14 @@ def few_along_boundary(
         if report is not None:
             report(share, states, boundary)
 
-    for first, last, number in _portions(counts.by_length, k, shortest=shortest):
+    portions = list(_portions(counts.by_length, k, shortest=shortest))
+    for way, (first, last, number) in enumerate(portions, 1):
         only = SearchSpace(space.graph, replace(space.options, min_length=first, max_length=last))
-        with draws_of(only, number, report=told, watch=watch, arch=arch, **how) as draws:
+        end = 1.0 if way == len(portions) else 2 / 3
+        with (
+            watch.part(way / 3, end),
+            draws_of(only, number, report=told, watch=watch, arch=arch, **how) as draws,
+        ):
             width = draws.width
             found = [cycle for piece in draws.first() for cycle in piece.named(space.graph.names)]
         cycles += sorted(found, key=len, reverse=not shortest)
