@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import ssl
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -177,6 +178,33 @@ def test_workers_leave_the_terminal_s_signals_to_their_driver() -> None:
         for process in family:
             process.send_signal(signal.SIGINT)
         assert list(client.run(os.getpid).values()) == [before]
+
+
+SEEKER = """
+from kernels_ti.cluster import local_worker
+from kernels_ti.cluster.local import Plan
+
+local_worker.SECONDS_TO_END = 60.0  # far more than it takes to end by itself
+local_worker.work(Plan([None], 1, "reference", 1, ""))
+"""
+
+
+def test_a_worker_that_seeks_its_scheduler_ends_when_the_driver_has_gone(tmp_path: Path) -> None:
+    from kernels_ti.cluster.servers import invitation, new_security
+
+    with socket.socket() as mute:  # it takes connections, and never answers
+        mute.bind(("127.0.0.1", 0))
+        mute.listen()
+        letter = invitation(f"tls://127.0.0.1:{mute.getsockname()[1]}", new_security())
+        seeker = subprocess.run(
+            [sys.executable, "-c", SEEKER],
+            input=letter + "\n",
+            text=True,
+            capture_output=True,
+            check=False,
+            cwd=tmp_path,
+        )
+    assert (seeker.returncode, seeker.stderr) == (0, "")
 
 
 @pytest.mark.slow

@@ -51,13 +51,20 @@ async def _be_worker(invitation: str, threads: int) -> None:
     gone = asyncio.Event()
     loop = asyncio.get_running_loop()
     threading.Thread(target=_wait_for_end, args=(loop, gone), daemon=True).start()
+    ends = [asyncio.ensure_future(each) for each in (_serve(invitation, threads), gone.wait())]
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    for end in ends:
+        end.cancel()
+    with suppress(asyncio.CancelledError):
+        await ends[0]
+
+
+async def _serve(invitation: str, threads: int) -> None:
+    """Reach the scheduler and work for it; a worker that is cancelled stops to seek the scheduler, or leaves it."""
     # Dask's own limit of memory would hold back the leases of a large search.
     async with invited_worker(invitation, nthreads=threads, memory_limit=0, local_directory=os.getcwd()) as worker:
         Path(JOINED).touch()
-        ends = [asyncio.ensure_future(each) for each in (worker.finished(), gone.wait())]
-        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        for end in ends:
-            end.cancel()
+        await worker.finished()
 
 
 def _wait_for_end(loop: asyncio.AbstractEventLoop, gone: asyncio.Event) -> None:
