@@ -8,6 +8,7 @@ import pytest
 from chordless.protocol.orders import BatchJob
 from chordless.tui.batch_form import BatchQuestion, plan_of, run_of, source_of
 from chordless.tui.batch_lines import BatchLine, LineIndex, is_batch_file, line_count
+from chordless.tui.batch_words import COLUMNS
 from chordless.tui.screens.batch_sorting import ColumnOrder, titles_of
 
 from tui.batch_files import TRIANGLE, error, line
@@ -48,6 +49,16 @@ def test_the_index_follows_a_file_that_grows_and_one_that_is_cut_off(tmp_path):
     path.unlink()
     assert index.look()
     assert len(index.lines()) == 0
+
+
+def test_a_graph_that_was_not_read_has_no_number_of_holes(tmp_path):
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(error("unread") + line("read", total=0, by_length={}))
+    index = LineIndex(str(path))
+    assert index.look()
+    cells = [{column.title: column.text(found).strip() for column in COLUMNS} for found in index.lines().read(0, 2)]
+    assert set(cells[0].values()) == {"-"}
+    assert (cells[1]["holes"], cells[1]["longest"]) == ("0", "-")
 
 
 def test_lines_longer_than_what_is_read_at_once_are_found(tmp_path, monkeypatch):

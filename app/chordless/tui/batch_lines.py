@@ -46,7 +46,7 @@ class BatchLine:
     cycles: int | None = None
     longest: int | None = None
     seconds: float | None = None  # Time of the search
-    by_length: Mapping[int, int] | None = None  # Number of cycles of each length
+    by_length: Mapping[int, int] | None = None  # Number of cycles of each length; None if none were counted
     min_length: int = 3
     max_length: int | None = None
     is_readable: bool = False  # Whether the graph could be read
@@ -119,7 +119,8 @@ def parsed(number: int, text: bytes) -> BatchLine:
     """Parse a line."""
     try:
         values: dict[str, Any] = json.loads(text)
-        by_length = {int(length): int(count) for length, count in (values["by_length"] or {}).items()}
+        found = values["by_length"]
+        by_length = None if found is None else {int(length): int(count) for length, count in found.items()}
         return BatchLine(
             number,
             values["graph"],
@@ -129,7 +130,7 @@ def parsed(number: int, text: bytes) -> BatchLine:
             values["n"],
             values["m"],
             values["total"],
-            max(by_length, default=None),
+            max(by_length or (), default=None),
             (values["seconds"] or {}).get("enumerate"),
             by_length,
             values["min_length"],
