@@ -46,6 +46,24 @@ def test_one_cycle_is_one():
     assert " 1 cycle  " in drawn_with(1, 90)
 
 
+def test_other_characters_hold_as_soon_as_the_runs_are_looked_at(monkeypatch):
+    monkeypatch.setattr("chordless.tui.widgets.recent_runs.list_runs", lambda *folders: [RUN])
+
+    async def steps(pilot):
+        recent, lists = pilot.app.query_one(RecentRuns), []
+        for ascii_only in (False, True, False):
+            pilot.app.ascii_only = ascii_only
+            await recent.look(Path("runs")).wait()
+            await pilot.pause()
+            lists.append(text_of(pilot.app))
+        return lists
+
+    all_characters, ascii_alone, again = drive(Stage(), (60, 20), steps)
+    assert "\n✔ gnp" in all_characters
+    assert "\nOK gnp" in ascii_alone
+    assert again == all_characters
+
+
 @pytest.mark.parametrize("width", [36, 90])
 def test_a_count_that_no_float_can_hold_is_shown(width):
     assert "over 1e308" in drawn_with(10**334, width)

@@ -38,7 +38,7 @@ class RecentRuns(Vertical):
     def __init__(self) -> None:
         super().__init__(id="recent-runs", classes="-none")
         self.runs: list[RunSummary] = []
-        self._is_narrow = False
+        self._is_narrow = self._is_ascii = False
 
     def compose(self) -> ComposeResult:
         """Build the list."""
@@ -47,7 +47,7 @@ class RecentRuns(Vertical):
 
     @work(exclusive=True)
     async def look(self, folder: Path) -> None:
-        """Read the folder of runs."""
+        """Read the folder of runs, and use other characters if the settings have changed."""
         try:
             runs = await asyncio.to_thread(lambda: list_runs(folder, noted_folders()))
         except ChordlessError:
@@ -58,6 +58,8 @@ class RecentRuns(Vertical):
             self.set_class(not runs, "-none")
             self._fill()
             self.post_message(self.Changed())
+        elif is_ascii(self) != self._is_ascii:
+            self._fill()
 
     def on_resize(self) -> None:
         """Fit the lines to the new width."""
@@ -65,7 +67,7 @@ class RecentRuns(Vertical):
         self._fill()
 
     def _fill(self) -> None:
-        options = self.query_one(OptionList)
+        options, self._is_ascii = self.query_one(OptionList), is_ascii(self)
         options.clear_options()
         options.add_options(Option(self._line(run), id=str(run.path)) for run in self.runs[:_MOST])
 
