@@ -21,7 +21,7 @@ pytest.importorskip("matplotlib")
 
 from chordless.pictures import style
 from chordless.pictures.charts import run_note
-from chordless.pictures.participation_drawing import draw_used_edges, graph_of_edges
+from chordless.pictures.participation_drawing import draw_used_edges, graph_of_edges, heat_of_run
 from chordless.pictures.recorded_run import read_run
 from chordless.runs.command_words import command_line
 from chordless.runs.directory import program_version
@@ -394,6 +394,18 @@ def test_what_lies_in_most_cycles_is_ranked_and_drawn(tmp_path, where):
     assert len(edges) == 6
     drawing = next(svg for svg in page.named("svg") if "share of the cycles" in svg["aria-label"])
     assert drawing
+
+
+def test_the_shares_of_a_sample_are_those_of_all_cycles(tmp_path):
+    boundary = {"width": 3, "states": 9, "drawn_from": 2}
+    end = finished({3: 1}, participation=counted_for_each(TAILED, TAILED_CYCLES), n=6, m=7, boundary=boundary)
+    started = replace(STARTED, graph="x.txt", n=6, m=7, options={**STARTED.options, "pick": "sample", "limit": 1})
+    run = record(tmp_path / "run.jsonl", started, end)
+    page, text = page_of(run, tmp_path)
+    shares = re.findall(r'<td class="name">[^<]*</td><td>(\d+)</td><td>([^<]*)</td>', text)
+    assert set(shares) == {("2", "100.00 %"), ("1", "50.00 %")}
+    assert "the cycles are drawn at random from 2" in page.text
+    assert heat_of_run(str(run))[1].shares.max() == 1
 
 
 def test_edges_are_as_wide_as_their_share_of_the_cycles(tmp_path):

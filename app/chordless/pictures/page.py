@@ -214,7 +214,9 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
     kept = "counted" if asked.get("output") is None else f"listed ({run.state.listed:,} written)"
     if run.picks:
         best = best_text(shortest=asked.get("shortest", False), weighted=asked.get("weight") is not None)
-        kept = f"the {best}" if asked["pick"] == "longest" else "drawn at random"
+        drawn_from = run.state.boundary.get("drawn_from")
+        drawn = "drawn at random" if drawn_from is None else f"drawn at random from {drawn_from:,}"
+        kept = f"the {best}" if asked["pick"] == "longest" else drawn
     return [*rows, (f"the {thing}s are", kept)]
 
 

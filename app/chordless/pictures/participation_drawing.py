@@ -40,7 +40,7 @@ class Ranked:
 
 def ranking(run: RecordedRun, what: str) -> list[Ranked]:
     """Return the vertices or edges in a cycle, those in the most cycles first; nothing if they were not counted."""
-    total = max(run.state.cycles, 1)
+    total = max(run.state.counted, 1)
     used = [entry for entry in _entries(run, what) if entry["cycles"]]
     used.sort(key=lambda entry: -entry["cycles"])
     return [Ranked(label_of(entry["name"]), entry["cycles"], entry["cycles"] / total) for entry in used]
@@ -74,7 +74,7 @@ def graph_of_edges(run: RecordedRun) -> LoadedGraph | None:
 
 def draw_used_edges(run: RecordedRun, loaded: LoadedGraph) -> Figure:
     """Draw the heat of a run that counted for each edge of the graph, see `graph_of_edges` and `draw_heat`."""
-    return draw_heat(loaded, heat_of_counts(loaded.graph, {"edges": _entries(run, "edges")}, run.state.cycles))
+    return draw_heat(loaded, heat_of_counts(loaded.graph, {"edges": _entries(run, "edges")}, run.state.counted))
 
 
 def heat_of_run(path: str) -> tuple[LoadedGraph, Heat]:
@@ -82,7 +82,7 @@ def heat_of_run(path: str) -> tuple[LoadedGraph, Heat]:
     run = read_run(path)
     loaded = graph_of_edges(run)
     if loaded is not None:
-        return loaded, heat_of_counts(loaded.graph, {"edges": _entries(run, "edges")}, run.state.cycles)
+        return loaded, heat_of_counts(loaded.graph, {"edges": _entries(run, "edges")}, run.state.counted)
     if run.directory is None or run.directory.command().output is None:
         is_of_paths = run.state.thing == "path"
         how = "`chordless paths -o DIR/` does" if is_of_paths else "count with --per-edge, or list"

@@ -116,6 +116,11 @@ class RunState(Report):
         return thing_of(self.options)
 
     @property
+    def counted(self) -> int:
+        """How many cycles `participation` tells of: of a sample, all that it was drawn from."""
+        return self.boundary.get("drawn_from", self.cycles)
+
+    @property
     def step(self) -> str:
         """The word for a path T that the search looks at, which is no path that it finds."""
         return "begun path" if self.thing == "path" else "path"

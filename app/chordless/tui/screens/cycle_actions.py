@@ -123,10 +123,10 @@ class CycleActions(Page):
 
     def _count_heat(self, run: RunCycles) -> None:
         self._heat_of = self.index.chosen
-        counted, total = self._state.participation, self._state.boundary.get("drawn_from", self._state.cycles)
+        counted = self._state.participation
         if self.index.chosen.keeps_all and counted is not None and counted.get("edges"):
             # The run has counted all cycles, not only those that it has listed.
-            self._show_heat(run, self.index, heat_of_counts(run.loaded.graph, counted, total))
+            self._show_heat(run, self.index, heat_of_counts(run.loaded.graph, counted, self._state.counted))
         else:
             self._tell_heat(0.0)
             self._count_in_thread(run, self.index)
