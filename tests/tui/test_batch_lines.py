@@ -219,3 +219,9 @@ def test_graphs_are_read_and_opened_as_the_form_says(tmp_path, monkeypatch, read
     assert {name: True for name in names if getattr(job, name)} == options
     command = run_of(BatchLine(0, "web.net", cycles=3, status="complete"), "web.net", plan.jobs, tmp_path)
     assert {name: True for name in names if getattr(command, name)} == options
+
+
+@pytest.mark.parametrize(("interval", "overlap"), [(None, False), (False, True), (True, True)])
+def test_a_food_web_of_an_earlier_batch_is_opened_as_one(tmp_path, interval, overlap):
+    found = BatchLine(0, "web.net", cycles=3, status="complete", interval=interval)
+    assert run_of(found, "web.net", (), tmp_path).overlap is overlap
