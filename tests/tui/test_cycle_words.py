@@ -57,7 +57,7 @@ def test_what_cannot_be_listed_is_not_offered(can_list):
         "",
     )
     stopped = RunState(phase="finished", reason="interrupted", n=5)
-    assert offer_words(stopped, can_list) == ("This run has found no cycle yet: it ended too early.", "")
+    assert offer_words(stopped, can_list) == ("This run has no cycle to show: it ended too early.", "")
     assert (offer_words(COUNTED, can_list)[1] == "") == (not can_list)
 
 

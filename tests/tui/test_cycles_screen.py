@@ -339,7 +339,7 @@ def test_nothing_to_browse(tmp_path):
         await pilot.pause()
         with created(tmp_path / "run", counted, GRID):
             app.screen.post_message(RunChanged(RunState(phase="running", directory=str(tmp_path / "run"))))
-            await until(pilot, lambda: "start it again with 'list'" in text_of(app))
+            await until(pilot, lambda: "This run keeps no cycles" in text_of(app))
         app.screen.show_directory(tmp_path / "nowhere")
         await until(pilot, lambda: "no such folder" in text_of(app))
 
@@ -359,7 +359,7 @@ def test_a_list_without_cycles_says_why(tmp_path):
                 (replace(state, compiling=True), "Compiling, once: the cycles come here as they are found."),
                 (state, "Running: the cycles come here as they are found."),
                 (replace(state, phase="finished", reason="complete"), "This run found no cycles."),
-                (replace(state, phase="lost"), "This run has found no cycle yet: it ended too early."),
+                (replace(state, phase="lost"), "This run has no cycle to show: it ended too early."),
             ):
                 app.screen.post_message(RunChanged(told))
                 await until(pilot, lambda words=words: words in text_of(app))

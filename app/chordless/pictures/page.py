@@ -212,11 +212,11 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
     if asked.get("timeout") is not None:
         rows.append(("for at most", seconds_text(asked["timeout"])))
     kept = "counted" if asked.get("output") is None else f"listed ({run.state.listed:,} written)"
-    if run.picks:
-        best = best_text(shortest=asked.get("shortest", False), weighted=asked.get("weight") is not None)
-        drawn_from = run.state.boundary.get("drawn_from")
-        drawn = "drawn at random" if drawn_from is None else f"drawn at random from {drawn_from:,}"
-        kept = f"the {best}" if asked["pick"] == "longest" else drawn
+    if asked.get("pick") == "longest":
+        kept = f"the {best_text(shortest=asked.get('shortest', False), weighted=asked.get('weight') is not None)}"
+    elif run.picks:
+        of = run.state.boundary.get("drawn_from")
+        kept = "drawn at random" if of is None else f"drawn at random from {of:,}"
     return [*rows, (f"the {thing}s are", kept)]
 
 

@@ -67,7 +67,7 @@ def empty_words(run: RunCycles, state: RunState) -> str:
 def _none_words(state: RunState, thing: str) -> str:
     if state.reason == "complete":
         return f"This run found no {thing}s."
-    return f"This run has found no {thing} yet: it ended too early."
+    return f"This run has no {thing} to show: it ended too early."
 
 
 def cycle_words(cycle: FoundCycle | None, graph: Graph, thing: str = "cycle") -> str:
