@@ -371,7 +371,7 @@ def test_an_interrupt_is_heard_while_the_reader_sleeps(tmp_path):
 
 
 def test_a_draw_that_is_interrupted_says_how_much_of_it_was_written():
-    line = command("sample", "grid:5x5", "-k", 300_000, "--method", "boundary")
+    line = command("sample", "grid:5x5", "-k", 3_000_000, "--method", "boundary")
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -379,7 +379,7 @@ def test_a_draw_that_is_interrupted_says_how_much_of_it_was_written():
         process.send_signal(signal.SIGINT)
         written = 1 + process.stdout.read().count("\n")
         errors = process.stderr.read()
-    assert 0 < written < 300_000
+    assert 0 < written < 3_000_000
     assert process.returncode == 130
     assert without_progress(errors) == f"chordless: error: interrupted, {written:,} cycles written\n"
 

@@ -362,7 +362,7 @@ def test_the_values_of_a_length_are_asked_for_by_its_number():
         await pilot.press("colon")
         assert notices(app)[-1] == "There are no counts by length yet."
         app.tell(replace(RUNNING, cycles_by_length={}, frontier_by_length={3: 5, 4: 6, 8: 7}))
-        await until(pilot, lambda: "⠒⠒⠒ paths T" in text_of(app))
+        await until(pilot, lambda: app.screen._shown.frontier_by_length)
         await pilot.press("colon")
         await until(pilot, lambda: "3 to 8" in text_of(app))
         for number, fault in (("x", "write a number, 3 to 8"), ("9", "write a number, 3 to 8"), ("5", "nothing has 5")):
