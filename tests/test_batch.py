@@ -114,11 +114,13 @@ def test_a_batch_takes_graphs_as_directed_or_drops_directions(tmp_path):
 
 @pytest.mark.parametrize(("min_length", "triangles", "others"), [(3, 2, 7), (4, None, 7)])
 def test_a_line_has_triangles_only_where_they_were_asked_for(min_length, triangles, others):
-    job = BatchJob("g", min_length=min_length)
+    job = BatchJob("g", min_length=min_length, multigraph=True)
     entry = Entry(0, "g", None, "key", None, Chunk(job, ["g"], [None]), 0)
     counts = [0, 0, 0, triangles or 0, 7]
     line = json.loads(TogetherLines(job, "cpu", "a device").line(entry, 9, 9, 4, counts))
     assert (line["triangles"], line["chordless_cycles"]) == (triangles, others)
+    assert list(line) == list(FIELDS)
+    assert line["reading"] == "multigraph"
 
 
 @pytest.mark.slow

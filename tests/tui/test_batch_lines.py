@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from chordless.cli import main
 from chordless.protocol.orders import BatchJob
 from chordless.tui.batch_form import BatchQuestion, plan_of, run_of, source_of
 from chordless.tui.batch_lines import BatchLine, LineIndex, is_batch_file, line_count
@@ -221,7 +222,15 @@ def test_graphs_are_read_and_opened_as_the_form_says(tmp_path, monkeypatch, read
     assert {name: True for name in names if getattr(command, name)} == options
 
 
-@pytest.mark.parametrize(("interval", "overlap"), [(None, False), (False, True), (True, True)])
-def test_a_food_web_of_an_earlier_batch_is_opened_as_one(tmp_path, interval, overlap):
-    found = BatchLine(0, "web.net", cycles=3, status="complete", interval=interval)
-    assert run_of(found, "web.net", (), tmp_path).overlap is overlap
+@pytest.mark.parametrize(
+    "options", [(), ("--simplify",), ("--directed",), ("--multigraph",), ("--directed", "--multigraph"), ("--overlap",)]
+)
+def test_a_graph_of_an_earlier_batch_is_opened_as_it_was_read(tmp_path, monkeypatch, options):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "web.net").write_text('*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Arcs\n1 2\n2 3\n3 1\n')
+    assert main(["batch", "web.net", *options, "-o", "out.jsonl", "--arch", "reference", "-q"]) == 0
+    index = LineIndex("out.jsonl")
+    assert index.look()
+    opened = run_of(index.lines().read(0, 1)[0], "web.net", (), tmp_path)
+    names = ("simplify", "directed", "multigraph", "overlap")
+    assert [f"--{name}" for name in names if getattr(opened, name)] == list(options)

@@ -142,7 +142,7 @@ def error_line(entry: Entry, error: str) -> bytes:
     values: dict[str, Any] = dict.fromkeys(FIELDS)
     job = entry.chunk.job
     values.update(graph=entry.title, name=entry.name, status="error", error=error, complete=False, hash=entry.key)
-    values.update(min_length=job.min_length, max_length=job.max_length, parity=job.parity)
+    values.update(min_length=job.min_length, max_length=job.max_length, parity=job.parity, reading=job.reading)
     return encoded(values)
 
 
@@ -151,7 +151,7 @@ def alone_line(entry: Entry, command: RunCommand, finished: Finished) -> bytes:
     values: dict[str, Any] = dict.fromkeys(FIELDS)
     values.update((key, value) for key, value in result_object(command, finished).items() if key in FIELDS)
     values.update(graph=entry.title, name=entry.name, status=finished.reason, hash=entry.key)
-    values.update(interval=entry.chunk.interval)
+    values.update(interval=entry.chunk.interval, reading=entry.chunk.job.reading)
     if command.output is not None:
         values.update(listing=command.output, listed=finished.listed)
     if entry.chunk.job.with_graph:
@@ -163,12 +163,13 @@ class TogetherLines:
     """Makes the lines of graphs that were counted together: their frontier and time are unknown, and null."""
 
     def __init__(self, job: BatchJob, arch: str, device: str) -> None:
-        bounds = {"min_length": job.min_length, "max_length": job.max_length, "parity": job.parity, "part": None}
+        asked: dict[str, Any] = {"min_length": job.min_length, "max_length": job.max_length, "parity": job.parity}
+        asked |= {"reading": job.reading, "part": None}
         fields = list(FIELDS)
         rest: dict[str, Any] = dict.fromkeys(fields[fields.index("frontier") : fields.index("interval")])
         rest |= {"method": "search", "complete": True, "share": 1.0, "arch": arch, "device": device}
         self._job = job
-        self._bounds, self._rest = json.dumps(bounds)[1:-1], json.dumps(rest)[1:-1]
+        self._asked, self._rest = json.dumps(asked)[1:-1], json.dumps(rest)[1:-1]
         self._counts: dict[tuple[int, ...], str] = {}
 
     def line(self, entry: Entry, n: int, m: int, max_degree: int, counts: Sequence[int]) -> str:
@@ -181,7 +182,7 @@ class TogetherLines:
         graph6 = f', "graph6": {json.dumps(graph6_of(entry))}' if entry.chunk.job.with_graph else ""
         return (
             f'{{"graph": {json.dumps(entry.title)}, "name": {name}, "status": "complete", "error": null, "n": {n}, '
-            f'"m": {m}, "max_degree": {max_degree}, {self._bounds}, {said}, {self._rest}, '
+            f'"m": {m}, "max_degree": {max_degree}, {self._asked}, {said}, {self._rest}, '
             f'"interval": {json.dumps(entry.chunk.interval)}, "hash": "{entry.key}"{graph6}}}\n'
         )
 

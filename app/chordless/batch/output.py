@@ -31,6 +31,7 @@ FIELDS: dict[str, str] = {
     "min_length": "whole",
     "max_length": "whole",
     "parity": "text",
+    "reading": "text",
     "part": "json",
     "triangles": "whole",
     "chordless_cycles": "whole",
@@ -54,7 +55,7 @@ FIELDS: dict[str, str] = {
 }
 """The fields of a line, in order, and the kind of their values. Every value may also be null."""
 
-ADDED_LATER = ("interval", "parity")  # Fields that tables of earlier versions lack
+ADDED_LATER = ("interval", "parity", "reading")  # Fields that tables of earlier versions lack
 DONE = ("complete", "limit", "timeout")  # Statuses of graphs that are not searched again
 UNREADABLE = "unreadable"
 """Prefix of the hash of an unreadable graph. The rest of this hash depends on the error message."""

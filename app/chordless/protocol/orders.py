@@ -142,6 +142,12 @@ class BatchJob(GraphOrder):
     listing_format: CycleFormat = "text"  # How a cycle is written there
     with_graph: bool = False  # Each line has the graph itself, as a line of graph6
 
+    @property
+    def reading(self) -> str | None:
+        """The options that tell how graphs are read, with spaces between; None if they are read as they are."""
+        options = ("simplify", "directed", "multigraph", "overlap")
+        return " ".join(option for option in options if getattr(self, option)) or None
+
 
 @dataclass(frozen=True)
 class BatchCommand:

@@ -270,10 +270,17 @@ def run_of(line: BatchLine, source: str, jobs: tuple[BatchJob, ...], directory: 
     """Make the command that searches the graph of a line again, on its own, while the user watches.
 
     `source` is the graph as the engine shall read it, see `source_of`. The jobs of the batch, as far as they are known,
-    say how to read the graph and on which arch to search. Without them the line tells whether it is of a food web.
+    say how to read the graph and on which arch to search. Without them the line says how it was read.
     """
     named = (STANDARD_INPUT,) if is_from_standard_input(line.graph) else (line.graph, line.graph.rpartition(":")[0])
-    unknown = BatchJob(line.graph, overlap=line.interval is not None)
+    read = (line.reading or "").split()
+    unknown = BatchJob(
+        line.graph,
+        simplify="simplify" in read,
+        directed="directed" in read,
+        multigraph="multigraph" in read,
+        overlap="overlap" in read,
+    )
     job = next((job for job in jobs if job.graph in named), unknown)
     if is_from_standard_input(line.graph) and is_as_read(source):
         job = BatchJob(line.graph, arch=job.arch, multigraph=True)

@@ -52,6 +52,7 @@ class BatchLine:
     is_readable: bool = False  # Whether the graph could be read
     parity: Parity | None = None
     interval: bool | None = None  # Of a niche overlap graph: whether it is an interval graph
+    reading: str | None = None  # The options of reading, see `chordless.protocol.orders.BatchJob`
 
     @property
     def holes(self) -> int | None:
@@ -138,6 +139,7 @@ def parsed(number: int, text: bytes) -> BatchLine:
             not values["hash"].startswith(UNREADABLE),
             values.get("parity"),
             values.get("interval"),
+            values.get("reading"),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return BatchLine(number, "?", error="this line is damaged; resuming the batch repairs it")
