@@ -337,13 +337,14 @@ def test_of_a_pick_not_all_cycles_are_told(tmp_path):
     ("pick", "words"),
     [
         ({"pick": "longest", "shortest": True}, "the paths are the shortest"),
-        ({"pick": "longest", "weight": "length"}, "the paths are the heaviest"),
+        ({"pick": "longest", "weight": "length"}, "the paths are the heaviest; the best weighs 12.5"),
         ({"pick": "sample", "limit": 3}, "the paths are drawn at random"),
     ],
 )
 def test_picked_paths_are_not_said_to_be_all_paths(tmp_path, pick, words):
     started = replace(STARTED, options={"between": ["a", "b"], "min_length": 2, **pick})
-    end = finished({7: 1}, frontier_by_length={}, paths=0, boundary={"width": 0, "states": 0})
+    best = {"cycle": ["a", "b"], "weight": "12.5"} if "weight" in pick else None
+    end = finished({7: 1}, frontier_by_length={}, paths=0, boundary={"width": 0, "states": 0}, best=best)
     run = record(tmp_path / "run.jsonl", started, end)
     page, text = page_of(run, tmp_path)
     assert "picked chordless paths from a to b 1" in page.text

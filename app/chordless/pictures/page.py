@@ -214,6 +214,7 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
     kept = "counted" if asked.get("output") is None else f"listed ({run.state.listed:,} written)"
     if asked.get("pick") == "longest":
         kept = f"the {best_text(shortest=asked.get('shortest', False), weighted=asked.get('weight') is not None)}"
+        kept += "" if run.state.weight is None else f"; the best weighs {run.state.weight}"
     elif run.picks:
         of = run.state.boundary.get("drawn_from")
         kept = "drawn at random" if of is None else f"drawn at random from {of:,}"
