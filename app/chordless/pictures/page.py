@@ -112,11 +112,8 @@ _WHAT_PATHS_ARE = """\
 A chordless path is a path in which no two vertices are joined by an edge but those next to each other on it."""
 
 _BOUND = "{}s of more than {:,} vertices were not asked for."
-
 _FOUND = "|C<sub>t</sub>| is the number of {}chordless {}s of t vertices"
-
 _PATHS = ", |T<sub>t</sub>| that of {}s of t vertices that the search looked at"
-
 _ALGORITHM = """\
 The algorithm: Jradi, Dias, Castonguay, Longo, do Nascimento, <cite>A GPU-based parallel algorithm for enumerating all
 chordless cycles in graphs</cite>."""
