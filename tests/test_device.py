@@ -211,6 +211,22 @@ def test_an_arch_that_is_not_there_is_an_error_and_no_other_is_taken() -> None:
     assert "DeviceError: arch vulkan is not available here" in done.stderr
 
 
+@pytest.mark.parametrize("first", ["", f"import {library().package}; "])
+def test_a_current_folder_that_was_removed_is_named(first: str) -> None:
+    code = (
+        f"{first}import os, tempfile\nfrom chordless import DeviceError, count_cycles, generate\n"
+        "gone, grid = tempfile.mkdtemp(), generate('grid:5x6'); os.chdir(gone); os.rmdir(gone)\n"
+        "try: count_cycles(grid, arch='cpu', method='search')\n"
+        "except DeviceError as error: print(error)\n"
+        "os.chdir('/'); print(count_cycles(grid, arch='cpu', method='search').total)"
+    )
+    done = run_python(code)
+    assert done.stdout.splitlines()[-2:] == [  # Taichi says its version before
+        "the current folder was removed, and no device starts in it: change to one that exists, such as by os.chdir",
+        "749",
+    ], done.stderr
+
+
 def test_starting_a_device_prints_nothing() -> None:
     done = run_python("from kernels_ti.device.device import open_device; open_device('cpu')")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -9,6 +9,8 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from kernels_ti.errors import DeviceError
+
 _THREADS = "/proc/self/task"
 
 
@@ -20,6 +22,16 @@ def cpu_name() -> str:
         if model:
             return model.group(1).strip()
     return platform.processor() or platform.machine()
+
+
+def require_folder() -> None:
+    """Raise DeviceError where the current folder is gone: Taichi does not start there."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise DeviceError(
+            "the current folder was removed, and no device starts in it: change to one that exists, such as by os.chdir"
+        ) from None
 
 
 def may_start(number: int) -> bool:

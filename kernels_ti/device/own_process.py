@@ -25,6 +25,7 @@ from typing import IO, Any, cast
 
 from kernels_ti import taichi_door
 from kernels_ti.child import start
+from kernels_ti.device.machine import require_folder
 from kernels_ti.errors import ChordlessError, DeviceError, EngineError
 
 _RESULT, _ERROR, _STREAM, _PIECE, _CALL = "result", "error", "stream", "piece", "call"
@@ -86,6 +87,7 @@ class _Child:
                 f"this process uses {taichi_door.library().title} itself, and Python does not say how to start another "
                 "one: search before that, or choose the arch reference"
             )
+        require_folder()  # the child would stay in it
         code = f"from {__name__} import serve; serve()"
         self._process = start(code, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self._process.stdin is not None

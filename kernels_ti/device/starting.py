@@ -10,7 +10,7 @@ from typing import Any
 from kernels_ti import taichi_door
 from kernels_ti.device import cuda, kernel_cache
 from kernels_ti.device.captured_output import captured_output
-from kernels_ti.device.machine import cores, cpu_name, host_memory, may_start, spread, thread_ids
+from kernels_ti.device.machine import cores, cpu_name, host_memory, may_start, require_folder, spread, thread_ids
 from kernels_ti.errors import DeviceError
 from kernels_ti.options import MOST_THREADS
 
@@ -23,6 +23,7 @@ def start(arch: str, threads: int | None) -> tuple[str, int | None]:
 
     A DeviceError says why it is not available.
     """
+    require_folder()
     options: dict[str, Any] = {"cpu_max_num_threads": threads} if threads else {}
     if arch == "cuda":
         # Taichi's analysis of stores and loads takes 3.3 of 3.5 s to compile the wave, and its searches are no faster.
