@@ -77,8 +77,8 @@ class Run:
     DeviceError, EngineError
         If the device cannot hold or run this graph.
     OptionError
-        If `device`, `options` or `state` has another type, the options cannot be combined or differ from those of the
-        space, or the memory budget is too small.
+        If `device`, `options` or `state` has another type, `state` does not fit the graph (some of that shows only in
+        `advance`), the options cannot be combined or differ from those of the space, or the memory budget is too small.
 
     Examples
     --------

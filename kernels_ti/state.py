@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.errors import CheckpointError, EngineError
+from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import IntArray
 
 STATE_WORD_BITS = 64
@@ -144,9 +144,9 @@ class RunState:
     batches: int | None = None  # Number of batches, from the first, that this state covers; None for all
 
     def require_batch(self, batches: int) -> None:
-        """Raise a CheckpointError unless the state is of a search of so many batches."""
+        """Raise an OptionError unless the state is of a search of so many batches."""
         if self.batch > batches:
-            raise CheckpointError(f"the state does not fit the graph: batch {self.batch:,} of {batches:,}")
+            raise OptionError(f"the state does not fit the graph: batch {self.batch:,} of {batches:,}")
 
 
 def lengths_counted(lengths: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]) -> IntArray:

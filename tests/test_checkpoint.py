@@ -22,7 +22,7 @@ from laid_out import block_batches
 from oracles import grid
 from typing_extensions import TypeAliasType
 
-from kernels_ti import EngineError
+from kernels_ti import EngineError, OptionError
 from kernels_ti.blocks.resumed import resumed_groups
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import CheckpointError
@@ -231,9 +231,9 @@ def test_a_state_of_another_search_is_refused():
     assert len(resumed_groups(state, groups, members=False)) == 1
     state.require_batch(3)
     for kept in ((), (GroupState(), GroupState()), (GroupState(seeds + 1, 0),), (GroupState(0, seeds + 1),)):
-        with pytest.raises(CheckpointError, match="does not fit the graph: it has other groups"):
+        with pytest.raises(OptionError, match="does not fit the graph: it has other groups"):
             resumed_groups(replace(state, groups=kept), groups, members=False)
-    with pytest.raises(CheckpointError, match="batch 3 of 2"):
+    with pytest.raises(OptionError, match="batch 3 of 2"):
         state.require_batch(2)
 
 
@@ -261,7 +261,7 @@ def test_a_path_that_leads_out_of_its_block_is_refused(forged):
         return list(group.frames)
 
     assert read(whole) == [whole]
-    with pytest.raises(CheckpointError, match="does not fit the graph: a path leads out of its block"):
+    with pytest.raises(OptionError, match="does not fit the graph: a path leads out of its block"):
         read(replace(whole, **forged))
 
 

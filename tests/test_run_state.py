@@ -198,6 +198,13 @@ def test_a_state_is_used_once_and_before_its_run_goes_on(too_late: str, monkeypa
         assert rest.snapshot().cycles == 1743247
 
 
+def test_the_state_of_another_graph_is_refused() -> None:
+    device = open_device("cpu")
+    state = Run(Graph.from_networkx(nx.disjoint_union(nx.cycle_graph(70), nx.cycle_graph(7))), device).state()
+    with pytest.raises(OptionError, match="does not fit the graph: it has other groups"):
+        Run(grid(3, 4), device, state=state)
+
+
 def test_the_reference_cannot_be_resumed() -> None:
     run = Run(grid(3, 3), open_device("reference"))
     with pytest.raises(OptionError, match="choose another arch"):

@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels_ti.blocks.block_group import BlockGroup
-from kernels_ti.errors import CheckpointError
+from kernels_ti.errors import OptionError
 from kernels_ti.state import STATE_WORD_BITS, Frames, GroupState, RunState, below
 
 
 def resumed_groups(state: RunState, groups: Sequence[BlockGroup], *, members: bool) -> list[GroupState]:
     """Return the groups of a state, whose frames are checked when they are read; frames have members if `members`.
 
-    Raise a CheckpointError unless there is one for each group of blocks, and none has more seeds.
+    Raise an OptionError unless there is one for each group of blocks, and none has more seeds.
     """
     kept = list(state.groups)
     if len(kept) != len(groups) or any(
         max(each.surveyed, each.next_seed) > len(group.seed_entries) for each, group in zip(kept, groups, strict=True)
     ):
-        raise CheckpointError("the state does not fit the graph: it has other groups of blocks")
+        raise OptionError("the state does not fit the graph: it has other groups of blocks")
     return [
         replace(each, frames=_Fitting(each.frames, group, members)) if each.frames != () else each
         for each, group in zip(kept, groups, strict=True)
@@ -30,7 +30,7 @@ def resumed_groups(state: RunState, groups: Sequence[BlockGroup], *, members: bo
 
 @dataclass(frozen=True, eq=False)
 class _Fitting:
-    """Frames that raise a CheckpointError when one that does not fit its block is reached."""
+    """Frames that raise an OptionError when one that does not fit its block is reached."""
 
     frames: Iterable[Frames]
     group: BlockGroup
@@ -39,7 +39,7 @@ class _Fitting:
     def __iter__(self) -> Iterator[Frames]:
         for frames in self.frames:
             if not _fit(frames, self.group, members=self.members):
-                raise CheckpointError("the state does not fit the graph: a path leads out of its block")
+                raise OptionError("the state does not fit the graph: a path leads out of its block")
             yield frames
 
 
