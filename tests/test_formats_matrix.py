@@ -60,6 +60,21 @@ def test_rows_and_columns_in_different_orders_are_the_same_vertices(tmp_path):
     assert not loaded.graph.directed
 
 
+@pytest.mark.parametrize("separator", [";", "\t", ","])
+def test_r_writes_no_name_above_the_names_of_rows(tmp_path, separator):
+    square = "A;B;C;D\nA;0;1;0;1\nB;1;0;1;0\nC;0;1;0;1\nD;1;0;1;0\n"
+    assert named_edges(load(tmp_path / "a.csv", square.replace(";", separator)).graph) == RING
+    # The plant eats nothing, so that the last cell of each row is empty.
+    path = tmp_path / "web.csv"
+    path.write_text("fox;mouse;hare;plant\nfox;;;;\nmouse;1;;;\nhare;1;;;\nplant;;1;1;\n".replace(";", separator))
+    assert named_edges(overlap_graph(path)) == pairs("mouse hare")
+
+
+def test_a_data_frame_of_r_is_no_matrix(tmp_path):
+    frame = "a\tb\tw\n1\t3\t4\t2\n2\t4\t5\t1\n"
+    assert refusal(tmp_path / "a.tsv", frame).startswith("a.tsv:1: edge needs two vertices")
+
+
 def test_a_matrix_that_is_not_symmetric_needs_a_word(tmp_path):
     text = ";A;B;C\nA;0;1;0\nB;0;0;1\nC;1;0;1\n"
     assert refusal(tmp_path / "a.csv", text) == (
@@ -106,6 +121,7 @@ def test_what_is_no_matrix_is_one_clear_line(tmp_path, text, message):
     [
         (";A;B;C\nA;0;1;1\nB;1;0\nC;1;1;0\n", "a.txt:3: row 'B' has 2 entries, the first line names 3 columns"),
         (",A,B\nA,0,1\nB,1,x\n", "a.txt:3: row 'B', column 'B': 'x' is not a number"),
+        ("A;B;C\nA;0;1;1\nB;1;0\nC;1;1;0\n", "a.txt:3: row 'B' has 2 entries, the first line names 3 columns"),
         ("web\tA\tB\tC\nA\t0\t1\t1\nB\t1\t0\ty\nC\t1\t1\t0\n", "a.txt:3: row 'B', column 'C': 'y' is not a number"),
         (";A;B;C;D\ne;0;1;1\nf;1;0;0;1\n", "a.txt:2: row 'e' has 3 entries, the first line names 4 columns"),
         ("0 1 1 0\n1 0 x 1\n1 1 0\n0 1 0 0\n", "a.txt: this matrix has no names: write them into a first row"),

@@ -26,6 +26,7 @@ _MORE_NUMBERS = "|".join(f"(?:{sign}[01]){{{_COLUMNS_OF_A_LIST - 1},}}" for sign
 _ROW_WITHOUT_NAME = re.compile(rf"\s*[01](?:{_MORE_NUMBERS})\s*")
 _BETWEEN = str.maketrans(_SEPARATORS, " " * len(_SEPARATORS))
 _FIRST_LINES = 100
+_LEFT_OUT = "(left out)"  # The first cell where the file has none: write.table of R names the other columns alone
 
 _Rows = Iterator[tuple[int, list[str]]]
 
@@ -53,6 +54,8 @@ def looks_like_matrix(start: str) -> bool:
     except (StopIteration, csv.Error):
         return False
     is_adjacency = names == columns[: len(names)]
+    if corner == _LEFT_OUT and not is_adjacency and names[0] == "1" and columns[0] != "V1":
+        return False  # a data frame of R, with the numbers of its rows
     if not is_adjacency and (is_usual_heading([corner, *columns]) or is_usual_heading(columns)):
         return False
     numbers = sum(not cell or cell in _MISSING or _number_of(cell) is not None for cell in cells)
@@ -120,14 +123,11 @@ def _parsed(source: Source) -> tuple[list[str], list[str], IntArray, IntArray]:
             "between the columns"
         )
     rows = _rows(text_lines)
-    try:
-        _, (_, *columns) = next(rows)
-    except (StopIteration, csv.Error):
-        raise source.error("a matrix has the names of its columns in the first line, above the columns") from None
-    _check_names(source, columns, "column")
     names: list[str] = []
     places, lines = array("q"), array("q")
     try:
+        _, (_, *columns) = next(rows, (0, [""]))
+        _check_names(source, columns, "column")
         for number, (name, *cells) in rows:
             names.append(name)
             if len(cells) != len(columns):
@@ -184,12 +184,21 @@ def _rows(lines: list[str]) -> _Rows:
         separator = max(_SEPARATORS, key=lines[first].count)
     # A cell in quotation marks may hold the end of a line.
     reader = csv.reader((f"{line}\n" for line in lines[first:]), delimiter=separator)
+    table = ((first + reader.line_num, [cell.strip() for cell in row]) for row in reader)
+    filled = (row for row in table if any(row[1]))
+    begin = list(itertools.islice(filled, _FIRST_LINES))
+    if begin and _lacks_corner(*(cells for _, cells in begin)):
+        begin[0][1].insert(0, _LEFT_OUT)
     width = 0
-    for row in reader:
-        cells = [cell.strip() for cell in row]
-        if not any(cells):
-            continue
+    for number, cells in itertools.chain(begin, filled):
         while len(cells) > width and not cells[-1]:
             cells.pop()
         width = width or len(cells)
-        yield first + reader.line_num, cells
+        yield number, cells
+
+
+def _lacks_corner(head: list[str], *rows: list[str]) -> bool:
+    """Return whether the first row has names above all columns but that of the names, as R's ``write.table`` has."""
+    longer = [cells for cells in rows if len(cells) == len(head) + 1]
+    is_filled = any(cells[-1] for cells in longer) or head[0] in (cells[0] for cells in longer)
+    return all(head) and len(longer) > len(rows) / 2 and is_filled
