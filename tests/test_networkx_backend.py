@@ -173,6 +173,7 @@ def test_a_graph_of_ours_needs_no_conversion():
 def test_the_documentation_of_networkx_names_it():
     assert "chordless : Chordless cycles on CPU, CUDA and Vulkan." in nx.chordless_cycles.__doc__
     assert "arch : " in nx.chordless_cycles.__doc__
+    assert "networkx 3.4 lists some through a vertex with a self-loop" in nx.chordless_cycles.__doc__
 
 
 @needs_entry_points

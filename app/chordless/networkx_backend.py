@@ -39,8 +39,8 @@ def backend_info() -> dict[str, Any]:
         "functions": {
             "chordless_cycles": {
                 "additional_docs": "A fractional length bound is rounded down. The cycles are the same, in another "
-                "order. In a multigraph, networkx also lists some cycles with a chord that has a parallel edge; this "
-                "backend lists none of them.",
+                "order. In a multigraph, networkx also lists some cycles with a chord that has a parallel edge, and "
+                "networkx 3.4 lists some through a vertex with a self-loop; this backend lists none of them.",
                 "additional_parameters": {
                     "arch : {'cpu', 'auto', 'cuda', 'vulkan'}, optional": "What to search on; by default the CPU, and "
                     "for a tiny graph Python, which needs no start. The lists are made by Python, which takes longer "
