@@ -37,11 +37,13 @@ def html_of_best(
     """Return the table of the best cycles or paths, called `what`; none has more vertices than `most`."""
     bound = "" if most is None else f", but none with more than {most:,} vertices"
     foot = "" if complete else f"not complete: there may be better ones{bound}"
+    if not best:
+        return html_table(f"no {what}", (), (), foot)
     rows = [[len(one), list(one)] for one in best]
     if not weights:
-        return html_table(f"{quantity(ways, what)} of this length", ("length", "vertices"), rows, foot)
+        return html_table(f"{quantity(ways, what)} of {len(best[0]):,} vertices", ("length", "vertices"), rows, foot)
     rows = [[weight, *row] for weight, row in zip(weights, rows, strict=True)]
-    return html_table(f"{quantity(ways, what)} of this weight", ("weight", "length", "vertices"), rows, foot)
+    return html_table(f"{quantity(ways, what)} of weight {weights[0]}", ("weight", "length", "vertices"), rows, foot)
 
 
 def html_of_shares(title: str, vertices: Iterable[tuple[Any, int]], edges: Iterable[tuple[Any, int]]) -> str:

@@ -56,16 +56,17 @@ def test_participation(count):
 
 def test_the_best():
     assert shown(longest_cycle(HOUSE)) == (
-        ["1 chordless cycle of this length"],
+        ["1 chordless cycle of 4 vertices"],
         [["length", "vertices"], ["4", "<a>, b, c, d"]],
     )
     lines, rows = shown(longest_path(HOUSE, "e", "d", k=2))
     assert rows[0] == ["length", "vertices"]
-    assert lines == ["1 path of this length"]
+    assert lines == [f"1 path of {len(longest_path(HOUSE, 'e', 'd').path)} vertices"]
     assert len(rows) == 3
+    assert shown(longest_cycle(HOUSE, min_length=5)) == (["no chordless cycle"], [])
     half = BestCycle(["a", "b", "c"], Fraction(1, 2), 1, 0, 0, 0.0, complete=False)
     assert shown(half) == (
-        ["1 chordless cycle of this weight", "not complete: there may be better ones"],
+        ["1 chordless cycle of weight 1/2", "not complete: there may be better ones"],
         [["weight", "length", "vertices"], ["1/2", "3", "a, b, c"]],
     )
 

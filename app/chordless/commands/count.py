@@ -122,9 +122,9 @@ def check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) -
 
 def act(options: argparse.Namespace) -> int:
     """Count, print the result, return the exit code."""
-    if options.up_to_symmetry:
-        return up_to_symmetry.count(options)
     command = shared.order_of(RunCommand, options, reading_timeout=options.timeout)
+    if options.up_to_symmetry:
+        return up_to_symmetry.count(options, scope(command))
     finished, exit_code = run_engine(command, options)
     print_result(command, finished, as_json=options.json)
     if not options.quiet:
