@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 
 import oracles
 import pytest
@@ -13,6 +14,7 @@ from chordless.runs.saved import packed, unpacked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import small_graphs
+from python_process import run_python
 from shortage import RemaindersDoNotFit, counts_with_a_failed_allocation
 
 from kernels_ti import Graph, Options, SizeError, open_device
@@ -243,6 +245,7 @@ def test_a_count_on_cores_goes_on_in_passes(monkeypatch):
 
 def test_a_count_in_python_goes_on_in_passes():
     graph = generate("grid:8x10")
+    open_device("cpu")
     count = BoundaryCount(SearchSpace(graph), memory=2_500_000)
     count.advance(math.inf)
     assert sum(count.cycles_by_length.values()) == 71_535_910
@@ -250,6 +253,21 @@ def test_a_count_in_python_goes_on_in_passes():
     tight = BoundaryCount(SearchSpace(graph), memory=1 << 18)
     with pytest.raises(SizeError, match=r"[KM]iB: memory allows more, method=.search. needs"):
         tight.advance(math.inf)
+
+
+def test_a_count_in_python_starts_no_kernels_that_its_memory_has_no_room_for():
+    code = """
+from kernels_ti import SizeError
+from chordless import generate
+from kernels_ti.boundary.count import BoundaryCount
+from kernels_ti.device.device import is_open
+
+try:
+    BoundaryCount(generate("grid:11x11"), memory=16 << 20).advance(60)
+except SizeError as error:
+    print(error, is_open())
+"""
+    assert re.search(r"more than the 16\.0 MiB allowed.* False$", run_python(code).stdout)
 
 
 @pytest.mark.slow

@@ -24,9 +24,10 @@ from kernels_ti.boundary.orders.plan import BoundaryPlan, likely_states, plan_of
 from kernels_ti.boundary.spec.block import GivenUp, OrderedBlock, ordered_blocks
 from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.values.saved import SavedCount, SavedPasses
-from kernels_ti.device.device import Device, held_device, is_open
+from kernels_ti.device.device import Device, held_device, is_open, left_beside_kernels
 from kernels_ti.device.machine import cores
-from kernels_ti.errors import CheckpointError, OptionError, SizeError
+from kernels_ti.device.memory import KERNELS
+from kernels_ti.errors import CheckpointError, OptionError, SizeError, bytes_text, parameter
 from kernels_ti.graph import Graph
 from kernels_ti.short_cycles import short_cycles
 
@@ -106,6 +107,8 @@ class BoundaryCount:
         self._device: Device | None = None
         self._longest = space.longest if by_length else None
         self._memory = memory
+        # What a count in Python may take once it has started kernels on the CPU, which it does when it needs them.
+        self._beside_kernels = None if memory is None else left_beside_kernels(memory)
         self._blocks = ordered_blocks(self.plan)
         self._block: _Counting | None = None
         self.seconds = 0.0
@@ -145,7 +148,7 @@ class BoundaryCount:
 
     def use(self, device: Device, memory: int | None) -> None:
         """Count large blocks on a device of the arch of `arch_of_count`, from the next block on."""
-        self._device, self._memory = device, memory
+        self._device, self._memory, self._beside_kernels = device, memory, memory
 
     @property
     def finished(self) -> bool:
@@ -291,7 +294,7 @@ class BoundaryCount:
         return replace(self.plan, blocks=(block.graph,), orders=(block.order,))
 
     def _may_have_passes(self, block: OrderedBlock) -> bool:
-        if not block.packing.fits_kernels:
+        if not block.packing.fits_kernels or self._beside_kernels == 0:
             return False
         return may_have_remainders(block) if self._longest is None else block.graph.n <= MOST_VERTICES
 
@@ -309,6 +312,9 @@ class BoundaryCount:
             if self._may_fit and isinstance(self._block, BlockInPasses) and self._block.known is not None:
                 self._try_one_pass(block, self._block.known)
             return
+        finally:
+            if self._beside_kernels and is_open("cpu"):
+                self._memory = self._beside_kernels
         # The tables are given back first.
         self._block = None
         self._block = self._in_passes(block, self._first_pass)
@@ -328,6 +334,12 @@ class BoundaryCount:
 
     def _in_passes(self, block: OrderedBlock, saved: SavedPasses | None = None) -> BlockInPasses:
         """Begin a block in several passes, or go on after some."""
+        if self._beside_kernels == 0:
+            raise SizeError(
+                f"a count in passes starts kernels, which take {bytes_text(KERNELS)}, and there are "
+                f"{bytes_text(self._memory or 0)}: {parameter('memory')} allows more"
+            )
+        self._memory = self._beside_kernels
         self._share_before_passes = self._share if self._saved_block is None else 0.0
         with self._kernels() as device:
             if self._longest is None:

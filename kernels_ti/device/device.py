@@ -18,6 +18,7 @@ from kernels_ti.choices import ARCHES as CHOICES
 from kernels_ti.device import buffers, copies, cuda, kernel_cache, owner, resident, starting
 from kernels_ti.device.compilation import compiled_quickly
 from kernels_ti.device.machine import cores, host_memory
+from kernels_ti.device.memory import KERNELS
 from kernels_ti.device.own_process import require_here
 from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.device.turns import Turns
@@ -236,6 +237,11 @@ def held_device(arch: str, *, threads: int | None = None) -> Iterator[Device]:
 def is_open(arch: str = "auto") -> bool:
     """Say whether this process has an arch open, so that kernels need no start; ``auto`` stands for any."""
     return any(arch in ("auto", each) for each, _ in _started) and taichi_door.is_open()
+
+
+def left_beside_kernels(memory: int) -> int:
+    """Return how many of the bytes are left once kernels on the CPU have started; 0 if they take more than half."""
+    return memory if is_open("cpu") else memory - KERNELS if memory >= 2 * KERNELS else 0
 
 
 def _open_one(key: tuple[str, int | None]) -> Device | None:

@@ -17,6 +17,7 @@ from kernels_ti.errors import OptionError, bytes_text, parameter
 SHARE_OF_FREE = 2  # Without a budget, a search may use the free memory divided by this
 LEAST = 16 << 20  # Bytes that a search needs at least to begin
 SPARE = 24 << 20  # Bytes on the CPU for temporary objects: pieces of output, frames of a checkpoint
+KERNELS = 96 << 20  # Bytes that Taichi and the kernels of a count take in a process that has not opened the CPU yet
 ON_HOST = "cpu", "reference"  # The arches that search in the memory of this process
 UNKNOWN_DEVICE_MEMORY = 2 << 30  # Free bytes that are assumed for a device whose driver does not tell
 

@@ -12,6 +12,7 @@ from kernels_ti.boundary.spec.block import GivenUp, OrderedBlock, require_memory
 from kernels_ti.boundary.spec.changes import Children, children_of, grouped
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.values.saved import SavedBlock, SavedStates
+from kernels_ti.device.device import left_beside_kernels
 
 # Beside the counts, which are there twice while states are merged: words, sums, order and ranks of old and new states.
 _BYTES_OF_A_STATE = 150
@@ -72,6 +73,11 @@ class PythonBlock(Forward):
             return
         is_short = self._memory is not None and self._needed > self._memory
         if self.states and self._completion.is_due(self.states, self._numbers, is_short=is_short):
+            if self._memory is not None:
+                left = left_beside_kernels(self._memory)
+                if self._needed > left and left < self._memory:
+                    return  # The kernel has not started, and has no room beside the states.
+                self._memory = left
             possible = self._completion.possible(self.place - 1, self._words, enough)
             self._words, self._ways = _chosen(self._words, self._ways, possible)
 
