@@ -6,7 +6,7 @@ import contextlib
 import json
 import math
 import time
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -77,7 +77,9 @@ class BoundaryRates:
 
     def needs(self, plan: BoundaryPlan, arch: str, memory: int | None, longest: int | None = None) -> Needs:
         """Return the needs of a count, by length if `longest` is given, within its `room`."""
-        return needs_of(plan, arch, self.room(arch, memory), longest=longest)
+        room = self.room(arch, memory)
+        needs = needs_of(plan, arch, room, longest=longest)
+        return needs if room else replace(needs, bytes=_LEAST_FOR_KERNELS)
 
 
 @dataclass(frozen=True)
