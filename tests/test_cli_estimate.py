@@ -302,7 +302,7 @@ def test_tables_for_people():
     for words in ("petersen", "chordless cycles  22", "counted, not estimated", "on reference", f"12  {'█' * 40}\n"):
         assert words in done.stdout
     assert "about" not in done.stdout
-    done = chordless("estimate", "grid:7x10", *REFERENCE, "--seconds", "4")
+    done = chordless("estimate", "grid:7x10", *REFERENCE, "--seconds", "8")
     assert done.returncode == 0
     for words in ("about", "million", "a run would take about", "s/s", "on reference", "9 ranges out of 10"):
         assert words in done.stdout

@@ -127,6 +127,7 @@ def test_what_is_no_matrix_is_one_clear_line(tmp_path, text, message):
         ("0 1 1 0\n1 0 x 1\n1 1 0\n0 1 0 0\n", "a.txt: this matrix has no names: write them into a first row"),
         ("\n0,1,1,0\n1,0,1,0\n1,1,0,0\n0,0,0,0\n", "a.txt: this matrix has no names: write them into a first row"),
         ("0 1 1\n1 0 1\n1 1 0\n", "a.txt: this matrix has no names: write them into a first row"),
+        (3 * "0.000e+00 1.000e+00 0.0\n", "a.txt: this matrix has no names: write them into a first row"),
         ("0,1,0\n\n1,0,1\n0,1,0\n", "a.txt: this matrix has no names: write them into a first row"),
     ],
 )

@@ -208,6 +208,16 @@ def test_missing_attributes_are_told(name, text, message, tmp_path):
     assert re.search(message, " ".join(done.stderr.split()))
 
 
+def test_features_without_coordinates_are_left_out_with_a_note(tmp_path):
+    data = json.loads(as_geojson())
+    (tmp_path / "whole.geojson").write_text(json.dumps(data))
+    data["features"][1:1] = [{"type": "Feature", "properties": {}, "geometry": None}]
+    (tmp_path / "g.geojson").write_text(json.dumps(data))
+    loaded, whole = (load_graph(str(tmp_path / name), multigraph=True) for name in ("g.geojson", "whole.geojson"))
+    assert loaded.notes[0] == f"{tmp_path}/g.geojson: 1 feature without coordinates left out"
+    assert loaded.graph.edges().tolist() == whole.graph.edges().tolist()
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -218,12 +228,8 @@ def test_missing_attributes_are_told(name, text, message, tmp_path):
         ("g.json", '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}', "does not list: 2"),
         ("g.json", '{"nodes": [', "not a readable JSON graph"),
         ("g.json", '{"nodes": ["a", "b"], "links": []}', "the `nodes` of node-link JSON are objects"),
+        ("g.json", '{"nodes": [{"id": {"a": 1}}], "links": []}', "the `id` of a node is a text or a number"),
         ("g.geojson", '{"type": "FeatureCollection", "features": {}}', "`features` of GeoJSON are a list"),
-        (
-            "g.geojson",
-            '{"type": "FeatureCollection", "features": [{"geometry": null}]}',
-            "feature 1 has no geometry",
-        ),
         ("g.geojson", as_geojson().replace("LineString", "Polygon"), "feature 1 is a Polygon"),
         ("g.csv", "u,v,key,length\na,b,0\n", "g.csv:2: 3 cells, and the heading has 4"),
         ("g.tntp", "~\ta\tb\tc\td\t;\n", "no columns with the ends of the edges"),

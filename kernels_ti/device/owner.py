@@ -185,7 +185,8 @@ def _after_fork() -> None:
         _thread = _server = None
         _ended = (
             "this process was forked from one that had used a device, and Taichi does not survive that: start "
-            'processes with multiprocessing.get_context("spawn") or "forkserver"; searches with arch="reference" need none'
+            'processes with multiprocessing.get_context("spawn") or "forkserver"; a search with arch="reference" needs '
+            "none"
         )
 
 

@@ -143,6 +143,8 @@ def _nodes(source: Source, nodes: list[dict[str, Any]]) -> tuple[list[dict[str, 
     """
     if not all(isinstance(node, dict) for node in nodes):
         raise source.error("the `nodes` of node-link JSON are objects, each with its `id`")
+    if any(isinstance(node.get("id"), dict) for node in nodes):
+        raise source.error("the `id` of a node is a text or a number, not an object")
     if nodes and not any("id" in node for node in nodes):
         names = [str(node.get("name", "")) for node in nodes]
         are_names = all(names) and len(set(names)) == len(names)
@@ -166,10 +168,12 @@ def _graph_of_features(source: Source, features: Iterable[dict[str, Any]]) -> An
     graph = nx.MultiGraph()
     points: dict[str, str] = {}  # The names of vertices by their places
     lines: list[tuple[dict[str, Any], list[list[list[float]]]]] = []
+    nowhere = 0
     for number, feature in enumerate(features, 1):
         properties, shape = feature.get("properties") or {}, feature["geometry"]
         if shape is None or not shape.get("coordinates"):
-            raise source.error(f"feature {number} has no geometry; the lines of GeoJSON are edges")
+            nowhere += 1
+            continue
         kind, places = shape["type"], shape["coordinates"]
         if kind == "Point":
             name = feature.get("id", properties.get("osmid", properties.get("id")))
@@ -182,6 +186,8 @@ def _graph_of_features(source: Source, features: Iterable[dict[str, Any]]) -> An
             lines.append((properties if len(places) == 1 else {**properties, "u": None, "v": None}, places))
         else:
             raise source.error(f"feature {number} is a {kind}; the lines of GeoJSON are edges, its points are vertices")
+    if nowhere:
+        source.note(f"{quantity(nowhere, 'feature')} without coordinates left out")
     for properties, parts in lines:
         for line in parts:
             ends = []

@@ -22,8 +22,9 @@ _TRUTH = {"TRUE": "1", "True": "1", "FALSE": "0", "False": "0"}  # as R and pand
 _COLUMNS_OF_A_LIST = 3
 # One of them divides a row: a line ``0,0 0,1`` is an edge of a grid.
 _BETWEEN_NUMBERS = (" *; *", " *, *", r"[ \t]+")
-_MORE_NUMBERS = "|".join(f"(?:{sign}[01]){{{_COLUMNS_OF_A_LIST - 1},}}" for sign in _BETWEEN_NUMBERS)
-_ROW_WITHOUT_NAME = re.compile(rf"\s*[01](?:{_MORE_NUMBERS})\s*")
+_ENTRY = r"[01](?:\.0+(?:e\+00)?)?"  # as R and numpy.savetxt write it
+_MORE_NUMBERS = "|".join(f"(?:{sign}{_ENTRY}){{{_COLUMNS_OF_A_LIST - 1},}}" for sign in _BETWEEN_NUMBERS)
+_ROW_WITHOUT_NAME = re.compile(rf"\s*{_ENTRY}(?:{_MORE_NUMBERS})\s*")
 _BETWEEN = str.maketrans(_SEPARATORS, " " * len(_SEPARATORS))
 _FIRST_LINES = 100
 _LEFT_OUT = "(left out)"  # The first cell where the file has none: write.table of R names the other columns alone
