@@ -349,6 +349,7 @@ def test_picked_paths_are_not_said_to_be_all_paths(tmp_path, pick, words):
     page, text = page_of(run, tmp_path)
     assert "picked chordless paths from a to b 1" in page.text
     assert words in page.text
+    assert ("asked for 3 paths" in page.text) == ("limit" in pick)
     assert "is the number of picked chordless paths of t vertices" in text
     assert "along a boundary of 0" not in page.text
     assert run_note(read_run(run)) == "20 vertices, 31 edges, 1 picked chordless path"

@@ -205,7 +205,7 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
     if asked.get("part") is not None:
         rows.append(("part", "{} of {}".format(*asked["part"])))
     if asked.get("limit") is not None:
-        rows.append(("limit", quantity(asked["limit"], thing)))
+        rows.append(("asked for" if run.picks else "limit", quantity(asked["limit"], thing)))
     if asked.get("timeout") is not None:
         rows.append(("for at most", seconds_text(asked["timeout"])))
     kept = "counted" if asked.get("output") is None else f"listed ({run.state.listed:,} written)"
