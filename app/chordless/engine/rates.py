@@ -24,7 +24,7 @@ from kernels_ti.choices import COST_OF_LENGTHS
 from kernels_ti.device.cuda import driver_is_here
 from kernels_ti.device.device import cuda_is_here, held_device
 from kernels_ti.device.machine import cores, cpu_name
-from kernels_ti.device.memory import LEAST, host_budget, search_budget
+from kernels_ti.device.memory import KERNELS, LEAST, host_budget, search_budget
 from kernels_ti.folders import base_folder, make_folder
 from kernels_ti.taichi_door import library
 
@@ -41,8 +41,8 @@ _GRAPHS = {
 _SMALL_STEP = 0.01
 # Of the memory that is allowed on a CPU: Python, Taichi and a graph.
 _BYTES_OF_THE_ENGINE = 190 << 20
-# With less than this a count along a boundary in the kernels of a CPU is refused.
-_LEAST_FOR_KERNELS = 170 << 20
+# With less than this a count along a boundary in the kernels of a CPU is refused. Without them a process takes 58 MiB.
+_LEAST_FOR_KERNELS = (58 << 20) + KERNELS + LEAST
 
 
 @dataclass(frozen=True)
