@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import subprocess
 
 import pytest
@@ -90,3 +92,29 @@ def test_names_that_the_locale_cannot_write_are_listed_all_the_same(tmp_path):
     environment = {**ENVIRONMENT, "PYTHONIOENCODING": "ascii"}
     assert chordless("list", graph, *REFERENCE, env=environment, encoding="utf-8").stdout == "K\u00e4se b c\n"
     assert "gr\\xe4ph.txt" in chordless("count", graph, *REFERENCE, env=environment).stdout
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="needs /dev/fd")
+@pytest.mark.parametrize("graph", ["grid:3x3", "grid:6x7"])
+@pytest.mark.parametrize(
+    "line", ["{} -o /dev/stdout", "{} -o /proc/self/fd/1", "{} -o /dev/fd/3 3>&1", "{} -o >(cat) | cat"]
+)
+def test_cycles_go_to_the_descriptor_that_is_named(graph, line):
+    """A small graph is listed in this process, a larger one by an engine, whose own descriptors are others."""
+    listed = shlex.join(command("list", graph))
+    done = subprocess.run(
+        ["bash", "-c", line.format(listed)], capture_output=True, text=True, env=ENVIRONMENT, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == sorted(chordless("list", graph).stdout.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("/dev/stderr", "standard error has the messages"), ("/dev/fd/999", "there is no such open file")]
+)
+def test_an_output_that_no_engine_can_write_is_refused(name, why):
+    for asked in (["list"], ["sample"], ["paths", "--list"]):
+        ends = ["0,0", "5,6"] if asked[0] == "paths" else []
+        done = chordless(*asked, "grid:6x7", *ends, "-o", name)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert why in done.stderr

@@ -15,6 +15,9 @@ SHORTEST_HOLE = 4
 ALL_LIVING = "none"
 """Value of `types` for a food web without types: every vertex is living."""
 
+STANDARD_OUTPUT, STANDARD_ERROR = 1, 2
+_STREAMS = {"/dev/stdin": 0, "/dev/stdout": STANDARD_OUTPUT, "/dev/stderr": STANDARD_ERROR}
+
 _SIZES = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _LEAST_MEMORY = 1 << 20
 _THREADS_OF_ANY_MACHINE, _THREADS_OF_A_CORE = 64, 4
@@ -62,20 +65,44 @@ def names_a_folder(text: str) -> bool:
     return os.path.isdir(text) or os.path.basename(text) in ("", ".", "..")
 
 
+def descriptor_named(path: str) -> int | None:
+    """Return the descriptor for which a name such as ``/dev/fd/3`` or ``/dev/stdout`` stands; None for other names."""
+    found = re.fullmatch(r"/(?:dev|proc/self)/fd/([0-9]{1,6})", path)
+    return _STREAMS.get(path) if found is None else int(found[1])
+
+
+def output_name(text: str) -> str:
+    """Return the name of an output; ``-`` is standard output, under whichever of its names.
+
+    The engine writes it, whose own descriptors of these numbers lead elsewhere.
+    """
+    descriptor = descriptor_named(text)
+    if descriptor == STANDARD_OUTPUT:
+        return "-"
+    if descriptor == STANDARD_ERROR:
+        raise argparse.ArgumentTypeError(
+            f"{text}: standard error has the messages: name a file, or - for standard output"
+        )
+    if descriptor is not None and not os.path.exists(text):
+        raise argparse.ArgumentTypeError(f"{text}: there is no such open file")
+    return text
+
+
 def output_file(text: str) -> str:
     """Return the name of a file to write; ``-`` is standard output, whatever folders there are."""
     if not text:
         raise argparse.ArgumentTypeError("the name of the output is empty")
     if text != "-" and names_a_folder(text):
         raise argparse.ArgumentTypeError(f"{text}: this is a folder; the output is a file")
-    return text
+    return output_name(text)
 
 
 def file_beside(text: str) -> str:
     """Return the name of a file to write beside the result, which goes to standard output."""
-    if text == "-":
+    name = output_file(text)
+    if name == "-":
         raise argparse.ArgumentTypeError("standard output has the result: name a file")
-    return output_file(text)
+    return name
 
 
 def name_of_input(text: str) -> str:

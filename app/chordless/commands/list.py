@@ -12,7 +12,7 @@ from chordless.commands.session import print_way_on, run_engine
 from chordless.commands.terminal import ending
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import FORMATS, CycleFormat, RunCommand
-from chordless.values import names_a_folder
+from chordless.values import names_a_folder, output_name
 from chordless.words.numbers import seconds_text
 from chordless.words.shown import on_terminal
 from kernels_ti.errors import quantity
@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o --output",
         "write to FILE: text (.txt, or no suffix), .jsonl, .npy, .parquet or .arrow; or to a run directory, "
         "with a slash: DIR/ (default, or -: text to standard output)",
+        type=output_name,
         default=shared.STANDARD_OUTPUT,
     )
     shared.add(parser, "--sorted", "write the cycles by length, then by their vertices, once all are found")

@@ -14,7 +14,7 @@ from chordless.commands.session import print_way_on, run_engine
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
-from chordless.values import SHORTEST_PATH
+from chordless.values import SHORTEST_PATH, output_name
 from chordless.words.numbers import seconds_text
 from chordless.words.shown import on_terminal
 from kernels_ti.choices import EXPANSIONS
@@ -72,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o --output",
         "list the paths in FILE: text (.txt, or no suffix), .jsonl, .npy, .parquet or .arrow; or in a run "
         "directory, with a slash: DIR/, for `chordless export`; -: on standard output",
+        type=output_name,
     )
     shared.add(
         parser,

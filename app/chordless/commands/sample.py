@@ -10,6 +10,7 @@ from chordless.commands import along_boundary
 from chordless.commands import list as list_
 from chordless.commands import options as shared
 from chordless.protocol.orders import RunCommand
+from chordless.values import output_name
 from chordless.words.numbers import lengths_text
 from kernels_ti.errors import quantity
 
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o --output",
         "write to FILE: text (.txt, or no suffix), .jsonl or .npy (default, or -: text to standard output); or to "
         "a run directory, with a slash: DIR/, for `chordless tui` and `chordless export`",
+        type=output_name,
         default=shared.STANDARD_OUTPUT,
     )
     along_boundary.add_options(

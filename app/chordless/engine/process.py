@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import selectors
 import signal
 import subprocess
@@ -30,6 +29,7 @@ from chordless.protocol.events import (
     Started,
 )
 from chordless.protocol.orders import Command, RunCommand, StopCommand
+from chordless.values import STANDARD_ERROR, descriptor_named
 from kernels_ti import EngineError, child
 
 _BOOT = "from chordless.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
@@ -42,7 +42,6 @@ _UNDER_A_LIMIT = {"MALLOC_MMAP_THRESHOLD_": str(1 << 20)}
 _LAST_WORDS_LINES = 200
 _SECONDS_TO_EXIT = 10.0
 _NICENESS = 10
-_STANDARD_ERROR = 2
 # Of the progress of a session that is t seconds old, a run directory records one report in t times this: a week's
 # recording stays small, and a short run is recorded whole.
 _SHARE_BETWEEN_RECORDS = 0.005
@@ -365,10 +364,11 @@ def finished_at(started: Started, newest: Progress, command: Command) -> Finishe
 
 def _descriptors_of(command: Command) -> Iterator[int]:
     """Yield the descriptors that the files of an order name, as a shell's ``<(...)`` does: the engine inherits them."""
-    for name in ("graph", "types", "weight", "order"):
-        found = re.fullmatch(r"/(?:dev|proc/self)/fd/([0-9]{1,6})", str(getattr(command, name, None)))
-        if found is not None and int(found[1]) > _STANDARD_ERROR and os.path.exists(found[0]):
-            yield int(found[1])
+    for field in ("graph", "types", "weight", "order", "output", "write_order"):
+        name = str(getattr(command, field, None))
+        descriptor = descriptor_named(name)
+        if descriptor is not None and descriptor > STANDARD_ERROR and os.path.exists(name):
+            yield descriptor
 
 
 def _line_of(event: Event) -> str:
