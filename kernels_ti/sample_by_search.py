@@ -30,6 +30,7 @@ from kernels_ti.watch import Watch
 Keys = npt.NDArray[np.uint64]
 
 _BYTES_AT_ONCE = 1 << 26
+_TAKEN_AT_ONCE = 1 << 20  # of what a search hands over: making its keys takes several times as much
 
 
 class SearchedDraws:
@@ -44,7 +45,7 @@ class SearchedDraws:
     def rounds(self) -> Iterator[Rows]:
         """Yield the draws as bit rows, some at a time."""
         generator, came = random.Random(self._seed), np.empty(0, np.uint64)
-        at_once = _at_once(self._smallest.shape[1])
+        at_once = _at_once(self._smallest.shape[1], _BYTES_AT_ONCE)
         for start in range(0, self._k if self.total else 0, at_once):
             drawn = random_below(self.total, min(at_once, self._k - start), generator)
             places, came = _places(drawn.as_words(), came)
@@ -104,13 +105,13 @@ class _Smallest:
         self._held, self._largest = 0, np.uint64(2**64 - 1)
 
     def take(self, cycles: Cycles, n: int) -> int:
-        at_once = _at_once(self._words)
+        at_once = _at_once(self._words, _TAKEN_AT_ONCE)
         for start in range(0, len(cycles), at_once):
             self.take_rows(cycles.part(start, min(start + at_once, len(cycles))).rows(n))
         return len(cycles)
 
     def take_rows(self, rows: Rows) -> int:
-        at_once = _at_once(self._words)
+        at_once = _at_once(self._words, _TAKEN_AT_ONCE)
         for start in range(0, len(rows), at_once):
             part = rows[start : start + at_once]
             keys = _mixed(part, self._start)
@@ -162,6 +163,6 @@ def _places(drawn: Keys, came: Keys) -> tuple[npt.NDArray[np.int64], Keys]:
     return place[which.reshape(-1)[len(came) :]], every[np.sort(first)]
 
 
-def _at_once(words: int) -> int:
-    """Return how many bit rows to take at a time; a graph without vertices has no words."""
-    return max(_BYTES_AT_ONCE // (8 * max(words, 1)), 1)
+def _at_once(words: int, memory: int) -> int:
+    """Return how many bit rows take so many bytes; a graph without vertices has no words."""
+    return max(memory // (8 * max(words, 1)), 1)

@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+import tracemalloc
 from collections import Counter
 
 import numpy
@@ -39,7 +40,7 @@ from kernels_ti.choices import METHODS
 from kernels_ti.device.memory import resident_bytes
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.reference.algorithm import chordless_cycles
-from kernels_ti.sample_by_search import shares_by_search
+from kernels_ti.sample_by_search import _Smallest, shares_by_search
 from kernels_ti.state import populations
 from kernels_ti.watch import Watch
 
@@ -168,10 +169,22 @@ def test_a_sample_by_a_search_depends_on_the_seed_alone(monkeypatch):
     first = sample_cycles(graph, 300, seed=1, method="search", arch="reference").lists()
     assert sample_cycles(graph, 300, seed=1, method="search", arch="cpu").lists() == first
     assert sample_cycles(graph, 300, seed=2, method="search", arch="cpu").lists() != first
-    monkeypatch.setattr("kernels_ti.sample_by_search._BYTES_AT_ONCE", 64)
+    monkeypatch.setattr("kernels_ti.sample_by_search._TAKEN_AT_ONCE", 64)
     assert sample_cycles(graph, 300, seed=1, method="search", arch="cpu").lists() == first
     # The first draws of a larger sample are others: it has other repeats.
     assert 250 < len(set(map(tuple, first))) < 300
+
+
+def test_a_search_that_hands_over_very_many_cycles_at_once_takes_little_memory_for_the_draws():
+    rows = numpy.random.default_rng(1).integers(1 << 63, size=(1 << 22, 1), dtype=numpy.uint64)
+    smallest = _Smallest(100, 1, seed=1, memory=1 << 30)
+    tracemalloc.start()
+    try:
+        smallest.take_rows(rows)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < rows.nbytes // 2
 
 
 @pytest.mark.slow
