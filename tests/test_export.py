@@ -58,10 +58,10 @@ def checkpoint(directory, position, *, finished):
         archive.writestr("header.json", json.dumps(header))
 
 
-def make_run(path, graph, *, finished=True, more=0, part_bytes=300, title="a graph"):
+def make_run(path, graph, *, finished=True, more=0, part_bytes=300, title="a graph", between=()):
     """Make a run directory as a listing leaves it, with `more` cycles beyond its checkpoint."""
     cycles = list(chordless_cycles(graph))
-    asked = RunCommand(graph=title, program_start=0.0, output=str(path), output_format="parts")
+    asked = RunCommand(graph=title, program_start=0.0, output=str(path), output_format="parts", between=between)
     with created(path, asked, LoadedGraph(graph, title)) as directory:
         output = RowOutput.to_folder(path / "cycles", graph.n, part_bytes=part_bytes)
         rows = rows_of(cycles, graph.n)
@@ -318,15 +318,16 @@ def test_a_parquet_file_that_came_to_nothing_is_taken_away(tmp_path):
     assert not (tmp_path / "cycles.parquet").exists()
 
 
-def test_progress_tells_how_far_it_is(tmp_path, monkeypatch, capfd):
-    cycles = make_run(tmp_path / "run", GRAPH)
+@pytest.mark.parametrize(("between", "things"), [((), "cycles"), (("0", "1"), "paths")])
+def test_progress_tells_how_far_it_is(tmp_path, monkeypatch, capfd, between, things):
+    cycles = make_run(tmp_path / "run", GRAPH, between=between)
     monkeypatch.setattr("chordless.cycles.export._ROWS_AT_ONCE", 20)
     clock = iter(range(0, 10_000, 3))
     monkeypatch.setattr(command.time, "monotonic", lambda: next(clock))
     export(tmp_path / "run", "-o", tmp_path / "cycles.npy", "--progress", "plain")
     lines = capfd.readouterr().err.splitlines()
-    assert f"20 of {len(cycles)} cycles" in lines[0]
-    assert lines[-2].endswith(f"{len(cycles)} of {len(cycles)} cycles  100 %")
+    assert f"20 of {len(cycles)} {things}" in lines[0]
+    assert lines[-2].endswith(f"{len(cycles)} of {len(cycles)} {things}  100 %")
     export(tmp_path / "run", "-o", tmp_path / "cycles.npy", "--progress", "none")
     assert len(capfd.readouterr().err.splitlines()) == 1
 

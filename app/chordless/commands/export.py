@@ -100,13 +100,13 @@ def act(options: argparse.Namespace) -> int:
     form = FORMATS_OF_CYCLES[f".{options.output_format}"]
     command = RunCommand(source.name, options.program_start, output=options.output, output_format=form)
     standard_output = -1 if to_file else os.dup(sys.stdout.fileno())
+    thing = "cycle" if source.command is None else source.command.thing
     with (
-        _progress(options, len(source.store)) as tell,
+        _progress(options, len(source.store), thing) as tell,
         open_output(command, source.graph, standard_output) as output,
     ):
         export.export(source, output, tell)
-    of_paths = source.command is not None and source.command.is_of_paths
-    note = quantity(len(source.store), "path" if of_paths else "cycle")
+    note = quantity(len(source.store), thing)
     if to_file:
         note += f" in {options.output}, {seconds_text(time.monotonic() - options.program_start)} in all"
     if not source.complete:
@@ -117,11 +117,11 @@ def act(options: argparse.Namespace) -> int:
 
 
 @contextlib.contextmanager
-def _progress(options: argparse.Namespace, total: int) -> Iterator[Callable[[int], None]]:
+def _progress(options: argparse.Namespace, total: int, thing: str) -> Iterator[Callable[[int], None]]:
     to_terminal = options.output == shared.STANDARD_OUTPUT and sys.stdout.isatty()
     mode = "none" if options.quiet else options.progress
     line = ExportLine(mode, sys.stderr, live=is_live(sys.stderr) and not to_terminal)
     try:
-        yield partial(line.show, total=total)
+        yield partial(line.show, total=total, thing=thing)
     finally:
         line.clear()

@@ -324,14 +324,14 @@ class BatchDisplay(ProgressDisplay):
 
 
 class ExportLine(ProgressLine):
-    """Shows how many cycles are exported."""
+    """Shows how many cycles, or paths, are exported."""
 
-    def show(self, done: int, total: int) -> None:
-        """Show the state if an update is due."""
-        self._state = done, total
+    def show(self, done: int, total: int, thing: str) -> None:
+        """Show the state if an update is due; `thing` is the word for what is exported: ``cycle`` or ``path``."""
+        self._state = done, total, thing
         self.update()
 
     def _parts(self) -> list[str]:
-        done, total = self._state
+        done, total, thing = self._state
         elapsed = numbers.seconds_text(time.monotonic() - self._start)
-        return [elapsed, f"{done:,} of {quantity(total, 'cycle')}", f"{100 * done / max(total, 1):.0f} %"]
+        return [elapsed, f"{done:,} of {quantity(total, thing)}", f"{100 * done / max(total, 1):.0f} %"]
