@@ -90,9 +90,17 @@ def test_the_evolution_chart_has_both_curves(tmp_path, log, scale):
     drawn = [dict(zip(line.get_xdata().tolist(), line.get_ydata().tolist(), strict=True)) for line in axes.lines]
     assert drawn == [PATHS, by_length(cycles)]
     assert axes.get_yscale() == scale
-    assert axes.get_xlabel().startswith("t, vertices")
+    assert axes.get_xlabel() == "t, vertices of the path or the cycle"
     said = [text.get_text() for text in figure.texts]
     assert said == ["a graph", f"20 vertices, 31 edges, {len(cycles)} chordless cycles"]
+
+
+@pytest.mark.usefixtures("in_style")
+def test_the_evolution_chart_of_paths_names_no_cycle(tmp_path):
+    started = replace(STARTED, options={**STARTED.options, "between": ["0", "1"]})
+    run = read_run(record(tmp_path / "events.jsonl", started, finished(PATHS)))
+    for runs in ([run], [run, run]):
+        assert {axes.get_xlabel() for axes in evolution_chart(runs).axes} == {"t, vertices of the path"}
 
 
 @pytest.mark.usefixtures("in_style")

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 MOST_RUNS = len(style.RUN_COLOURS)
 
-_LENGTH_LABEL = "t, vertices of the path or the cycle"
 _PATHS, _FOUND = "{}s $|T_t|$", "chordless {}s $|C_t|$"
 _WIDTH, _HEIGHT = 7.0, 4.2
 _LEGEND_LINE = 0.24
@@ -61,7 +60,7 @@ def evolution_chart(runs: Sequence[RecordedRun], *, log: bool = True, titled: bo
             for i, counts in enumerate(of_runs)
         ]
         axes.set_title(what, loc="left", size=10)
-        axes.set_xlabel(_LENGTH_LABEL)
+        axes.set_xlabel(_length_label(runs))
     _finish(many, log=log)
     many[0].set_ylabel("how many")
     _legend_below(figure, lines, runs)
@@ -147,6 +146,11 @@ def _thing(runs: Sequence[RecordedRun]) -> str:
     return " or ".join(dict.fromkeys(run.state.thing for run in runs))
 
 
+def _length_label(runs: Sequence[RecordedRun]) -> str:
+    """Return what t counts in an evolution chart: also the vertices of the paths that lead to what was found."""
+    return "t, vertices of the path" + ("" if _thing(runs) == "path" else " or the cycle")
+
+
 def _names(runs: Sequence[RecordedRun]) -> tuple[str, str]:
     """Return the names of the curve of the paths that were looked at, and of the curve of what was found."""
     begun = all(run.state.thing == "path" for run in runs)
@@ -181,7 +185,7 @@ def _one_evolution(run: RecordedRun, *, log: bool, titled: bool) -> Figure:
         names.append(paths)
     lines.append(_curve(axes, run.state.cycles_by_length, style.PALETTE.cycles, style.RUN_MARKERS[1]))
     names.append(found)
-    axes.set_xlabel(_LENGTH_LABEL)
+    axes.set_xlabel(_length_label([run]))
     axes.set_ylabel("how many")
     _finish([axes], log=log)
     axes.legend(lines, names, loc="best", handlelength=2.2)
