@@ -19,7 +19,7 @@ from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import held_device, is_open
-from kernels_ti.device.memory import ON_HOST, resident_bytes
+from kernels_ti.device.memory import ON_HOST, SPARE, resident_bytes
 from kernels_ti.errors import SizeError, bytes_text, parameter
 from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
@@ -101,11 +101,14 @@ class AskedSearch:
         return CycleTable.of_rows(run.graph, run.take_rows(), CycleOrder(run.graph), complete=run.finished)
 
     def _room(self, run: Run) -> float:
-        """Return the bytes that the table may take, of those that the caller allows this process."""
+        """Return the bytes that the table may take, of those that the caller allows this process.
+
+        Some are for the pieces of the search, some for the cycles of a slice, after which the table is looked at.
+        """
         memory = run.options.memory
         if memory is None or run.device.arch not in ON_HOST:
             return math.inf
-        return memory - resident_bytes()
+        return memory - resident_bytes() - 2 * SPARE
 
     def _fitting(self, run: Run, room: float) -> Iterator[Cycles]:
         """Yield the cycles of each slice while their vertices have room."""
@@ -113,7 +116,7 @@ class AskedSearch:
         for _ in self.slices(run):
             found = run.take_cycles()
             cycles += len(found)
-            taken += found.vertices.nbytes + found.offsets.nbytes
+            taken += 2 * (found.vertices.nbytes + found.offsets.nbytes)  # they are there twice while they are joined
             _require_fit(cycles, taken, room)
             yield found
 

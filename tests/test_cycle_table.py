@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from oracles import grid
+from python_process import run_python
 
 from kernels_ti import (
     CycleTable,
@@ -22,6 +23,7 @@ from kernels_ti import (
     open_device,
 )
 from kernels_ti.cycles import Cycles
+from kernels_ti.device.memory import SPARE
 from kernels_ti.found import cycle_order
 from kernels_ti.found.cycle_order import CycleOrder
 from kernels_ti.found.order import CycleWalker
@@ -325,8 +327,22 @@ def test_a_part_of_cycles_is_named():
 @pytest.mark.parametrize("graph", [WHEELS, LARGE], ids=["rows", "vertices"])
 def test_cycles_that_do_not_fit_into_the_memory_are_refused(graph, monkeypatch):
     memory = 1 << 40
-    monkeypatch.setattr(asked_search, "resident_bytes", lambda: memory - 100)
+    monkeypatch.setattr(asked_search, "resident_bytes", lambda: memory - 2 * SPARE - 100)
     with pytest.raises(SizeError, match=r"cycles found so far take .* more than the 100 bytes that memory allows"):
         collect_cycles(graph, arch="cpu", memory=memory)
-    monkeypatch.setattr(asked_search, "resident_bytes", lambda: memory - (1 << 20))
+    monkeypatch.setattr(asked_search, "resident_bytes", lambda: memory - 2 * SPARE - (1 << 20))
     assert len(collect_cycles(graph, arch="cpu", memory=memory)) == len(collect_cycles(graph, arch="cpu"))
+
+
+@pytest.mark.slow
+def test_a_table_that_is_refused_has_kept_within_its_memory():
+    code = """
+from chordless import SizeError, collect_cycles, generate
+from kernels_ti.device.memory import peak_memory
+
+try:
+    collect_cycles(generate("grid:7x10"), arch="cpu", memory=220 << 20)
+except SizeError:
+    print(peak_memory() < 220 << 20)
+"""
+    assert run_python(code).stdout == "True\n"
