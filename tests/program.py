@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -30,6 +31,11 @@ _PROGRESS = re.compile(r"^(stopping .*  )?(\d[\d.]* (ms|s|min|h)( \d\d (s|min))?
 SOURCE_PATH = os.pathsep.join([str(ROOT / "app"), str(ROOT)])
 _PATHS = os.pathsep.join(filter(None, [SOURCE_PATH, os.environ.get("PYTHONPATH")]))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": _PATHS, "PYTHONIOENCODING": "utf-8"}
+
+
+def refused(path, *_, **__):
+    """Stand in for ``open`` and the like of a user who has no right to the file."""
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
 
 def command(*arguments):

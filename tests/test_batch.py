@@ -26,7 +26,7 @@ from chordless.protocol.events import BatchFinished, BatchProgress, BatchSearchi
 from chordless.protocol.orders import BatchCommand, BatchJob
 from oracles import nauty
 from patience import PATIENCE
-from program import COUNT_KEYS, ENVIRONMENT, REFERENCE, chordless, command, fails
+from program import COUNT_KEYS, ENVIRONMENT, REFERENCE, chordless, command, fails, refused
 
 
 @pytest.mark.slow
@@ -147,6 +147,13 @@ def test_all_small_graphs_through_a_pipe_as_csv(tmp_path):
         "countg", "--H", "-q", stdin=graphs).splitlines() if b"induced" in line]  # fmt: skip
     assert sum(int(row["total"]) for row in rows) == sum(counted)
     assert {row["paths"] for row in rows} == {""}
+
+
+def test_a_folder_that_cannot_be_read_is_not_called_empty(tmp_path, monkeypatch, capsys):
+    (tmp_path / "graph.txt").write_text("1 2\n")
+    monkeypatch.setattr(os, "scandir", refused)
+    assert main(["batch", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"chordless: error: {tmp_path}: this folder cannot be read: Permission denied\n"
 
 
 @pytest.mark.parametrize(

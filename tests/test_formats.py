@@ -1,6 +1,5 @@
 """Where graphs come from, and how the program knows what a file holds."""
 
-import errno
 import gzip
 import io
 import os
@@ -15,6 +14,7 @@ from chordless.protocol.orders import BatchJob
 from graph_files import load, named_edges, pairs, refusal
 from hypothesis import example, given
 from hypothesis import strategies as st
+from program import refused
 
 from kernels_ti import GraphError, OptionError
 
@@ -30,10 +30,7 @@ def test_a_spec_and_a_file_of_the_same_spelling(tmp_path, monkeypatch):
 
 
 def test_a_file_in_a_closed_folder_is_not_called_missing(monkeypatch):
-    def closed(path, **_):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-
-    monkeypatch.setattr(os, "lstat", closed)
+    monkeypatch.setattr(os, "lstat", refused)
     with pytest.raises(GraphError, match=r"^closed/g\.txt: cannot be read: Permission denied$"):
         load_graph("closed/g.txt")
 

@@ -39,6 +39,10 @@ def expand(graph: str) -> list[str]:
     if graph == STANDARD_INPUT:
         return [graph]
     if os.path.isdir(graph):
+        try:
+            os.scandir(graph).close()
+        except OSError as error:
+            raise GraphError(f"{graph}: this folder cannot be read: {error.strerror}") from error
         files = _files(os.path.join(glob.escape(graph), "*"))
         if not files:
             raise GraphError(f"{graph}: there is no file in this folder")
