@@ -32,7 +32,7 @@ from chordless.protocol.events import BatchFinished, BatchProgress
 from chordless.protocol.orders import BatchCommand, BatchJob
 from chordless.runs.directory import graph_hash
 from patience import PATIENCE
-from program import ENVIRONMENT, REFERENCE, chordless, without_progress
+from program import ENVIRONMENT, REFERENCE, chordless, refused, without_progress
 
 from kernels_ti import EngineError, OptionError
 
@@ -135,6 +135,13 @@ def test_a_name_that_leaves_no_room_for_the_file_beside_is_one_line(tmp_path, mo
 def test_a_device_is_no_file_to_go_on_with(device):
     with pytest.raises(OptionError, match=f"{device} is no regular file"):
         BatchFile(device)
+
+
+def test_a_file_that_may_not_be_read_is_one_line(tmp_path, monkeypatch):
+    """With ``umask 777`` that is so for each new file."""
+    monkeypatch.setattr("chordless.batch.output.open", refused, raising=False)
+    with pytest.raises(EngineError, match=r"cannot write .*out.jsonl: Permission denied"):
+        BatchFile(str(tmp_path / "out.jsonl"))
 
 
 @pytest.mark.parametrize("written", [2, 3])

@@ -83,13 +83,14 @@ class BatchFile:
                 os.close(self._descriptor)
                 raise OptionError(f"{path} is no regular file: a batch goes on in one, or writes to standard output")
             remove_abandoned(self._held)
+            # A umask may forbid to read what was made just now.
+            self._in_place: IO[bytes] | None = open(path, "rb")  # noqa: SIM115
         self._end = 0
         self._earlier: dict[str, int] = {}  # offset of each line in the file beside, by its key
         self._taken: set[str] = set()
         self._is_complete = False
         self._was_held = self._held.exists()
         self._beside: IO[bytes] | None = None
-        self._in_place: IO[bytes] | None = open(path, "rb")  # noqa: SIM115
         self._next = self._read_next()
 
     def find(self, key: str, graph: str) -> tuple[dict[str, Any], bool] | None:
