@@ -15,6 +15,7 @@ from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened, resume_line
 from chordless.runs.history import list_runs
+from program import refused
 
 from kernels_ti import EngineError, Graph
 from kernels_ti.errors import CheckpointError
@@ -97,6 +98,13 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path):
     with pytest.raises(CheckpointError, match="is a file: a run directory begins as a new or an empty folder"):
         check_is_free(tmp_path / "thesis.tex")
     assert sorted(os.listdir(directory.path)) == ["checkpoint", "graph.json", "run.json"]
+
+
+def test_the_run_of_somebody_else_is_told_where_it_may_only_be_read(tmp_path, monkeypatch):
+    begin(tmp_path / "run")
+    monkeypatch.setattr("chordless.runs.directory.open", refused, raising=False)
+    with pytest.raises(CheckpointError, match="holds a run already"):
+        check_is_free(tmp_path / "run")
 
 
 def test_a_run_that_never_began_leaves_nothing(tmp_path):

@@ -200,10 +200,11 @@ def check_is_free(path: str | Path) -> None:
 def _never_begun(run: Path) -> bool:
     """Whether a process was killed before it wrote the order of its run: it holds the lock of the empty file before."""
     try:
+        status = os.stat(run)
+        if status.st_size > 0 or time.time() - status.st_mtime <= _SECONDS_TO_BEGIN:
+            return False
         with open(run, "rb+") as stream:
-            status = os.fstat(stream.fileno())
-            is_left = status.st_size == 0 and time.time() - status.st_mtime > _SECONDS_TO_BEGIN
-            return is_left and take_lock(stream.fileno(), 0.0)
+            return take_lock(stream.fileno(), 0.0)
     except OSError as error:
         raise CheckpointError(f"{run} cannot be read: {error.strerror}") from error
 
