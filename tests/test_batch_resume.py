@@ -137,6 +137,13 @@ def test_a_device_is_no_file_to_go_on_with(device):
         BatchFile(device)
 
 
+@pytest.mark.parametrize("more", [[], ["--resume"]])
+def test_a_pipe_is_not_said_to_be_gone_on_with(tmp_path, capsys, more):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    assert main(["batch", "petersen", *REFERENCE, "-o", str(tmp_path / "pipe.jsonl"), *more]) == 2
+    assert "is no regular file: a batch goes on in one, and -o - is standard output" in capsys.readouterr().err
+
+
 def test_a_file_that_may_not_be_read_is_one_line(tmp_path, monkeypatch):
     """With ``umask 777`` that is so for each new file."""
     monkeypatch.setattr("chordless.batch.output.open", refused, raising=False)

@@ -55,6 +55,8 @@ def lines_file(options: argparse.Namespace) -> Iterator[str]:
         # The engine would name the file of the lines.
         with writing(options.output), tempfile.TemporaryFile(dir=PurePath(path).parent):
             pass
+    elif os.path.exists(path) and not os.path.isfile(path):
+        raise OptionError(f"{path} is no regular file: a batch goes on in one, and -o - is standard output")
     for there in {path, options.output}:
         if os.path.lexists(there) and not options.resume:
             raise OptionError(f"{there} is there already: --resume keeps what is done, or write to another")
