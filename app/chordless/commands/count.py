@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import replace
 from typing import Any
 
 from chordless import values
@@ -14,11 +13,9 @@ from chordless.commands import up_to_symmetry
 from chordless.commands.other_method import other_method
 from chordless.commands.session import print_way_on, run_engine
 from chordless.commands.terminal import participation_table, result_table
-from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import result_object
-from chordless.words.numbers import lengths_text
 from chordless.words.shown import on_terminal
 from kernels_ti import ChordlessError
 
@@ -124,7 +121,7 @@ def act(options: argparse.Namespace) -> int:
     """Count, print the result, return the exit code."""
     command = shared.order_of(RunCommand, options, reading_timeout=options.timeout)
     if options.up_to_symmetry:
-        return up_to_symmetry.count(options, scope(command))
+        return up_to_symmetry.count(command, options)
     finished, exit_code = run_engine(command, options)
     print_result(command, finished, as_json=options.json)
     if not options.quiet:
@@ -151,8 +148,7 @@ def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> N
     if as_json:
         print(json.dumps(result_object(command, finished)))
         return
-    titled = replace(finished, graph=f"{shown_name(finished.graph)}{scope(command)}")
-    for line in result_table(command, titled, sys.stdout):
+    for line in result_table(command, finished, sys.stdout):
         print(line)
     counted = finished.participation or {}
     for kind, what in (("vertices", "vertex"), ("edges", "edge")):
@@ -160,23 +156,3 @@ def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> N
             print()
             for line in participation_table(counted[kind], what, finished.cycles, sys.stdout):
                 print(line)
-
-
-def scope(command: RunCommand) -> str:
-    """Return which of the cycles, or paths, were counted, "" for all."""
-    part = "" if command.part is None else f", part {command.part[0]} of {command.part[1]}"
-    lengths = lengths_text(command.min_length, command.max_length, command.parity, of_paths=command.is_of_paths)
-    return part + _restriction(command) + (f", {lengths}" if lengths else "")
-
-
-def _restriction(command: RunCommand) -> str:
-    passed = ", ".join([*command.through, *(f"the edge {edge}" for edge in command.through_edges)])
-    return "".join(
-        f", {word} {what}"
-        for word, what in (
-            ("through", passed),
-            ("not through", ", ".join(command.avoid)),
-            ("without the edge", ", ".join(command.avoid_edges)),
-        )
-        if what
-    )

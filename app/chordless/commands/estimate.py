@@ -9,21 +9,21 @@ import math
 import operator
 import sys
 import time
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from functools import partial
 from typing import TYPE_CHECKING
 
 from chordless import values
 from chordless.commands import options as shared
-from chordless.commands.count import scope
 from chordless.commands.estimate_boundary import AlongBoundary, boundary_lines, boundary_object, counts_along
 from chordless.commands.estimate_words import FEWEST_CYCLES, is_lower_bound, result_object, table
 from chordless.commands.other_method import quick_plan
 from chordless.commands.session import graph_asked_for
+from chordless.commands.terminal import title_of
 from chordless.commands.trial import Trial
 from chordless.engine.framing import search_space
 from chordless.graphs.paths import new_on_a_cycle
-from chordless.graphs.readers.incoming import comes_through_a_pipe, shown_name
+from chordless.graphs.readers.incoming import comes_through_a_pipe
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import triangle_count
@@ -177,8 +177,8 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
                 print(line, flush=True)
 
     if not options.json:
-        titled = replace(tried, graph=f"{shown_name(tried.graph)}{scope(_command(options, symmetry=False))}")
-        for line in table(estimate, titled, search, "paths" if of_paths else "cycles"):
+        title = title_of(tried.graph, _command(options, symmetry=False))
+        for line in table(title, estimate, tried, search, "paths" if of_paths else "cycles"):
             print(line)
         sys.stdout.flush()
     counts = (

@@ -62,7 +62,7 @@ def _finite(value: Any) -> Any:
 
 
 def table(
-    estimate: CountEstimate, trial: Finished, seconds: tuple[float, float, float] | None, things: str
+    title: str, estimate: CountEstimate, trial: Finished, seconds: tuple[float, float, float] | None, things: str
 ) -> Iterator[str]:
     """Yield the lines for people, fit for 80 columns; `seconds` is the time of a run, `things` are cycles or paths."""
     triangles = estimate.triangles or 0
@@ -82,7 +82,7 @@ def table(
         (searched, *paths),
     ]
     width = max(len(value) for _, value, _ in rows)
-    yield on_terminal(trial.graph, sys.stdout)
+    yield on_terminal(title, sys.stdout)
     for label, value, note in rows:
         yield f"  {label:<16}  {value:>{width}}{note and '  '}{note}"
     # The probes behind a lower bound may tell of far more cycles, by length too.

@@ -10,9 +10,8 @@ from typing import Any
 
 from chordless.commands import along_boundary
 from chordless.commands import options as shared
-from chordless.commands.count import scope
 from chordless.commands.session import print_way_on
-from chordless.graphs.readers.incoming import shown_name
+from chordless.commands.terminal import title_of
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.values import SHORTEST_CYCLE
@@ -141,7 +140,7 @@ def _of_paths(best: dict[str, Any], *, weighted: bool) -> dict[str, Any]:
 
 
 def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Iterator[str]:
-    yield on_terminal(f"{shown_name(finished.graph)}{scope(command)}", sys.stdout)
+    yield on_terminal(title_of(finished.graph, command), sys.stdout)
     things = f"{command.thing}s"
     cycle, boundary = best["cycle"], finished.boundary or {}
     if not cycle:

@@ -11,7 +11,7 @@ from chordless.commands import count, longest, sample
 from chordless.commands import list as list_
 from chordless.commands import options as shared
 from chordless.commands.session import print_way_on, run_engine
-from chordless.graphs.readers.incoming import shown_name
+from chordless.commands.terminal import title_of
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.values import SHORTEST_PATH, output_name
@@ -196,7 +196,7 @@ def print_counts(command: RunCommand, finished: Finished, *, as_json: bool) -> N
             )
         )
         return
-    print(on_terminal(f"{shown_name(finished.graph)}{count.scope(command)}", sys.stdout))
+    print(on_terminal(title_of(finished.graph, command), sys.stdout))
     if not finished.complete:
         if finished.cycles == 0:
             print(f"  stopped after {seconds_text(seconds)}, before a path was counted")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TextIO, TypeVar
 
+from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.events import BatchProgress, Event, Finished, Log, Progress
 from chordless.protocol.orders import Pick, RunCommand
 from chordless.protocol.results import SYMMETRY, hole_count, triangle_count
@@ -43,6 +44,26 @@ def ending(finished: Finished) -> str:
     return f"{how} after {numbers.seconds_text(finished.total_seconds - finished.setup_seconds)}"
 
 
+def title_of(graph: str, command: RunCommand) -> str:
+    """Return the title of a graph, and which of its cycles, or paths, are asked for."""
+    part = "" if command.part is None else f", part {command.part[0]} of {command.part[1]}"
+    lengths = numbers.lengths_text(command.min_length, command.max_length, command.parity, of_paths=command.is_of_paths)
+    return shown_name(graph) + part + _restriction(command) + (f", {lengths}" if lengths else "")
+
+
+def _restriction(command: RunCommand) -> str:
+    passed = ", ".join([*command.through, *(f"the edge {edge}" for edge in command.through_edges)])
+    return "".join(
+        f", {word} {what}"
+        for word, what in (
+            ("through", passed),
+            ("not through", ", ".join(command.avoid)),
+            ("without the edge", ", ".join(command.avoid_edges)),
+        )
+        if what
+    )
+
+
 def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Iterator[str]:
     """Yield the lines of a count for people, fit for 80 columns, with the colours and bars that a stream can show.
 
@@ -60,7 +81,7 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
             rows.append(("chordless cycles", hole_count(finished.cycles, by_length)))
     rows.append(("total", finished.cycles))
     width = max(len(f"{value:,}") for _, value in rows)
-    yield _styled(on_terminal(finished.graph, stream), _BOLD, colour)
+    yield _styled(on_terminal(title_of(finished.graph, command), stream), _BOLD, colour)
     for label, value in rows:
         note = "  (4 or more vertices)" if label == "chordless cycles" else ""
         number = _styled(f"{value:>{width},}", _BOLD, colour and label == "total")

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
 from chordless.commands.session import graph_asked_for
+from chordless.commands.terminal import title_of
 from chordless.commands.writing import THE_GRAPH, require_other_files, write_lines
-from chordless.graphs.readers.incoming import shown_name
+from chordless.protocol.orders import RunCommand
 from chordless.values import output_file
 from chordless.words.numbers import seconds_text
 from chordless.words.shown import on_terminal, separator_of
@@ -51,8 +52,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error(f"-o {output}: orbits are written as text or JSON lines; name it .txt or .jsonl")
 
 
-def count(options: argparse.Namespace, scope: str) -> int:
-    """Print the number of orbits and of cycles by length, return the exit code; `scope` tells which cycles."""
+def count(command: RunCommand, options: argparse.Namespace) -> int:
+    """Print the number of orbits and of cycles by length, return the exit code."""
     began = time.perf_counter()
     title, size, found = _found(options)
     seconds = time.perf_counter() - began
@@ -73,7 +74,7 @@ def count(options: argparse.Namespace, scope: str) -> int:
     rows += [(f"{length:,}", f"{found.orbits_by_length[length]:,}", f"{k:,}") for length, k in found.by_length.items()]
     rows += [("total", f"{len(found.sizes):,}", f"{sum(found.sizes):,}")]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    print(on_terminal(f"{shown_name(title)}{scope}", sys.stdout))
+    print(on_terminal(title_of(title, command), sys.stdout))
     for row in rows:
         print("  " + "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)))
     print(f"  {seconds_text(seconds)}, {found.automorphisms:,} automorphisms")
