@@ -61,7 +61,7 @@ def test_a_small_estimate_of_paths_is_their_number(kind, seed, written, capfd):
     graph.remove_nodes_from(list(nx.isolates(graph)))  # an edge list has none
     s, t = numbers.sample(sorted(graph), 2)
     for ends, more in ((["--between", s, t], (s, t)), (["--all-pairs"], ())):
-        found = json.loads(printed(capfd, "estimate", *written(graph), *ends, "--json", "--seconds", "1"))
+        found = json.loads(printed(capfd, "estimate", *written(graph), *ends, "--json", "--seconds", "10"))
         is_promised("estimate", found)
         counts = count_paths(graph, *more)
         assert found["exact"] is True
