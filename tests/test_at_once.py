@@ -17,6 +17,7 @@ from test_layers import loaded_by
 
 from kernels_ti import Graph, Options, collect_cycles, count_cycles
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.reference.algorithm import MOST_VERTICES
 from kernels_ti.reference.at_once import found_at_once
 
 
@@ -104,6 +105,8 @@ def test_larger_graphs_are_left_to_an_engine(tmp_path):
     file = tmp_path / "cycle.txt"
     file.write_text("1 2\n2 3\n3 1\n")
     assert searched_at_once(command(str(file))) is not None
+    file.write_text(f"# n={MOST_VERTICES + 1} m=1\n1 2\n")
+    assert searched_at_once(command(str(file))) is None
     file.write_text("1 2\n2 3\n3 1\n" + "#" * LARGEST_FILE)
     for graph in (str(file), "-", "grid:7x10", "gnp:60,0.1,1"):
         assert searched_at_once(command(graph)) is None

@@ -84,8 +84,11 @@ def _can_be_tried(command: RunCommand) -> bool:
 
 def _is_searched_in_time(command: RunCommand, graph: Graph) -> bool:
     """Search the whole graph, without keeping anything; return whether that took less than `TRIAL_SECONDS`."""
+    from kernels_ti.reference.algorithm import MOST_VERTICES
     from kernels_ti.reference.search import ReferenceSearch
 
+    if graph.n > MOST_VERTICES:
+        return False
     longest = graph.n if command.max_length is None else command.max_length + new_on_a_cycle(command)
     trial = ReferenceSearch(graph, min(graph.n, longest), False)
     begun = time.thread_time()
