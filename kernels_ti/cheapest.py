@@ -39,6 +39,7 @@ from kernels_ti.blocks.degree_labelling import degree_labelling
 from kernels_ti.blocks.restriction import Restricted
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cycles import canonical
+from kernels_ti.device.memory import require_room
 from kernels_ti.graph import Graph
 from kernels_ti.short_cycles import short_cycles
 
@@ -46,6 +47,8 @@ Cost = Callable[[int, int], int]
 """The cost of going from the first vertex to the second one: that of the edge, and that of the second vertex."""
 
 Path = tuple[int, ...]
+
+BYTES_OF_VERTEX, BYTES_OF_ARC = 384, 300  # What the arcs in Python and the distances take at most
 
 Arcs = list[list[tuple[int, int]]]  # For each vertex others, each with the cost of the arc between them
 
@@ -83,8 +86,12 @@ def cheapest_cycle(
 ) -> Cheapest:
     """Find the k chordless cycles of the least cost, and count those of the least, until `enough` ends the search.
 
-    Costs are whole numbers, 0 or more, by default the number of vertices; a ValueError for a negative one.
+    Costs are whole numbers, 0 or more, by default the number of vertices; a ValueError for a negative one. An
+    OptionError is raised where the memory allowed has no room for the arcs.
     """
+    if space.options.memory is not None:
+        needed = BYTES_OF_VERTEX * space.graph.n + BYTES_OF_ARC * len(space.graph.col_idx)
+        require_room(space.options.memory, needed, "a search by shortest paths")
     best = Cheapest(k)
     directed = space.graph.directed
     for cycle in short_cycles(space.graph, space.options):

@@ -256,7 +256,10 @@ def _long_cycle(space: SearchSpace, watch: Watch) -> BestCycle | None:
 def _any_cycle(space: SearchSpace, weights: Weights | None, watch: Watch) -> BestCycle | None:
     """Return a cycle that the search by shortest paths meets soon, if it meets one."""
     latest = time.thread_time() + _SECONDS_FOR_ANY
-    found = cheapest_cycle(space, enough=lambda: time.thread_time() > latest)
+    try:
+        found = cheapest_cycle(space, enough=lambda: time.thread_time() > latest)
+    except OptionError:  # there is no room for it
+        return None
     if not found.kept:
         return None
     gains = Gains() if weights is None else weights.gains

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from searches import searches
 
-from kernels_ti import Options, as_graph
+from kernels_ti import OptionError, Options, as_graph, longest_cycle, shortest_path
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cheapest import cheapest_cycle
+from kernels_ti.device.memory import resident_bytes
 
 
 def checked(graph, options, cycles, value, cost):
@@ -86,6 +87,15 @@ def test_the_lightest_cycles_by_edges_are_found_in_every_kind_of_graph(kind, lea
 def test_a_negative_cost_is_refused():
     with pytest.raises(ValueError, match="negative"):
         cheapest_cycle(SearchSpace(as_graph(nx.cycle_graph(5))), lambda u, v: u - 1)
+
+
+def test_a_search_without_room_for_its_arcs_is_refused_before():
+    ladder = as_graph(nx.ladder_graph(50_000))
+    memory = resident_bytes() + (64 << 20)
+    with pytest.raises(OptionError, match=r"is too small: .* a search by shortest paths takes 122 MiB more$"):
+        longest_cycle(ladder, shortest=True, memory=memory)
+    with pytest.raises(OptionError, match="is too small"):
+        shortest_path(ladder, 0, 99_999, memory=memory)
 
 
 def test_a_search_that_is_ended_says_that_it_is_not_complete():
