@@ -211,6 +211,7 @@ def test_weights_separators_and_headings(tmp_path, text, edges, notes):
         # Commas in names.
         ("0,1 0,2\n0,2 1,2\n", pairs("0,1 0,2", "0,2 1,2"), ["divided at blanks, not at commas"]),
         ("0,0 0,1\n0,0 1,0\n", pairs("0,0 0,1", "0,0 1,0"), ["divided at blanks, not at commas"]),
+        ("0,0,0 0,0,1\n0,0,0 0,1,0\n0,0,1 0,1,1\n", pairs("0,0,0 0,0,1", "0,0,0 0,1,0", "0,0,1 0,1,1"), []),
         ("New York,Rome\nNew Haven,Rome\n", None, ["divided at commas, not at blanks"]),
         ("New York,Rome,5\nNew Haven,Rome,6\n", None, ["divided at commas, not at blanks", UNUSED]),
         # Headings by a rule: in no list, of any language.

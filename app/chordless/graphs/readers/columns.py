@@ -152,7 +152,7 @@ def _separator(source: Source, lines: list[str]) -> str | None:
     words = [line.split() for line in lines]
     if len(words) > 1 and is_heading_of_weights(words[0], len(words[1])):
         del words[0]
-    blanks_are_sure = all(_is_edge(row, None) and _are_even(row[:2]) for row in words)
+    blanks_are_sure = all(map(is_even_edge, words))
     order = (None, *SEPARATORS[:-1]) if blanks_are_sure else SEPARATORS
     separator = best_separator(lines, _is_edge, order)
     ends = [cells_of(line, separator)[:2] for line in lines]
@@ -208,10 +208,12 @@ def _is_edge(cells: list[str], separator: str | None) -> bool:
     return _columns_of(cells) > 0 and not (separator is None and cells[0][-1] in ",;")
 
 
-def _are_even(names: list[str]) -> bool:
-    """Return whether two names have as many commas and semicolons each: ``0,1 0,2``, but not ``Room 1,Room``."""
-    u, v = names
-    return all(u.count(sign) == v.count(sign) for sign in ",;")
+def is_even_edge(words: list[str]) -> bool:
+    """Return whether these words may be an edge of names with as many commas and semicolons each.
+
+    So may ``0,1 0,2``, but not ``Room 1,Room 2``.
+    """
+    return _is_edge(words, None) and all(words[0].count(sign) == words[1].count(sign) for sign in ",;")
 
 
 def length_of_graph6(first: int) -> int:

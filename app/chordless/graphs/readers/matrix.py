@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from chordless.graphs.readers.columns import decimal_of, is_usual_heading
+from chordless.graphs.readers.columns import decimal_of, is_even_edge, is_usual_heading
 from chordless.graphs.readers.source import Parsed, Source, build_graph
 from kernels_ti.errors import DIRECTED, SIMPLIFY, quantity
 from kernels_ti.graph import IntArray
@@ -41,7 +41,10 @@ def looks_like_matrix(start: str) -> bool:
     lines = start.split("\n")
     if _has_no_names(lines):
         return True
-    rows = _rows(lines[: min(_FIRST_LINES, max(len(lines) - 1, 2))])
+    first = lines[: min(_FIRST_LINES, max(len(lines) - 1, 2))]
+    if all(is_even_edge(words) and {",", ";"} & set(words[0]) for words in map(str.split, first) if words):
+        return False  # edges between names such as 0,0,1
+    rows = _rows(first)
     try:
         _, (corner, *columns) = next(rows)
         if corner and len(columns) < _COLUMNS_OF_A_LIST:
