@@ -127,7 +127,7 @@ def test_positions_are_by_index(tmp_path):
         (
             "A,B,C,D\n1,2,x,0\n",
             "a.txt:1: an edge list has two columns, or three with weights; found 4: 'A,B,C,D' (a table of edges has a "
-            "heading that names the ends: source and target, from and to, or u and v)",
+            "heading that names the ends: source and target, from and to, or u and v; a matrix has names",
         ),
         ("1 -- 2\n2 -- 3\n", "a.txt:1: each line has '--' in column 2, which is no vertex"),
         ("1 <-> 2\n", "a.txt:1: each line has '<->' in column 2"),

@@ -100,7 +100,8 @@ class Layout:
         if len(cells) == 1 and columns > 3:
             return (
                 f"an edge list has two columns, or three with weights; found {columns}: {quoted(line)} (a table of "
-                "edges has a heading that names the ends: source and target, from and to, or u and v)"
+                "edges has a heading that names the ends: source and target, from and to, or u and v; a matrix has "
+                "names in its first row and column, and numbers elsewhere)"
             )
         if len(cells) == 3 and decimal_of(cells[2]) is not None:
             return f"{message} (weights in a third column are left out if every line has one)"

@@ -63,9 +63,13 @@ def looks_like_matrix(start: str) -> bool:
     if not is_adjacency and (is_usual_heading([corner, *columns]) or is_usual_heading(columns)):
         return False
     numbers = sum(not cell or cell in _MISSING or _number_of(cell) is not None for cell in cells)
-    if is_table and numbers == len(cells):
-        return all(all(group) and len(set(group)) == len(group) > 0 for group in (names, columns))
     has_own_names = sum(name in columns for name in names) > len(names) / 2
+    if is_table and numbers == len(cells):
+        if all(all(group) and len(set(group)) == len(group) > 0 for group in (names, columns)):
+            return True
+        # A name that is missing or comes again is a fault of a matrix where there are too many columns for a list.
+        has_words = all(_number_of(name) is None for name in names)
+        return len(columns) >= _COLUMNS_OF_A_LIST and len(names) > 0 and (has_own_names or has_words)
     return (has_own_names or (not corner and len(columns) > _COLUMNS_OF_A_LIST)) and numbers > len(cells) / 2
 
 
