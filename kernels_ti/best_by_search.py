@@ -112,7 +112,9 @@ def best_of_all(
 
     Of cycles without weights those are dropped that are shorter than the k longest so far, see `Options.pruned`.
     """
-    few = _Few(space.graph, k, Gains() if weights is None else weights.gains, least=least)
+    gains = Gains() if weights is None else weights.gains
+    gains.require_fit()
+    few = _Few(space.graph, k, gains, least=least)
     with watch.searching():
         found = found_at_once(space, collect=True) if arch == "auto" else None
         if found is not None:

@@ -75,7 +75,9 @@ def longest_cycle(
     weight : str or mapping, optional
         Find the heaviest cycle instead of the longest, or with `shortest` the lightest. A mapping has a number for the
         name of each vertex, or for the pair of names of each edge. A string names an attribute of the edges or of the
-        nodes of a networkx graph. Sums are exact; a float stands for the decimal that is printed for it.
+        nodes of a networkx graph. Sums are exact; a float stands for the decimal that is printed for it. All weights
+        together, as whole numbers with the last decimal of any of them, stay below 2^62, but not for a lightest cycle
+        that is found by shortest paths.
     min_length, max_length : int, optional
         Bounds on the number of vertices. The lower one is 3, with `shortest` 4: a triangle is no hole.
     parity : {"odd", "even"}, optional
@@ -189,8 +191,9 @@ def best_in(
     so_far, answer = None, "the best cycle was found"
     try:
         if for_search and by_paths:
-            # Several cycles with weights are found in no other way.
-            most = None if method == "search" or (k > 1 and weights is not None) else _SECONDS_OF_SEARCH
+            # Several cycles with weights, and sums beyond 64 bits, are found in no other way.
+            only_way = method == "search" or (k > 1 and weights is not None) or not gains.fit()
+            most = None if only_way else _SECONDS_OF_SEARCH
             so_far = _by_shortest_paths(space, weights, k, watch, most)
             if so_far.complete:
                 return so_far

@@ -317,6 +317,20 @@ def test_wrong_weights_are_told(weights, message):
         longest_cycle(generate("complete:3"), weight=weights)
 
 
+def test_the_lightest_cycle_takes_weights_of_many_digits_as_osmnx_writes_them(tmp_path, capsys):
+    roads, kept = tmp_path / "roads.txt", tmp_path / "kept"
+    roads.write_text("a b 84.69183821928318\nb c 9.123456789012345\nc d 1234567.25\nd a 0.000001234567890123\n")
+    arguments = ["longest", str(roads), "--weight", str(roads)]
+    assert main([*arguments, "--shortest", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["weight"], found["method"]) == ("1234661.065296242863415123", "search")
+    folder = ("--checkpoint", str(kept))
+    for refused in ((), ("--shortest", "--method", "boundary"), ("-k", "2"), folder, ("--shortest", *folder)):
+        assert main([*arguments, *refused]) == 2
+        assert capsys.readouterr().err.endswith("must stay below 2^62; round them to fewer decimals\n")
+    assert not kept.exists()
+
+
 def test_the_command_prints_an_object_or_lines(tmp_path, capsys):
     def printed(*arguments):
         assert main(["longest", *map(str, arguments)]) == 0

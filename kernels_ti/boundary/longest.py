@@ -219,6 +219,7 @@ def longest_in(
     began = time.perf_counter()
     watch, answer = watch or Watch(), "the best cycle was found"
     gains = Gains() if weights is None else weights.gains
+    gains.require_fit()
     so_far = None
 
     def named(best: Optimum) -> BestCycle:

@@ -69,6 +69,8 @@ def go_along_boundary(
     weight_data, weights, notes = _weights(command, loaded, directory)
     if paths is not None and weights is not None:
         weights, added = weights_of_cycles(paths, weights)
+    if weights is not None and command.checkpoint is not None:
+        weights.gains.require_fit()  # What is kept in a folder goes along a boundary.
     loaded = replace(loaded, notes=(*loaded.notes, *notes))
     with contextlib.ExitStack() as stack:
         keeper, output = None, None

@@ -98,7 +98,7 @@ def check_weights(loaded: LoadedGraph, name: str) -> None:
 
     if _too_large(name) is None:
         data, _ = weights_asked_for(loaded, loaded.title, name)
-        read_weight_file(name, loaded.graph, data=data, graph_file=loaded.title)
+        read_weight_file(name, loaded.graph, data=data, graph_file=loaded.title).gains.require_fit()
 
 
 def is_food_web(path: str) -> bool:

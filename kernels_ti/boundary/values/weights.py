@@ -19,16 +19,23 @@ _LARGEST_SUM = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """The gains of all vertices, or of all edges; an OptionError if sums of them would not fit into 64 bits."""
+    """The gains of all vertices, or of all edges; beyond 64 bits only a search by shortest paths adds them up."""
 
     of_vertices: Mapping[int, int] | None = None  # None adds 1 for each
     # As (u, v) with u < v, or from the tail to the head of an arc
     of_edges: Mapping[tuple[int, int], int] | None = None
 
-    def __post_init__(self) -> None:
-        given = [*(self.of_vertices or {}).values(), *(self.of_edges or {}).values()]
-        if sum(map(abs, given)) >= _LARGEST_SUM:
-            raise OptionError("the weights have too many digits: all together, as whole numbers, must stay below 2^62")
+    def fit(self) -> bool:
+        """Return whether all sums of them fit into 64 bits."""
+        return sum(map(abs, [*(self.of_vertices or {}).values(), *(self.of_edges or {}).values()])) < _LARGEST_SUM
+
+    def require_fit(self) -> None:
+        """Raise an OptionError if sums of them would not fit into 64 bits."""
+        if not self.fit():
+            raise OptionError(
+                "the weights have too many digits: all together, as whole numbers, must stay below 2^62; "
+                "round them to fewer decimals"
+            )
 
     def of(self, v: int) -> int:
         """Return the gain of a vertex."""
