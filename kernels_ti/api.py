@@ -12,12 +12,12 @@ from kernels_ti.cycle_stream import CycleStream
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.device.device import is_open
 from kernels_ti.errors import OptionError, parameter, require_flags
+from kernels_ti.found.participation import Participation
 from kernels_ti.options import CycleCounts, Options
 from kernels_ti.watch import ProgressOption
 
 if TYPE_CHECKING:
     from kernels_ti.boundary.orders.plan import BoundaryPlan
-    from kernels_ti.found.participation import Participation
 
 _SECONDS_WITHOUT_A_CHOICE = 0.1
 """A search on a device that is open already goes on so long before a method is chosen: most are done then."""

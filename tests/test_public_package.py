@@ -52,6 +52,13 @@ def test_the_package_offers_the_library_and_loading() -> None:
     assert chordless.load_graph("grid:2x3").n == chordless.generate("grid:2x3").n == 6
 
 
+def test_the_hints_of_each_function_are_known_when_a_program_asks_for_them() -> None:
+    for name in chordless.__all__:
+        offered = getattr(chordless, name)
+        if inspect.isfunction(offered):
+            inspect.signature(offered, eval_str=True)
+
+
 def test_loading_names_the_parameter_of_python(tmp_path: Path) -> None:
     (tmp_path / "loop.txt").write_text("1 2\n2 2\n")
     with pytest.raises(chordless.GraphError, match=r"loop.txt:2: .* simplify=True drops them"):
