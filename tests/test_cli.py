@@ -92,6 +92,7 @@ def test_help_on_a_command_is_the_help_of_the_command(capfd, path):
         (("batch", "w.net", "--overlap", "--types", "w.clu"), "--types: 'w.clu' cannot stand here, only 'none'"),
         (("count", "petersen", "--arch", "vulcan"), "--arch: 'vulcan' is none of auto, cpu, cuda, vulkan, reference; "),
         (("help", "spec"), "there is no help on 'spec'; did you mean specs?"),
+        (("help", "specs", "formats"), "the topic specs stands alone: chordless help specs"),
         (("help", "bench", "peer"), "there is no help on 'bench peer'; did you mean peers?"),
         (("count", "petersen", "--length", "5", "--max-length", "6"), "--length 5 is both bounds"),
         (("resume", ""), "DIR: the name is empty"),

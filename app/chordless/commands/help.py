@@ -88,6 +88,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     commands = _subcommands(options.whole_parser)
     for i, word in enumerate(options.topic):
         if word not in commands:
+            if i == 0 and word in TOPICS:
+                parser.error(f"the topic {word} stands alone: chordless help {word}")
             known = [*commands, *TOPICS] if i == 0 else list(commands)
             parser.error(f"there is no help on {' '.join(options.topic[: i + 1])!r}{did_you_mean(word, known)}")
         commands = _subcommands(commands[word])
