@@ -7,9 +7,10 @@ import json
 import os
 import pty
 import subprocess
+from types import SimpleNamespace
 
 import pytest
-from chordless.commands.terminal import ProgressDisplay, result_table
+from chordless.commands.terminal import ProgressDisplay, histogram, result_table
 from chordless.protocol.events import Finished, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.words.numbers import (
@@ -157,6 +158,18 @@ def test_the_progress_line_shows_share_and_estimate(monkeypatch):
     # An estimate that is less than what was found, or has no spread, says nothing.
     for missing in ({"cycles_low": 5.0, "cycles_high": 9.0}, {"cycles_high": None}):
         assert "about" not in shown(None, **{**estimate, **missing})
+
+
+@pytest.mark.parametrize(("columns", "longest"), [(40, 18), (25, 3), (15, 0)])
+def test_a_histogram_on_a_narrow_terminal_has_bars_as_long_as_their_counts(monkeypatch, columns, longest):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    terminal = SimpleNamespace(isatty=lambda: True, encoding="utf-8")
+    _, *rows = histogram({length: 3**length for length in range(3, 14)}, terminal, in_one_column=10)
+    assert len(rows) == 11
+    bars = ["".join(row.split()[2:]) for row in rows]
+    assert bars[-1] == "█" * longest
+    assert bars[0] == "▏" * (longest > 0)
+    assert bars == sorted(bars, key=len)
 
 
 @pytest.mark.slow

@@ -195,6 +195,7 @@ def test_an_axis_beyond_the_units_has_powers_of_ten_throughout():
 
 def test_bars():
     assert [bar(share, 8, ascii_only=True) for share in (0, 1e-9, 0.5, 0.999, 1)] == ["", "#", "####", "#" * 7, "#" * 8]
+    assert [bar(1e-9, 0, ascii_only=ascii_only) for ascii_only in (True, False)] == ["", ""]
     assert [bar(share, 4, ascii_only=False) for share in (0, 1e-9, 0.5, 0.999, 1)] == ["", "▏", "██", "███▉", "████"]
 
 

@@ -126,13 +126,14 @@ def histogram(
 ) -> Iterator[str]:
     """Yield a bar for each length, or for a few lengths together if `rows` of them cannot hold all."""
     groups = _grouped(by_length, rows)
-    columns = 1 if len(groups) <= in_one_column else 2
     counts = [text(count) for _, count in groups]
     label_width = max(len("length"), *(len(label) for label, _ in groups))
     count_width = max(len(things), *map(len, counts))
     # Two spaces before and between the three parts; at most 100 columns in all.
-    room = (min(shutil.get_terminal_size().columns, 100) if stream.isatty() else 80) // columns
-    width = max(min(room - label_width - count_width - 7, 40), 0)
+    room = min(shutil.get_terminal_size().columns, 100) if stream.isatty() else 80
+    beside = label_width + count_width + 7
+    columns = 1 if len(groups) <= in_one_column or room // 2 <= beside else 2
+    width = max(min(room // columns - beside, 40), 0)
     largest = max(count for _, count in groups)
     shares = [count / largest if 0 < largest < math.inf else 0.0 for _, count in groups]
     heading = f"  {'length':>{label_width}}  {things:>{count_width}}"

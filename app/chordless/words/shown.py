@@ -102,9 +102,9 @@ def _without_middle(text: str, longest: int) -> str:
 
 
 def bar(share: float, width: int, *, ascii_only: bool) -> str:
-    """Return a bar of a share, 0 to 1, up to `width` characters. It is empty only at 0, and full only at 1."""
+    """Return a bar of a share, 0 to 1, up to `width` characters: if there are any, empty only at 0, full only at 1."""
     share = min(max(share, 0.0), 1.0)
-    if share == 0.0:
+    if share == 0.0 or width == 0:
         return ""
     if ascii_only:
         return "#" * min(max(round(share * width), 1), width if share == 1.0 else max(width - 1, 1))
