@@ -101,6 +101,21 @@ def test_the_heading_of_a_list_says_who_eats_whom(tmp_path, heading):
     assert joined == {frozenset(("hare", "deer"))}
 
 
+@pytest.mark.parametrize(
+    "heading", ["prey,predator,year,site", "consumer,resource,site,year", "id,prey,predator", "Site;Year;Predator;Prey"]
+)
+def test_a_table_of_links_with_more_columns_says_who_eats_whom(tmp_path, heading):
+    separator = ";" if ";" in heading else ","
+    lines = [heading]
+    for number, (eaten, eater) in enumerate((("grass", "hare"), ("hare", "fox"), ("grass", "deer"), ("deer", "fox"))):
+        cells = {"prey": eaten, "resource": eaten, "predator": eater, "consumer": eater}
+        lines.append(separator.join(cells.get(name.lower(), str(number)) for name in heading.split(separator)))
+    web = tmp_path / "web.csv"
+    web.write_text("\n".join(lines) + "\n")
+    found = niche_overlap(str(web))
+    assert [{found.names[u], found.names[v]} for u, v in found.edges().tolist()] == [{"hare", "deer"}]
+
+
 @pytest.mark.parametrize(("net", "clu"), [("NARR.NET", "NARR.CLU"), ("narr.net", "NARR.CLU"), ("Narr.Net", "narr.clu")])
 def test_types_in_other_letters_beside_the_web(tmp_path, net, clu):
     (tmp_path / net).write_text("*Vertices 3\n*Arcs\n1 2\n1 3\n")

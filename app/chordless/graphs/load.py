@@ -340,6 +340,7 @@ def _has_graph6(start: bytes) -> bool:
 
 def read_arcs(path: str, source: Source) -> Graph | None:
     """Read a web of any format but Pajek, in which entries of a matrix are arcs; None for Pajek."""
+    from chordless.graphs.readers.attributed import tells_who_eats_whom
     from chordless.graphs.readers.columns import feeding_columns
 
     kind = format_of_web(path, source)
@@ -348,7 +349,8 @@ def read_arcs(path: str, source: Source) -> Graph | None:
     if kind in MOLECULE_FORMATS:
         raise source.error("this is a file of molecules, which have no arcs; a food web has arcs")
     columns = feeding_columns(source) if kind == "edgelist" else None
-    source = replace(source, directed=kind in ("matrix", "mtx") or columns is not None, multigraph=True)
+    are_arcs = kind in ("matrix", "mtx") or (kind == "table" and tells_who_eats_whom(_start_of(_as_utf8(source))))
+    source = replace(source, directed=are_arcs or columns is not None, multigraph=True)
     graph = _reader(kind)(source, simplify=False)[0]
     if columns is None:
         return graph

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from chordless.graphs.readers.columns import ENDS
+from chordless.graphs.readers.columns import ENDS, FEEDING
 from chordless.graphs.readers.source import Source, number_of
 from kernels_ti.errors import quantity
 
@@ -73,6 +73,11 @@ def what_may_be_a_matrix(start: bytes) -> str:
     if ends is None or not (are_words and are_numbers) or names[0] in _NUMBERS or names[0].endswith("id"):
         return ""
     return " and ".join(ends)
+
+
+def tells_who_eats_whom(start: bytes) -> bool:
+    """Return whether the ends of a table of edges are called as those of a list of who eats whom."""
+    return _ends_in(_first_rows(start.decode(errors="replace"))[0]) in FEEDING
 
 
 def _first_rows(start: str) -> tuple[list[str], list[list[str]]]:

@@ -30,8 +30,8 @@ _WHOLE_NUMBER = re.compile("-?[0-9]+")
 _NO_WEIGHT = re.compile(r"[-+]?(?:[0-9]|nan$|inf$|infinity$)|n/?a$|none$|null$|\W+$", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile("[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]{1,4})?")
 
-# Names of the two columns of a list of who eats whom: arcs lead from the first to the second.
-_FEEDING = (("prey", "predator"), ("resource", "consumer"))
+FEEDING = (("prey", "predator"), ("resource", "consumer"))
+"""Names of the two columns of a list of who eats whom: arcs lead from the first to the second."""
 
 _COMMON = (
     ("source", "target"),
@@ -48,11 +48,11 @@ _COMMON = (
     ),
 )
 
-ENDS = (("u", "v"), ("init_node", "term_node"), *_COMMON)
+ENDS = (("u", "v"), ("init_node", "term_node"), *_COMMON, *FEEDING)
 """Names of the two columns with the ends in a table of edges, the surest first."""
 
 # Names of the two columns in the heading of an edge list. A vertex may be called u.
-_HEADINGS = {*_FEEDING, *((eater, eaten) for eaten, eater in _FEEDING), *_COMMON}
+_HEADINGS = {*FEEDING, *((eater, eaten) for eaten, eater in FEEDING), *_COMMON}
 
 _BLANKS_BEHIND_QUOTED = re.compile(r'"[ \t]+(?=[,;])')
 _ARROW = re.compile(r"\s*(\S+)\s+->\s+(\S+)\s*")
@@ -345,7 +345,7 @@ def feeding_columns(source: Source) -> tuple[int, int] | None:
     first = next((line for _, lines in source.line_pieces() for line in lines if has_data(line)), "")
     for separator in SEPARATORS:
         names = [cell.lower() for cell in cells_of(first, separator)[:2]]
-        for pair in _FEEDING:
+        for pair in FEEDING:
             if set(names) == set(pair):
                 return names.index(pair[0]), names.index(pair[1])
     return None
