@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import random
+import subprocess
 from functools import partial
 from pathlib import PurePath
 
@@ -105,6 +106,20 @@ def test_the_holes_of_each_species_are_a_table(web, tmp_path, capfd):
     assert main(["overlap", str(first), "--species", str(tmp_path / "species.txt")]) == 2
     assert "is written to a .csv or a .parquet file" in capfd.readouterr().err
     assert main(["overlap", str(first), "--species", str(first)]) == 2
+
+
+def test_the_table_of_species_is_made_for_a_reader_that_has_enough_of_the_reports(web, tmp_path):
+    first, table = web((0, 1), (1, 2), (2, 3), (3, 0)), tmp_path / "species.csv"
+    other = write_web(tmp_path / "other.net", (0, 1), (1, 2), (2, 3), (3, 4), (4, 0))
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = chordless(
+        "overlap", first, other, "--species", table, *REFERENCE, "-q",
+        capture_output=False, stdout=writer, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (4, "")
+    assert len(table.read_text().splitlines()) == 1 + 4 + 5
 
 
 def test_the_report_for_people(web, capfd):

@@ -15,7 +15,14 @@ from chordless.batch.jobs import checked, expand, jobs_of
 from chordless.batch.output import read_lines
 from chordless.batch.tables import TableFormat, write_csv_rows, write_rows
 from chordless.commands import options as shared
-from chordless.commands.session import FAILED_EXIT_CODE, print_notes, run_batch, run_engine, warn_of_missing_types
+from chordless.commands.session import (
+    FAILED_EXIT_CODE,
+    STOPPED_EXIT_CODE,
+    print_notes,
+    run_batch,
+    run_engine,
+    warn_of_missing_types,
+)
 from chordless.commands.writing import require_other_files, require_writable, write_graph
 from chordless.cycles.columns import require_columns
 from chordless.files import text_of, whole_file
@@ -25,7 +32,7 @@ from chordless.graphs.readers.incoming import comes_through_a_pipe
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import BatchCommand, BatchJob, RunCommand
 from chordless.values import ALL_LIVING, SHORTEST_HOLE, output_file
-from chordless.words.shown import error_line, lines_on_terminal, on_terminal
+from chordless.words.shown import error_line, lines_on_terminal, on_terminal, silence
 from kernels_ti import GraphError, is_chordal
 from kernels_ti.folders import temporary_folder
 from kernels_ti.options import require_threads
@@ -162,10 +169,8 @@ def _act_on_many(options: argparse.Namespace, rows: list[dict[str, Any]]) -> int
         return print_table(webs, options)
     exit_code = 0
     for i, web in enumerate(webs):
-        if i > 0 and not options.json:
-            print()
         try:
-            ended = _act_on_one(web, options, rows)
+            ended = _act_on_one(web, options, rows, above="" if i == 0 or options.json else "\n")
         except GraphError as error:
             # The other webs are reported all the same.
             sys.stderr.write(f"chordless: error: {error_line(str(error), sys.stderr)}\n")
@@ -174,7 +179,7 @@ def _act_on_many(options: argparse.Namespace, rows: list[dict[str, Any]]) -> int
     return exit_code
 
 
-def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any]]) -> int:
+def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any]], above: str = "") -> int:
     """Transform, write and report one web; take the rows of its species."""
     output = shared.STANDARD_OUTPUT if options.output is None and not options.report else options.output
     if output is not None:
@@ -206,10 +211,14 @@ def _act_on_one(path: str, options: argparse.Namespace, rows: list[dict[str, Any
         finished, exit_code = counted
         report = overlap_report.report_of_holes(path, web, finished)
     rows.extend(overlap_report.species_rows(report))
-    if options.json:
-        print(json.dumps(report.to_object()))
-    else:
-        print("\n".join(on_terminal(line, sys.stdout) for line in overlap_report.report_lines(report)))
+    lines = [json.dumps(report.to_object())] if options.json else overlap_report.report_lines(report)
+    try:
+        print(above + "\n".join(on_terminal(line, sys.stdout) for line in lines), flush=True)
+    except BrokenPipeError:
+        if options.species is None:
+            raise
+        silence(sys.stdout)  # The table of species is made all the same.
+        exit_code = max(exit_code, STOPPED_EXIT_CODE)
     return exit_code
 
 
