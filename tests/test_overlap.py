@@ -116,6 +116,13 @@ def test_a_table_of_links_with_more_columns_says_who_eats_whom(tmp_path, heading
     assert [{found.names[u], found.names[v]} for u, v in found.edges().tolist()] == [{"hare", "deer"}]
 
 
+def test_a_table_of_links_between_numbers_is_no_matrix(tmp_path):
+    web = tmp_path / "web.csv"
+    web.write_text("site,prey,predator\nA,1,2\nB,1,3\nC,4,5\n")
+    found = niche_overlap(str(web))
+    assert [{found.names[u], found.names[v]} for u, v in found.edges().tolist()] == [{"2", "3"}]
+
+
 @pytest.mark.parametrize(("net", "clu"), [("NARR.NET", "NARR.CLU"), ("narr.net", "NARR.CLU"), ("Narr.Net", "narr.clu")])
 def test_types_in_other_letters_beside_the_web(tmp_path, net, clu):
     (tmp_path / net).write_text("*Vertices 3\n*Arcs\n1 2\n1 3\n")

@@ -72,7 +72,7 @@ def what_may_be_a_matrix(start: bytes) -> str:
     are_numbers = all(not cell or cell in _ENTRIES or number_of(cell) is not None for cell in cells)
     if ends is None or not (are_words and are_numbers) or names[0] in _NUMBERS or names[0].endswith("id"):
         return ""
-    return " and ".join(ends)
+    return "" if ends in FEEDING else " and ".join(ends)
 
 
 def tells_who_eats_whom(start: bytes) -> bool:
