@@ -1,5 +1,6 @@
 """Balls around roots: the same cycles as in whole blocks, in little memory."""
 
+import tracemalloc
 from itertools import pairwise
 
 import networkx as nx
@@ -13,7 +14,7 @@ from oracles import by_length, check_cycles, grid, networkx_cycles
 
 from kernels_ti import Device, Graph, Options, Run
 from kernels_ti.blocks import balls as balls_module
-from kernels_ti.blocks.balls import LARGEST_WHOLE, Sample, balls, batch_ends, choose_radius, worthwhile
+from kernels_ti.blocks.balls import LARGEST_WHOLE, Sample, balls, batch_ends, choose_radius, later_degrees, worthwhile
 from kernels_ti.blocks.degree_labelling import degree_labelling, relabelled
 from kernels_ti.blocks.groups import BlockBatches
 from kernels_ti.reference.algorithm import canonical, chordless_cycles
@@ -40,7 +41,7 @@ def test_the_ball_of_each_root_has_the_cycles_of_which_it_is_the_least(
 ) -> None:
     graph = Graph.from_networkx(nx.gnp_random_graph(n, min(degree / n, 1), seed=seed))
     by_label, vertex_of = relabelled(graph, degree_labelling(graph))
-    union, label_of, sizes = balls(by_label, np.arange(n), max_length // 2)
+    union, label_of, sizes = balls(by_label, later_degrees(by_label), np.arange(n), max_length // 2)
     first = np.repeat(np.cumsum(sizes) - sizes, sizes)
     assert (np.diff(label_of)[np.diff(first) == 0] > 0).all(), "the labels of a ball ascend"
     found = [
@@ -155,9 +156,23 @@ def test_a_hub_makes_large_balls_and_nothing_is_lost(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(balls_module, "ENTRIES_AT_ONCE", 50)
     graph = generate("wheel:600")
     by_label, _ = relabelled(graph, degree_labelling(graph))
-    union, _, sizes = balls(by_label, np.arange(graph.n), 2)
+    union, _, sizes = balls(by_label, later_degrees(by_label), np.arange(graph.n), 2)
     assert (len(sizes), sizes.max()) == (599, 601)
     assert union.n == sizes.sum()
+
+
+def test_balls_with_a_hub_at_their_rim_take_little_memory() -> None:
+    """The hub has 20,000 neighbours, and is in the ball of each of them."""
+    graph = generate("wheel:20000")
+    by_label, _ = relabelled(graph, degree_labelling(graph))
+    later, roots = later_degrees(by_label), np.arange(graph.n)
+    tracemalloc.start()
+    try:
+        _, _, sizes = balls(by_label, later, roots, 1)
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
+    assert (len(sizes), sizes.max()) == (19_999, 4)
 
 
 @pytest.mark.slow

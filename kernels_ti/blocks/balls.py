@@ -119,16 +119,17 @@ def batch_ends(roots: IntArray, sample: Sample) -> IntArray:
     return np.unique(np.append(ends, len(roots)))
 
 
-def balls(graph: Graph, roots: IntArray, radius: int) -> tuple[Graph, IntArray, IntArray]:
+def balls(graph: Graph, later: IntArray, roots: IntArray, radius: int) -> tuple[Graph, IntArray, IntArray]:
     """Make the balls of some roots: along vertices after the root, in the order of the labels, up to `radius` edges.
 
+    `later` are the `later_degrees` of the graph.
     Peeling removes vertices that lie on no cycle of their ball. It need not find all of them. A ball whose root is
     removed is left out. Returns the union of the remaining balls, one after another, the vertices of each in order with
     its root first; for each of its vertices that of `graph`; and the vertices of each ball.
     """
     degrees, neighbours, vertices, sizes, offset = [], [], [], [], 0
     for piece, keys in _pieces(graph, roots, radius, None):
-        own_degrees, own_neighbours, kept = _peeled(graph, piece, keys)
+        own_degrees, own_neighbours, kept = _peeled(graph, later, piece, keys)
         degrees.append(own_degrees)
         neighbours.append(own_neighbours + offset)
         vertices.append(kept & (1 << graph.n.bit_length()) - 1)
@@ -175,8 +176,7 @@ def _reached(graph: Graph, roots: IntArray, radius: int, most: IntArray | None) 
             level = level[~given_up[level >> bits]]
         if len(roots) > 1 and looked_at[~given_up].sum() > ENTRIES_AT_ONCE:
             return None
-        _, found = _neighbours(graph, roots, level)
-        found = distinct(found)
+        found = distinct(_neighbours(graph, roots, level))
         for known in levels[-2:]:
             found = found[_places(found, known, size) < 0]
         level = found
@@ -187,11 +187,8 @@ def _reached(graph: Graph, roots: IntArray, radius: int, most: IntArray | None) 
     return pairs if most is None else pairs[~given_up[pairs >> bits]]
 
 
-def _neighbours(graph: Graph, roots: IntArray, pairs: IntArray) -> tuple[IntArray, IntArray]:
-    """Pair each root with the neighbours, from the root on, of its vertices.
-
-    Returns for each new pair its source in `pairs`, ascending, and the new pairs; those of one source ascend too.
-    """
+def _neighbours(graph: Graph, roots: IntArray, pairs: IntArray) -> IntArray:
+    """Pair each root with the neighbours, from the root on, of its vertices."""
     bits = graph.n.bit_length()
     vertex, root = pairs & (1 << bits) - 1, pairs >> bits
     counts = graph.degrees[vertex]
@@ -199,7 +196,8 @@ def _neighbours(graph: Graph, roots: IntArray, pairs: IntArray) -> tuple[IntArra
     neighbour = graph.col_idx[spans(graph.row_ptr[vertex], counts)]
     keep = neighbour >= roots[root][owner]
     owner = owner[keep]
-    return owner, (root << bits)[owner] | neighbour[keep]
+    found: IntArray = (root << bits)[owner] | neighbour[keep]
+    return found
 
 
 def _places(wanted: IntArray, pairs: IntArray, size: int) -> IntArray:
@@ -214,25 +212,31 @@ def _places(wanted: IntArray, pairs: IntArray, size: int) -> IntArray:
     return np.where(pairs[at] == wanted, at, -1)
 
 
-def _peeled(graph: Graph, roots: IntArray, pairs: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+def _peeled(graph: Graph, later: IntArray, roots: IntArray, pairs: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Make the edges between the pairs of each ball, and repeatedly remove vertices with fewer than two neighbours.
 
+    Each edge is sought from its end that comes first, so a vertex with many neighbours before it costs little.
     Returns the degree of every remaining pair, the indices of its neighbours among these, and the pairs.
     """
     bits = graph.n.bit_length()
-    owner, found = _neighbours(graph, roots, pairs)
+    vertex, root = pairs & (1 << bits) - 1, pairs >> bits
+    counts = later[vertex]
+    owner = np.repeat(np.arange(len(pairs)), counts)
+    found = (root << bits)[owner] | graph.col_idx[spans(graph.row_ptr[vertex + 1] - counts, counts)]
     size = len(roots) << bits
     other = _places(found, pairs, size)
     owner, other = owner[other >= 0], other[other >= 0]
     root_places = _places(np.arange(len(roots)) << bits | roots, pairs, size)
     alive = np.ones(len(pairs), np.bool_)
     for _ in range(_PEELINGS):
-        alive = np.bincount(owner, minlength=len(pairs)) > 1
-        alive &= alive[root_places][pairs >> bits]  # a ball without its root is dropped
+        alive = np.bincount(owner, minlength=len(pairs)) + np.bincount(other, minlength=len(pairs)) > 1
+        alive &= alive[root_places][root]  # a ball without its root is dropped
         keep = alive[owner] & alive[other]
         if keep.all():
             break
         owner, other = owner[keep], other[keep]
+    places = len(pairs).bit_length()
+    ends = np.sort(np.concatenate((owner << places | other, other << places | owner)))
+    degrees = np.bincount(ends >> places, minlength=len(pairs))[alive]
     place = np.cumsum(alive) - 1
-    degrees = np.bincount(owner, minlength=len(pairs))[alive]
-    return degrees, place[other], pairs[alive]
+    return degrees, place[ends & (1 << places) - 1], pairs[alive]

@@ -173,12 +173,12 @@ def _ball_batches(
     cuts = [0, *batch_ends(roots, inside).tolist()]
     words = later[roots] * -(-inside.sizes_like(roots) // word_bits)
     layer = Layer.of(large, grain)
-    makers: _Makers = [partial(_balls, layer, roots[a:b], radius, grain, word_bits) for a, b in pairwise(cuts)]
+    makers: _Makers = [partial(_balls, layer, later, roots[a:b], radius, grain, word_bits) for a, b in pairwise(cuts)]
     return chosen, makers, int(np.add.reduceat(words, cuts[:-1]).max())
 
 
-def _balls(layer: Layer, roots: IntArray, radius: int, grain: int, word_bits: int) -> list[BlockGroup]:
-    union, row_of, sizes = balls(layer.rows, roots, radius)
+def _balls(layer: Layer, later: IntArray, roots: IntArray, radius: int, grain: int, word_bits: int) -> list[BlockGroup]:
+    union, row_of, sizes = balls(layer.rows, later, roots, radius)
     union = with_edges_of(union, layer.rows, row_of)
     first_row = np.repeat(np.cumsum(sizes) - sizes, sizes)
     is_root = first_row == np.arange(union.n)
