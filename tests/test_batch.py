@@ -164,6 +164,7 @@ def test_a_folder_that_cannot_be_read_is_not_called_empty(tmp_path, monkeypatch,
         (["-", "cycle:4", "-"], ["standard input is given twice"]),
         (["missing.txt"], ["missing.txt: no such file"]),
         (["petersen", "--directed", "--underlying"], ["petersen", "have no directions: leave directed out"]),
+        (["petersen", "--multigraph", "--underlying"], ["petersen", "has no repeated edges: leave multigraph out"]),
         (["empty"], ["empty: there is no file in this folder"]),
         (
             ["pipe"],

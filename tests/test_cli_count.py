@@ -174,6 +174,7 @@ def test_a_directed_graph_is_counted_as_it_is():
     [
         (("--expansion", "paper"), ("the expansion of the paper is for simple undirected graphs", "is directed")),
         (("--directed", "--simplify"), ("--directed and --simplify exclude each other",)),
+        (("--multigraph", "--simplify"), ("--multigraph and --simplify exclude each other",)),
     ],
 )
 def test_what_a_directed_graph_cannot_have_is_said_in_one_line(options, words):

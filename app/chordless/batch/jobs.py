@@ -97,6 +97,8 @@ def checked(jobs: Sequence[BatchJob]) -> tuple[BatchJob, ...]:
             raise OptionError(
                 f"{job.graph}: the underlying graph and the niche overlap graph have no directions: leave directed out"
             )
+        if job.multigraph and job.simplify:
+            raise OptionError(f"{job.graph}: the underlying graph has no repeated edges: leave multigraph out")
         if job.overlap and job.graph == STANDARD_INPUT:
             raise OptionError("a food web is a file, with its types beside it; standard input is none")
         if job.graph != STANDARD_INPUT and stat.S_ISFIFO(_mode(job.graph)):

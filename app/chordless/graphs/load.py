@@ -25,7 +25,7 @@ from chordless.graphs.readers.incoming import (
 )
 from chordless.graphs.readers.source import UTF_8, Parsed, Positions, Source, format_options
 from kernels_ti import Graph, GraphError, OptionError
-from kernels_ti.errors import DIRECTED, SIMPLIFY
+from kernels_ti.errors import DIRECTED, MULTIGRAPH, SIMPLIFY
 
 if TYPE_CHECKING:
     import argparse
@@ -139,8 +139,9 @@ def load_graph(
     if file_format is not None:
         checked_format(file_format)
     limits = limits or Limits()
-    if directed and simplify:
-        raise OptionError(f"{DIRECTED} and {SIMPLIFY} exclude each other: the second drops directions")
+    for option, is_given, what in ((DIRECTED, directed, "directions"), (MULTIGRAPH, multigraph, "repeated edges")):
+        if is_given and simplify:
+            raise OptionError(f"{option} and {SIMPLIFY} exclude each other: the second drops {what}")
     how = Source("", b"", checked_encoding(encoding), limits, directed=directed, multigraph=multigraph)
     with ends_in_time(shown_name(source), limits):
         if source == STANDARD_INPUT or os.path.lexists(source):
