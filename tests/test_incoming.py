@@ -193,8 +193,16 @@ def test_a_repeated_edge_is_noticed_before_the_rest_is_read(tmp_path, line):
 def test_names_beyond_the_memory_are_one_line(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("".join(f"v{u} w{u}\n" for u in range(200_000)))
-    with pytest.raises(GraphError, match=r"vertices take [0-9.]+ MiB, and there are more to read: this exceeds"):
+    with pytest.raises(GraphError, match=r"vertices take [0-9.]+ MiB: more than memory allows here"):
         load_graph(str(path), limits=LITTLE)
+
+
+def test_an_adjacency_list_takes_little_more_than_its_graph(tmp_path):
+    path = tmp_path / "star.adjlist"
+    path.write_text(" ".join(map(str, range(300_000))))
+    with pytest.raises(GraphError, match=r"edges of 300,000 vertices take [0-9.]+ MiB: more than memory allows"):
+        load_graph(str(path), limits=LITTLE)
+    assert reading_peak(path)[0] < 150 << 20
 
 
 def test_what_unpacks_to_far_more_than_its_size(tmp_path, monkeypatch):

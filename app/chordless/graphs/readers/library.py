@@ -6,10 +6,12 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 from xml.parsers import expat
 
 import numpy as np
+import numpy.typing as npt
 
 from chordless.graphs.readers.attributed import json_graph, table_graph
 from chordless.graphs.readers.columns import MULTILINE, is_multiline
@@ -124,29 +126,36 @@ def _positions(graph: Any) -> Positions | None:
 
 def read_adjacency_list(source: Source, *, simplify: bool = False) -> Parsed:
     """Read an adjacency list: a vertex and its neighbours in each line, an edge listed from one end or from both."""
-    import networkx as nx
-
     lines = [line.split("#")[0] for line in source.text.split("\n")]
     if all(map(_COLON.match, filter(str.strip, lines))):
         lines = [_COLON.sub(r"\1", line, count=1) for line in lines]
     rows = [words for line in lines if (words := line.split())]
     if rows and is_multiline(rows):
         raise source.error(MULTILINE)
-    with readable(source, "adjacency list"):
-        arcs = nx.parse_adjlist(lines, create_using=nx.MultiDiGraph)
-    if not len(arcs):
+    if not rows:
         raise source.error("no vertices: the file is empty; an adjacency list has a line `u v w ...` for each vertex u")
-    if source.directed and not simplify:
-        return _from_networkx(source, arcs, _attribute_names(arcs), simplify=False), None
-    graph = nx.MultiGraph()
-    words = list(arcs)
-    graph.add_nodes_from(sorted(words, key=int) if all(re.fullmatch(r"[0-9]{1,18}", w) for w in words) else words)
-    listed: set[tuple[str, str]] = set()
-    for u, v, repeat in arcs.edges(keys=True):
-        if repeat or (v, u) not in listed:
-            graph.add_edge(u, v)
-        listed.add((u, v))
-    return _from_networkx(source, graph, _attribute_names(graph), simplify=simplify), None
+    index: dict[str, int] = {}
+    for word in chain.from_iterable(rows):
+        index.setdefault(word, len(index))
+    source.check_room(sum(map(len, rows)) - len(rows), len(index))
+    names = sorted(index, key=int) if all(re.fullmatch(r"[0-9]{1,18}", word) for word in index) else list(index)
+    index = {name: v for v, name in enumerate(names)}
+    tails = np.repeat([index[words[0]] for words in rows], [len(words) - 1 for words in rows])
+    heads = np.fromiter((index[word] for words in rows for word in words[1:]), np.int64, len(tails))
+    ends = np.column_stack((tails, heads))
+    if not source.directed:
+        ends = ends[~_told_from_the_other_end(ends, len(names))]
+    return build_graph(source, ends, names, simplify=simplify), None
+
+
+def _told_from_the_other_end(arcs: IntArray, n: int) -> npt.NDArray[np.bool_]:
+    """Return which arcs, shape (m, 2), are the first from v to u where one from u to v came before."""
+    keys, at = np.unique(arcs[:, 0] * n + arcs[:, 1], return_index=True)
+    opposite = keys % n * n + keys // n
+    place = np.minimum(np.searchsorted(keys, opposite), len(keys) - 1)
+    told = np.zeros(len(arcs), np.bool_)
+    told[at[(keys[place] == opposite) & (at[place] < at)]] = True
+    return told
 
 
 def read_graph6(source: Source, *, simplify: bool = False) -> Parsed:

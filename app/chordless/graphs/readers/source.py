@@ -121,8 +121,8 @@ class Source:
         needed = len(self.data) + MEMORY_PER_EDGE * edges + MEMORY_PER_VERTEX * vertices
         if needed > self.limits.most_bytes:
             raise self.error(
-                f"{edges:,} edges of {vertices:,} vertices take {bytes_text(needed)}, and there are more to read: this "
-                f"exceeds what memory allows here ({parameter('memory')} sets another limit)"
+                f"{edges:,} edges of {vertices:,} vertices take {bytes_text(needed)}: more than memory allows here "
+                f"({parameter('memory')} sets another limit)"
             )
 
     def check_size(self, n: int, line: int | None = None, *, largest: int = LARGEST_DECLARED_SIZE) -> None:
