@@ -1,4 +1,4 @@
-"""Formats that networkx reads; its errors are turned into our messages."""
+"""Formats that networkx reads, whose errors are turned into our messages, and adjacency lists."""
 
 from __future__ import annotations
 
