@@ -152,7 +152,8 @@ def test_every_function_of_the_library_works_in_a_process_of_its_own(tmp_path: P
     code = f"""{TI}{GRAPHS}
 import os
 from kernels_ti import (
-    GraphError, collect_cycles, count_participation, enumerate_cycles, longest_cycle, participation, sample_cycles
+    GraphError, collect_cycles, count_participation, enumerate_cycles, enumerate_paths, longest_cycle, participation,
+    sample_cycles,
 )
 from kernels_ti.device import own_process
 ti.init(arch=ti.cpu)
@@ -169,6 +170,11 @@ assert count_cycles(named).total == total  # while the stream has a process of i
 assert first[0][0] == "v"
 assert 1 + sum(1 for _ in stream) == total
 next(enumerate_cycles(named))  # and no more of it
+told = []
+assert sum(1 for _ in enumerate_cycles(named, arch="cpu", progress=told.append)) == total
+paths = enumerate_paths(named, ("v", 0), ("v", 41), arch="cpu", progress=told.append)
+assert sum(1 for _ in paths) == kernels_ti.count_paths(grid, 0, 41, arch="reference").total
+assert (told[-1].stage, told[-1].share) == ("searching", 1.0)
 assert count_participation(named, arch="cpu").vertices.sum() == sum(length * n for length, n in right.items())
 assert longest_cycle(named, arch="cpu").length == max(right)
 assert participation(named).total == total

@@ -93,14 +93,26 @@ class _Child:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout
+        self._functions: Sequence[Callable[..., object]] = ()
         _children.add(self)
 
-    def begin(self, request: bytes) -> None:
+    def begin(self, request: bytes, functions: Sequence[Callable[..., object]]) -> None:
+        """Send a request, whose callbacks stand for these functions."""
+        self._functions = functions
         with suppress(BrokenPipeError):  # `next_answer` says what became of the process
             pickle.dump(request, self._requests)
             self._requests.flush()
 
     def next_answer(self, names: Sequence[Hashable]) -> tuple[str, Any]:
+        """Return what the child says next; make the calls of functions that come before it."""
+        kind, value = self._load(names)
+        while kind == _CALL:
+            number, values = value
+            self._functions[number](*values)
+            kind, value = self._load(names)
+        return kind, value
+
+    def _load(self, names: Sequence[Hashable]) -> tuple[str, Any]:
         try:
             return cast("tuple[str, Any]", _Answer(self._answers, names).load())
         except (EOFError, pickle.UnpicklingError):
@@ -147,12 +159,8 @@ def call_apart(module: str, function: str, arguments: Mapping[str, Any], names: 
     except IndexError:
         child = _Child()
     try:
-        child.begin(request)
+        child.begin(request, functions)
         kind, value = child.next_answer(names)
-        while kind == _CALL:
-            number, values = value
-            functions[number](*values)
-            kind, value = child.next_answer(names)
     except BaseException:  # also where the caller is interrupted: the search must not go on
         child.end()
         raise
