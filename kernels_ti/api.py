@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,8 @@ def count_cycles(
         End the search once it has found at least this many cycles. The count is checked about ten times a second, so
         the search may find many more.
     timeout : float, optional
-        End the search after this many seconds of searching. Start-up and compilation do not count.
+        End the search after this many seconds of searching. Start-up, compilation and the choice of the method, which
+        takes as many at most, do not count.
     simplify : bool
         Drop self-loops, repeated edges and directions of the graph.
     memory : int, optional
@@ -207,17 +209,19 @@ def _counted_by_search(search: AskedSearch, method: Method, cluster: Any) -> Cyc
 
 
 def _plan_of_choice(search: AskedSearch) -> BoundaryPlan | None:
-    """Choose a method; return the plan of the method boundary if that is chosen."""
+    """Choose a method; return the plan of the method boundary if that is chosen.
+
+    The time-out is for the work that is chosen: the choice takes as long at most, beside it.
+    """
     from kernels_ti.method import choose_method
 
-    watch = search.watch
+    began = time.perf_counter()
 
     def enough() -> bool:
-        watch.tell("seeking an order")
-        return watch.too_late()
+        search.watch.tell("seeking an order")
+        return time.perf_counter() - began > search.watch.timeout
 
-    with watch.searching():
-        choice = choose_method(search.space, memory=search.space.options.memory, enough=enough)
+    choice = choose_method(search.space, memory=search.space.options.memory, enough=enough)
     return choice.plan if choice.method == "boundary" else None
 
 

@@ -174,3 +174,15 @@ def test_a_gpu_takes_a_moment_for_states_that_take_a_core_a_minute(monkeypatch):
     space = SearchSpace(generate("grid:14x14"))
     assert seconds_of_faster_search(space, "cuda", Watch()) == math.inf
     assert not probed
+
+
+def test_the_choice_takes_nothing_of_the_timeout(monkeypatch):
+    def choose_slowly(space, *, enough, **_):
+        while not enough():
+            time.sleep(0.01)
+        return MethodChoice("search")
+
+    monkeypatch.setattr("kernels_ti.method.choose_method", choose_slowly)
+    found = count_cycles(generate("grid:30x30"), timeout=0.5)
+    assert found.total > 0
+    assert not found.complete

@@ -478,6 +478,15 @@ def test_the_longest_of_some_cycles_is_not_called_the_longest_of_the_graph(tmp_p
     assert any("longest cycle that was found" in label for label in labels)
 
 
+def test_the_longest_of_those_listed_is_not_called_the_longest_found(tmp_path):
+    path, _ = listed_run(tmp_path / "run", title="grid:4x5")
+    options = {**STARTED.options, "output": str(path), "output_format": "parts", "limit": 5}
+    end = finished({4: 12, 12: 3}, reason="limit", listed=5)
+    record(path / "events.jsonl", replace(STARTED, options=options), end)
+    page, _ = page_of(path, tmp_path)
+    assert "The longest cycle that was listed" in page.text
+
+
 @pytest.mark.slow
 def test_a_run_without_its_recording_says_how_to_get_one(tmp_path):
     run, page = tmp_path / "run", tmp_path / "run.html"

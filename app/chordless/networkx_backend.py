@@ -120,7 +120,7 @@ class Backend:
         Raises
         ------
         NetworkXNotImplemented
-            If the graph is directed or a multigraph.
+            If the graph is directed or has parallel edges.
         DeviceError, EngineError
             See `kernels_ti.enumerate_cycles`.
 

@@ -43,7 +43,8 @@ def load_graph(
     encoding : str, optional
         The encoding of the file, such as ``latin-1``; by default UTF-8.
     memory : int, optional
-        Bytes that reading may use; a file may have an eighth of it. By default most of the free memory.
+        Bytes that reading may use, 64 MiB at least; a file may have an eighth of it. By default most of the free
+        memory.
 
     Returns
     -------

@@ -331,7 +331,8 @@ def _cycle(run: RecordedRun) -> list[str]:
     names = f'<p class="note">{_text(_joined(cycle))}</p>'
     most = run.state.options.get("max_length")
     thing = run.state.thing
-    which = f"longest {thing}" if _is_longest(run) else f"longest {thing} that was found"
+    how = "listed" if run.state.listed < run.state.cycles and not run.picks else "found"
+    which = f"longest {thing}" if _is_longest(run) else f"longest {thing} that was {how}"
     bound = "" if most is None else _BOUND.format(thing.capitalize(), most)
     content = [names, *([f'<p class="note">{bound}</p>'] if bound else [])]
     if can_be_drawn(cycle.loaded):

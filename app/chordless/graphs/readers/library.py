@@ -134,6 +134,8 @@ def read_adjacency_list(source: Source, *, simplify: bool = False) -> Parsed:
         raise source.error(MULTILINE)
     if not rows:
         raise source.error("no vertices: the file is empty; an adjacency list has a line `u v w ...` for each vertex u")
+    if word := next((word for words in rows for word in words if word[-1] in ",;"), None):
+        raise source.error(f"the names of an adjacency list have blanks between them, not commas: {word!r}")
     index: dict[str, int] = {}
     for word in chain.from_iterable(rows):
         index.setdefault(word, len(index))
