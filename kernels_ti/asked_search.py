@@ -103,7 +103,7 @@ class AskedSearch:
     def _room(self, run: Run) -> float:
         """Return the bytes that the table may take, of those that the caller allows this process.
 
-        Some are for the pieces of the search, some for the cycles of a slice, after which the table is looked at.
+        The search needs some for its pieces and for the cycles of one slice: the table is looked at after each slice.
         """
         memory = run.options.memory
         if memory is None or run.device.arch not in ON_HOST:

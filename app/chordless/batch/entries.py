@@ -140,10 +140,14 @@ def gathered(entries: list[Entry]) -> tuple[ManyGraphs, list[int]]:
 def error_line(entry: Entry, error: str) -> bytes:
     """Return the line of a graph that failed."""
     values: dict[str, Any] = dict.fromkeys(FIELDS)
-    job = entry.chunk.job
     values.update(graph=entry.title, name=entry.name, status="error", error=error, complete=False, hash=entry.key)
-    values.update(min_length=job.min_length, max_length=job.max_length, parity=job.parity, reading=job.reading)
+    values.update(_asked(entry.chunk.job))
     return encoded(values)
+
+
+def _asked(job: BatchJob) -> dict[str, Any]:
+    """Return the fields of a line that tell what was asked."""
+    return {name: getattr(job, name) for name in ("min_length", "max_length", "parity", "reading")}
 
 
 def alone_line(entry: Entry, command: RunCommand, finished: Finished) -> bytes:
@@ -163,8 +167,7 @@ class TogetherLines:
     """Makes the lines of graphs that were counted together: their frontier and time are unknown, and null."""
 
     def __init__(self, job: BatchJob, arch: str, device: str) -> None:
-        asked: dict[str, Any] = {"min_length": job.min_length, "max_length": job.max_length, "parity": job.parity}
-        asked |= {"reading": job.reading, "part": None}
+        asked = {**_asked(job), "part": None}
         fields = list(FIELDS)
         rest: dict[str, Any] = dict.fromkeys(fields[fields.index("frontier") : fields.index("interval")])
         rest |= {"method": "search", "complete": True, "share": 1.0, "arch": arch, "device": device}
