@@ -112,7 +112,7 @@ def test_a_search_apart_from_a_program_that_is_killed_ends():
     """It holds Python's lock, so it cannot see that nobody will send another call."""
     code = (
         "import pickle, time\nfrom kernels_ti.device.own_process import _Child\nchild = _Child()\n"
-        "child.begin(pickle.dumps(('re', 'match', {'pattern': '(a+)+b', 'string': 'a' * 50})))\n"
+        "child.begin(pickle.dumps(('re', 'match', {'pattern': '(a+)+b', 'string': 'a' * 50})), ())\n"
         f"print(child._process.pid, flush=True)\ntime.sleep({PATIENCE})"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as parent:

@@ -158,6 +158,8 @@ class LocalWorkers:
             with self._guard:
                 if self._closing or not killed or early_deaths >= MOST_EARLY_DEATHS:
                     break
+                assert self._nursery.stdin is not None
+                self._nursery.stdin.close()
                 try:
                     self._nursery = self._started()
                 except EngineError as error:
