@@ -342,11 +342,7 @@ def collect_cycles(
     graph = search.space.graph
     with search.watch:
         found = search.at_once(collect=True)
-        if found is not None:
-            table = CycleTable.of_pieces(graph, found.pieces())
-        else:
-            with search.run() as run:
-                table = search.table(run)
+        table = search.table() if found is None else CycleTable.of_pieces(graph, found.pieces())
     return table if limit is None else table.first(limit)
 
 

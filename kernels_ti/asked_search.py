@@ -18,21 +18,22 @@ from kernels_ti.choices import EXPANSIONS, Arch
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycle_table import CycleTable
 from kernels_ti.cycles import Cycles
-from kernels_ti.device.device import held_device, is_open
-from kernels_ti.device.memory import ON_HOST, SPARE, resident_bytes
-from kernels_ti.errors import SizeError, bytes_text, parameter
+from kernels_ti.device.device import Device, held_device, is_open
+from kernels_ti.device.memory import LEAST, ON_HOST, SPARE, require_room, resident_bytes
 from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
+from kernels_ti.found.row_store import require_fit
 from kernels_ti.options import Options, require_arch, require_limit, require_threads
 from kernels_ti.reference.at_once import FoundAtOnce, found_at_once
 from kernels_ti.run import Run
-from kernels_ti.state import STATE_WORD_BITS, words_for
 from kernels_ti.symmetry.space import space_of
 from kernels_ti.watch import ProgressOption, Watch
 
 if TYPE_CHECKING:
     from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.options import Snapshot
+
+PARTS = 4  # One of them is the search's own, of the memory that a search and a table of its cycles may take together
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,27 +89,18 @@ class AskedSearch:
         if run is None or run.finished:
             yield CycleTable.of_pieces(self.space.graph, [])
 
-    def table(self, run: Run) -> CycleTable:
+    def table(self) -> CycleTable:
         """Search until the end, the limit or the time-out; return the cycles found."""
-        room = self._room(run)
-        if not run.options.rows:
-            table = CycleTable.of_pieces(run.graph, self._fitting(run, room))
-            return CycleTable(run.graph, table.offsets, table.vertices, complete=run.finished)
-        run.gather_rows()
-        for _ in self.slices(run):
-            found = run.snapshot().cycles
-            _require_fit(found, found * words_for(run.graph.n) * STATE_WORD_BITS // 8, room)
-        return CycleTable.of_rows(run.graph, run.take_rows(), CycleOrder(run.graph), complete=run.finished)
-
-    def _room(self, run: Run) -> float:
-        """Return the bytes that the table may take, of those that the caller allows this process.
-
-        The search needs some for its pieces and for the cycles of one slice: the table is looked at after each slice.
-        """
-        memory = run.options.memory
-        if memory is None or run.device.arch not in ON_HOST:
-            return math.inf
-        return memory - resident_bytes() - 2 * SPARE
+        with _opened(self.space, self.device_arch, self.threads, self.watch) as device:
+            options, room = _divided(self.space.options, device.arch)
+            run = Run(self.space, device, options)
+            if not run.options.rows:
+                table = CycleTable.of_pieces(run.graph, self._fitting(run, room))
+                return CycleTable(run.graph, table.offsets, table.vertices, complete=run.finished)
+            run.gather_rows(room)
+            for _ in self.slices(run):
+                pass
+            return CycleTable.of_rows(run.graph, run.take_rows(), CycleOrder(run.graph), complete=run.finished)
 
     def _fitting(self, run: Run, room: float) -> Iterator[Cycles]:
         """Yield the cycles of each slice while their vertices have room."""
@@ -117,7 +109,7 @@ class AskedSearch:
             found = run.take_cycles()
             cycles += len(found)
             taken += 2 * (found.vertices.nbytes + found.offsets.nbytes)  # they are there twice while they are joined
-            _require_fit(cycles, taken, room)
+            require_fit(cycles, taken, room)
             yield found
 
     def pieces(self, run: Run) -> Iterator[CycleTable | Cycles]:
@@ -128,15 +120,6 @@ class AskedSearch:
                 yield CycleTable.of_rows(run.graph, run.take_rows(), order, complete=False)
             else:
                 yield run.take_cycles()
-
-
-def _require_fit(cycles: int, taken: int, room: float) -> None:
-    """Raise a SizeError if the bytes taken by the cycles found so far are more than there is room for."""
-    if taken > room:
-        raise SizeError(
-            f"{cycles:,} cycles found so far take {bytes_text(taken)}, more than the {bytes_text(max(room, 0))} that "
-            f"memory allows here: set a limit, or take them from enumerate_cycles ({parameter('memory')} sets another)"
-        )
 
 
 def asked_for(
@@ -171,11 +154,33 @@ def asked_for(
 @contextmanager
 def begun(space: SearchSpace, arch: str, threads: int | None, watch: Watch) -> Iterator[Run]:
     """Begin a run on the arch that `arch_for` chooses; until the block is left, no other thread can open another."""
+    with _opened(space, arch, threads, watch) as device:
+        yield Run(space, device)
+
+
+@contextmanager
+def _opened(space: SearchSpace, arch: str, threads: int | None, watch: Watch) -> Iterator[Device]:
     arch = arch_for(space, arch, threads=threads)
     if not is_open(arch):
         watch.tell("compiling")
     with held_device(arch, threads=threads) as device:
-        yield Run(space, device)
+        yield device
+
+
+def _divided(options: Options, arch: str) -> tuple[Options, float]:
+    """Return the options of a search that keeps its cycles in a table, and the bytes that the table may take.
+
+    What the caller allows on the host is divided, so that neither takes the part of the other. An OptionError is raised
+    if that is too little to begin.
+    """
+    memory = options.memory
+    if memory is None or arch not in ON_HOST:
+        return options, math.inf
+    least = LEAST + 2 * SPARE
+    require_room(memory, least, "a search that keeps its cycles")
+    held = resident_bytes()
+    of_search = held + max((memory - held) // PARTS, least)
+    return replace(options, memory=of_search), memory - of_search
 
 
 def watched_slices(run: Run | ClusterRun, watch: Watch) -> Iterator[Snapshot]:

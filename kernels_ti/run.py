@@ -395,12 +395,13 @@ class Run:
         """
         return self._kept.take_cycles()
 
-    def gather_rows(self) -> None:
+    def gather_rows(self, room: float) -> None:
         """Put the bit rows of all slices side by side from now on, each to the place where it stays.
 
         Then `take_rows` at the end takes no time, and no more memory than it returns. It needs ``Options.rows``.
+        A slice raises a SizeError if the rows take more than `room` bytes.
         """
-        self._kept.gather()
+        self._kept.gather(room)
 
     def take_rows(self) -> Rows:
         """Take the cycles found since the last call as bit rows.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 from contextlib import suppress
 
 import numpy as np
 
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import EngineError
+from kernels_ti.errors import EngineError, SizeError, bytes_text, parameter
 from kernels_ti.options import Lengths
 from kernels_ti.state import STATE_WORD_BITS, Rows, populations
 
@@ -17,15 +18,16 @@ GROWTH = 2
 
 
 class RowStore:
-    """Rows of the same number of words, one behind the other.
+    """Rows of the same number of words, one behind the other, which take `most` bytes at most.
 
     Rows whose number of bits is not among `lengths` are dropped. A row is written once, to the place where it stays:
     the memory grows without a copy where the system can move it.
     """
 
-    def __init__(self, words: int, lengths: Lengths | None = None) -> None:
+    def __init__(self, words: int, lengths: Lengths | None = None, most: float = math.inf) -> None:
         self._words = words
         self._lengths = lengths
+        self._most = most
         self._count = 0
         self._memory: mmap.mmap | None = None
 
@@ -36,9 +38,10 @@ class RowStore:
         """Return the place behind the rows, shape (count, words), to be written to.
 
         It is valid until the next call of a method. Nobody may hold it, or a view of it, when that call grows the
-        memory. An EngineError says that the system has no memory for them.
+        memory. An EngineError says that the system has no memory for them, a SizeError that they have no room.
         """
         size = 8 * self._words * (self._count + count)
+        require_fit(self._count + count, size, self._most)
         if self._memory is None or len(self._memory) < size:
             self._grow(max(size, FIRST_BYTES if self._memory is None else GROWTH * len(self._memory)))
         return self._rows(self._count, count)
@@ -103,6 +106,15 @@ def _reserved(size: int) -> mmap.mmap:
     return memory
 
 
+def require_fit(cycles: int, taken: int, room: float) -> None:
+    """Raise a SizeError if the bytes taken by the cycles found so far are more than there is room for."""
+    if taken > room:
+        raise SizeError(
+            f"{cycles:,} cycles found so far take {bytes_text(taken)}, more than the {bytes_text(max(room, 0))} that "
+            f"memory allows here: set a limit, or take them from enumerate_cycles ({parameter('memory')} sets another)"
+        )
+
+
 class Kept:
     """The cycles of the wanted lengths found since they were last taken: as lists of vertices or as bit rows.
 
@@ -121,9 +133,9 @@ class Kept:
     def __bool__(self) -> bool:
         return bool(self._cycles or self._rows or self.store)
 
-    def gather(self) -> None:
-        """Put all rows into one store from now on, behind those that wait already."""
-        self.store = RowStore(self._words, self._lengths)
+    def gather(self, room: float) -> None:
+        """Put all rows into one store from now on, of `room` bytes at most, behind those that wait already."""
+        self.store = RowStore(self._words, self._lengths, room)
         waiting, self._rows = self._rows, []
         for rows in waiting:
             self.store.add(rows)
