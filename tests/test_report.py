@@ -410,6 +410,13 @@ def test_the_shares_of_a_sample_are_those_of_all_cycles(tmp_path):
     assert heat_of_run(str(run))[1].shares.max() == 1
 
 
+def test_a_pick_that_was_stopped_has_no_counts_that_are_lower_bounds(tmp_path):
+    started = replace(STARTED, options={**STARTED.options, "pick": "longest"})
+    page, _ = page_of(record(tmp_path / "run.jsonl", started, finished({}, reason="timeout")), tmp_path)
+    assert "done. It has picked no cycle." in page.text
+    assert "lower bounds" not in page.text
+
+
 def test_edges_are_as_wide_as_their_share_of_the_cycles(tmp_path):
     end = finished({3: 1, 4: 1}, participation=counted_for_each(TAILED, TAILED_CYCLES), n=6, m=7)
     run = read_run(record(tmp_path / "run.jsonl", replace(STARTED, graph="x.txt", n=6, m=7), end))

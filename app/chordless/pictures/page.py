@@ -146,10 +146,9 @@ def _head(run: RecordedRun) -> str:
     ]
     if run.shortfall():
         share = share_text(run.state.share) if run.state.share else "an unknown share"
-        lines.append(
-            f'<p class="incomplete">Not complete: {_text(run.shortfall())}, with {_text(share)} of the {_work(run)} '
-            "done. The counts are lower bounds.</p>"
-        )
+        therefore = "It has picked no cycle." if run.picks else "The counts are lower bounds."
+        why = f"Not complete: {run.shortfall()}, with {share} of the {_work(run)} done. {therefore}"
+        lines.append(f'<p class="incomplete">{_text(why)}</p>')
     if run.state.error is not None and run.state.phase == "failed":
         lines.append(f'<p class="incomplete">{_text(run.state.error)}</p>')
     return "\n".join(lines)
