@@ -163,7 +163,9 @@ def test_adjacency_lists(tmp_path):
     assert "edge a - b is there more than once" in refusal(tmp_path / "a.adjlist", "a b b\n")
     assert "edge b - a is there more than once" in refusal(tmp_path / "a.adjlist", "a b\nb a a\n")
     assert "edge from a to itself" in refusal(tmp_path / "a.adjlist", "a a\n")
-    assert "blanks between them, not commas" in refusal(tmp_path / "a.adjlist", "a: b, c\nb: a, c\n")
+    assert "blanks between them, not commas: 'b,'" in refusal(tmp_path / "a.adjlist", "a: b, c\nb: a, c\n")
+    assert "blanks between them, not commas: 'a,b,c'" in refusal(tmp_path / "a.adjlist", "a,b,c\nb,c\n")
+    assert load(tmp_path / "a.adjlist", "0,0 0,1\n0,1\n").graph.names == ("0,0", "0,1")
     assert "multiline" in refusal(tmp_path / "a.adjlist", "# c\n0 1\n1 {'weight': 2}\n1 0\n")
     assert "no vertices" in refusal(tmp_path / "a.adjlist", "# nothing\n")
 

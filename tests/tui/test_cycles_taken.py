@@ -38,6 +38,7 @@ def test_the_cycles_that_are_shown_are_written_in_their_order(folder, monkeypatc
             ("nowhere/x", "there is no folder nowhere"),
             ("", "name a file"),
             (str(folder), "this is a folder"),
+            ("rows.NPY", "`chordless export` writes a .npy file"),
         ):
             field.value = name
             await until(pilot, lambda fault=fault: fault in str(app.screen.query_one("#asked-mistake", Static).content))

@@ -134,7 +134,8 @@ def read_adjacency_list(source: Source, *, simplify: bool = False) -> Parsed:
         raise source.error(MULTILINE)
     if not rows:
         raise source.error("no vertices: the file is empty; an adjacency list has a line `u v w ...` for each vertex u")
-    if word := next((word for words in rows for word in words if word[-1] in ",;"), None):
+    commas = re.compile("[,;]$" if any(len(words) > 1 for words in rows) else "[,;]")  # names may have some within
+    if word := next((word for words in rows for word in words if commas.search(word)), None):
         raise source.error(f"the names of an adjacency list have blanks between them, not commas: {word!r}")
     index: dict[str, int] = {}
     for word in chain.from_iterable(rows):

@@ -16,6 +16,7 @@ from textual.widgets import Button, Input, Label, Static
 
 from chordless.batch.output import EARLIER
 from chordless.cycles.index import CycleFilter, parse_lengths, parse_vertices
+from chordless.protocol.orders import FORMATS
 from chordless.runs.history import RunSummary
 from chordless.tui.actions import DIALOGS, QUESTIONS, bindings_of
 from chordless.tui.run_list import thing_of_run, title, with_home
@@ -282,6 +283,8 @@ def _new_file(text: str) -> str:
         raise OptionError("this is a folder: name a file in it")
     if os.path.lexists(path):
         raise OptionError("this file exists: name another one")
+    if FORMATS.get(suffix := os.path.splitext(path)[1].lower(), "text") not in ("text", "jsonl"):
+        raise OptionError(f"`chordless export` writes a {suffix} file; here name a .txt or .jsonl file")
     if not os.path.isdir(os.path.dirname(path) or "."):
         raise OptionError(f"there is no folder {os.path.dirname(path)}")
     return path
