@@ -181,6 +181,26 @@ def test_what_is_chosen_is_not_advised():
     assert vague.lines(along_boundary=True) == ("estimating ...", "A count along a boundary takes about 200 ms.")
 
 
+def test_of_a_run_that_picks_cycles_only_their_number_is_estimated():
+    outlook = Outlook(CycleRange(7.4e8, 6.3e8, 8.9e8), 25.0, QUICK, 2)
+    assert outlook.lines(picks=True) == ("About 740 million chordless cycles (630 to 890 million).",)
+    vague = replace(outlook, cycles=CycleRange(0, 0, math.inf), is_last=False)
+    assert vague.lines(picks=True) == ("estimating ...",)
+
+
+@pytest.mark.parametrize(("memory", "fits"), [(None, True), (200 << 20, False), (1 << 20, None)])
+def test_a_count_along_a_boundary_is_advised_if_it_fits_into_the_memory_that_is_allowed(memory, fits, monkeypatch):
+    monkeypatch.setattr("kernels_ti.device.memory.resident_bytes", lambda: 150 << 20)
+    monkeypatch.setattr("kernels_ti.device.memory._free_host_memory", lambda: 1 << 36)
+    monkeypatch.setattr("chordless.engine.rates.known_rates", lambda *_, **__: None)
+    monkeypatch.setattr(outlook_module, "_SECONDS", 0.01)
+    monkeypatch.setattr(outlook_module, "_SECONDS_IF_VAGUE", 0.01)
+    graph = load_graph("grid:16x16").graph
+    command = RunCommand("grid:16x16", 0.0, memory=memory)
+    *_, last = outlooks_of(*outlook_module.search_of(command, graph), lambda: False)
+    assert (None if last.along is None else last.along.fits) is fits
+
+
 def test_a_vague_estimate_is_followed_by_a_better_one(monkeypatch):
     """At first no walk fits into a probe. The count along a boundary is told even before the number of cycles is."""
     monkeypatch.setattr(outlook_module, "_SECONDS", 0.0)

@@ -19,7 +19,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
 from chordless.tui.cycle_words import list_bytes
 from chordless.words.numbers import CycleRange, bytes_text, does_not_fit_text, duration_text
-from kernels_ti import EngineError, Graph, Options
+from kernels_ti import EngineError, Graph, OptionError, Options
 from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.choices import LONGEST_COUNT, TIMES_FASTER
 from kernels_ti.errors import quantity
@@ -58,11 +58,19 @@ class Outlook:
     is_last: bool = True  # Whether no better estimate follows
     thing: str = "cycle"  # Or ``path``
 
-    def lines(self, *, breadth_first: bool = False, along_boundary: bool = False) -> tuple[str, ...]:
-        """Return the estimate in words: how many, how long, which method; what is chosen already is not advised."""
+    def lines(
+        self, *, breadth_first: bool = False, along_boundary: bool = False, picks: bool = False
+    ) -> tuple[str, ...]:
+        """Return the estimate in words: how many, how long, which method; what is chosen already is not advised.
+
+        A run that `picks` some cycles takes another time than a search, and has its own methods.
+        """
         method = self._which_method()
         method = method.replace(_ADVICE, "") if along_boundary else method
-        if not self.is_last and self.cycles.is_vague:
+        is_vague = not self.is_last and self.cycles.is_vague
+        if picks:
+            return ("estimating ..." if is_vague else self._how_many(),)
+        if is_vague:
             return ("estimating ...", method)
         if breadth_first:
             return (self._how_many(), "Breadth first, a search takes far longer than with two ends.")
@@ -207,11 +215,14 @@ def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) ->
 
 
 def search_of(command: RunCommand, graph: Graph) -> tuple[Graph, Options]:
-    """Return the graph in which a run searches for cycles, and the bounds on these."""
+    """Return the graph in which a run searches for cycles, and the bounds on these and on the memory."""
     paths = path_graph_of(command, graph)
     if paths is None:
-        return graph, Options(min_length=command.min_length, max_length=command.max_length, parity=command.parity)
-    return paths.graph, Options(**{**paths.options, "through": vertices_called(paths.graph, paths.options["through"])})
+        return graph, Options(
+            min_length=command.min_length, max_length=command.max_length, parity=command.parity, memory=command.memory
+        )
+    options = {**paths.options, "through": vertices_called(paths.graph, paths.options["through"])}
+    return paths.graph, Options(**options, memory=command.memory)
 
 
 def can_be_planned(n: int, m: int) -> bool:
@@ -265,4 +276,7 @@ def _boundary_plan(space: SearchSpace, given_up: Callable[[], bool]) -> tuple[Ex
 
     began = time.monotonic()
     plan = plan_of(space, enough=lambda: given_up() or time.monotonic() - began > _SECONDS_FOR_ORDERS)
-    return expected_by_length(plan, space.longest), plan.is_settled
+    try:
+        return expected_by_length(plan, space.longest, memory=space.options.memory), plan.is_settled
+    except OptionError:  # the memory that is allowed is less than a count needs to begin
+        return None, plan.is_settled

@@ -179,14 +179,12 @@ def _faults_along_boundary(choices: LastChoices) -> dict[str, str]:
     return faults
 
 
-def lengths_of(choices: LastChoices, least: int = SHORTEST_CYCLE) -> tuple[int, int | None]:
-    """Return the bounds on the number of vertices. A bound that is wrong or empty is none."""
-    values: dict[str, int | None] = {}
+def bounds_of(choices: LastChoices, least: int = SHORTEST_CYCLE) -> dict[str, Any]:
+    """Return the bounds on the number of vertices and on the memory. A bound that is wrong or empty is none."""
     faults = faults_of(replace(choices, directory=""), least=least)
-    for field in LENGTHS[:2]:
-        text = getattr(choices, field.name).strip()
-        values[field.name] = field.parse(text) if text and field.name not in faults else None
-    return values["min_length"] or shortest_of(choices), values["max_length"]
+    texts = {field: getattr(choices, field.name).strip() for field in (*LENGTHS[:2], *RESOURCES[1:2])}
+    values = {f.name: f.parse(text) if text and f.name not in faults else None for f, text in texts.items()}
+    return {**values, "min_length": values["min_length"] or shortest_of(choices)}
 
 
 def folder_fault(directory: str) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from chordless.protocol.orders import RunCommand
 from chordless.tui.actions import key_of
-from chordless.tui.run_form import command_of, expanded, faults_of, graph_source, lengths_of
+from chordless.tui.run_form import bounds_of, command_of, expanded, faults_of, graph_source
 from chordless.tui.run_list import counted_before, counted_words
 from chordless.tui.screens.page import Page
 from chordless.tui.settings import LastChoices
@@ -97,11 +97,9 @@ class PreviewedForm(Page):
             changed = path.stat().st_mtime if os.path.isfile(path) else None
             command = None
             if not self._faults_of_ends(choices):
-                least, most = lengths_of(choices, source.facts.shortest)
                 command = RunCommand(
                     *(question.text, 0.0),
-                    min_length=least,
-                    max_length=most,
+                    **bounds_of(choices, source.facts.shortest),
                     parity=choices.only_parity,
                     between=choices.between,
                     all_pairs=choices.all_pairs,
@@ -109,8 +107,8 @@ class PreviewedForm(Page):
             graph = (question.text, question.reading, question.types, changed)
             preview.show(PreviewQuestion(graph, command), source.facts)
             preview.tell_known(counted_words(self._before[0]) if self._before else "")
-            along_boundary = choices.find == "boundary"
-            preview.tell_way(breadth_first=choices.expansion == "paper", along_boundary=along_boundary)
+            along_boundary, by_one = choices.find == "boundary", choices.expansion == "paper"
+            preview.tell_way(breadth_first=by_one, along_boundary=along_boundary, picks=choices.picks)
         elif source.fault is not None:
             preview.show(None, None)
             preview.tell_known("")

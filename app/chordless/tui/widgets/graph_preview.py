@@ -62,7 +62,7 @@ class GraphPreview(Vertical):
         self._is_whole = True
         self._estimate_lines: tuple[str, ...] = ()
         self._known = ""
-        self._way = {"breadth_first": False, "along_boundary": False}
+        self._way: dict[str, bool] = {}
         self.outlook: Outlook | None = None
         # Threads may still report after the screen was removed. A query would fail then, so the parts are attributes.
         self._view = GraphView(id="preview-graph", crowded_names=False)
