@@ -107,8 +107,8 @@ class PreviewedForm(Page):
             graph = (question.text, question.reading, question.types, changed)
             preview.show(PreviewQuestion(graph, command), source.facts)
             preview.tell_known(counted_words(self._before[0]) if self._before else "")
-            along_boundary, by_one = choices.find == "boundary", choices.expansion == "paper"
-            preview.tell_way(breadth_first=by_one, along_boundary=along_boundary, picks=choices.picks)
+            along_boundary, at_one_end = choices.find == "boundary", choices.expansion == "paper"
+            preview.tell_way(breadth_first=at_one_end, along_boundary=along_boundary, picks=choices.picks)
         elif source.fault is not None:
             preview.show(None, None)
             preview.tell_known("")
