@@ -34,7 +34,7 @@ def add_options(parser: argparse.ArgumentParser, method_help: str) -> None:
         choices=("auto", "cpu", "cuda", "vulkan"),
         default="auto",
     )
-    shared.add(group, "--method", method_help)
+    shared.add(group, "--method", f"{method_help}; with --checkpoint: boundary")
     shared.add_orders(group)
     shared.add_checkpoint(parser)
     shared.add_reporting(parser)
