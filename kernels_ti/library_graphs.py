@@ -187,7 +187,8 @@ class LibraryGraphs:
         Parameters
         ----------
         frame : pandas.DataFrame
-            An edge wherever an entry is neither 0 nor missing. Rows and columns have the same names, in any order.
+            An edge wherever an entry is neither 0 nor missing. Rows and columns have the same names, in any order;
+            texts of the rows' numbers are those numbers.
         simplify : bool
             Drop the diagonal and take an entry on either side of it as an edge.
         directed : bool
@@ -210,6 +211,8 @@ class LibraryGraphs:
             raise GraphError(f"{type_of(frame)} is not a data frame")
         require_flags(simplify=simplify, directed=directed)
         rows, columns = list(frame.index), list(frame.columns)
+        if set(map(str, rows)) == set(columns) and all(isinstance(name, Integral) for name in rows):
+            columns = [int(name) for name in columns]  # pandas.read_csv makes numbers of the rows' names alone
         names = list(dict.fromkeys([*rows, *columns]))
         if any(map(_is_missing, names)):
             # It is not equal to itself: that of a row could not be told from that of a column.
@@ -233,7 +236,8 @@ class LibraryGraphs:
         if are_numbered == [{True}, {False}]:
             raise GraphError(
                 "the rows of this data frame are numbered, its columns are not: it is no matrix, unless the rows have "
-                f"names ({hint}; Graph.from_edges takes a list of edges)"
+                f"names ({hint}; `frame.columns.astype(int)` makes numbers of the columns' names; "
+                "Graph.from_edges takes a list of edges)"
             )
         place = {name: v for v, name in enumerate(names)}
         to = np.array([place[name] for name in columns], np.int64)[entries[:, 1]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 
 import networkx as nx
 import numpy as np
@@ -115,6 +116,18 @@ def test_a_table_of_edges_is_no_matrix():
             overlap_graph(edges)
     # A matrix whose columns are not all those of the rows stays one.
     assert as_graph(pandas.DataFrame([[0, 1], [1, 0]], index=[0, 1], columns=[1, 2]), simplify=True).n == 3
+
+
+def test_a_matrix_whose_columns_are_texts_of_the_numbers_of_its_rows_is_one():
+    """pandas.read_csv makes numbers of the names of rows, and leaves those of columns texts."""
+    pandas = pytest.importorskip("pandas")
+    text = ",3,1,2,4\n1,0,0,1,1\n2,1,1,0,0\n3,0,0,1,1\n4,1,1,0,0\n"
+    frame = pandas.read_csv(io.StringIO(text), index_col=0)
+    assert [*enumerate_cycles(frame, arch="reference")] == [[1, 2, 3, 4]]
+    assert as_graph(frame).names == (1, 2, 3, 4)
+    assert overlap_graph(frame).m == 2
+    with pytest.raises(GraphError, match=r"`frame.columns.astype\(int\)` makes numbers of the columns' names"):
+        overlap_graph(frame.drop(columns="4"))
 
 
 def test_a_table_whose_names_are_no_index_is_refused_with_the_way_out():
