@@ -42,6 +42,14 @@ from kernels_ti.state import Layout
 from kernels_ti.taichi_door import library, ti
 
 
+def test_where_a_driver_is_missing_only_the_error_says_so(monkeypatch, capfd):
+    """Taichi would print a line of its own to the terminal of the user."""
+    monkeypatch.setattr(devices.cuda, "driver_is_here", lambda: False)
+    with pytest.raises(DeviceError, match="arch cuda is not available here: no driver was found"):
+        open_device("cuda")
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_device_says_what_it_is(device: Device) -> None:
     assert device.arch in ARCHES
     assert device.name

@@ -298,7 +298,8 @@ def _open(arch: str, workers: int | None) -> Device:
         )
     if arch == "cuda":
         cuda.wake()
-    if arch != "cpu" and not taichi_door.has_driver(arch):
+    may_be_here = arch != "cuda" or cuda.driver_is_here()  # else Taichi would print that it found none
+    if arch != "cpu" and not (may_be_here and taichi_door.has_driver(arch)):
         raise DeviceError(f"arch {arch} is not available here: no driver was found")
     found = _open_one((arch, workers))
     if found is None:
