@@ -109,6 +109,11 @@ def test_the_proofs_of_parts_add_up(tmp_path):
     assert json.loads(merged.stdout)["proof"] == whole["proof"] is not None
 
 
+def test_where_cycles_were_not_found_the_proof_is_missed_in_words():
+    stopped = chordless("count", "grid:6x8", "--proof", "--arch", "cpu", "--limit", "10")
+    assert (stopped.returncode, "no proof: it is of all cycles" in stopped.stdout) == (4, True)
+
+
 @pytest.mark.slow
 def test_a_proof_goes_on_after_a_stop(tmp_path):
     whole, _ = count("grid:6x8", "--proof", "--arch", "cpu")
@@ -120,10 +125,8 @@ def test_a_proof_goes_on_after_a_stop(tmp_path):
     for name in ("folder/", "cycles.txt"):
         keep = ("--checkpoint", tmp_path / "listing") if "." in name else ()
         output = f"{tmp_path}/{name}"
-        assert (
-            chordless("list", "grid:6x8", "--proof", "--arch", "cpu", "--limit", "10", "-o", output, *keep).returncode
-            == 4
-        )
+        begun = chordless("list", "grid:6x8", "--proof", "--arch", "cpu", "--limit", "10", "-o", output, *keep)
+        assert (begun.returncode, "no proof: it is of all cycles" in begun.stderr) == (4, True)
         done = chordless("resume", tmp_path / ("listing" if keep else "folder"), "-q")
         assert done.stderr == f"proof {whole['proof']}\n"
     assert documented_program(tmp_path / "cycles.txt") == whole["proof"]

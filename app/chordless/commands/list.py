@@ -9,7 +9,7 @@ from pathlib import PurePath
 from chordless.commands import options as shared
 from chordless.commands import up_to_symmetry
 from chordless.commands.session import print_way_on, run_engine
-from chordless.commands.terminal import ending
+from chordless.commands.terminal import NO_PROOF, ending
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import FORMATS, CycleFormat, RunCommand
 from chordless.values import names_a_folder, output_name
@@ -118,6 +118,8 @@ def print_end(command: RunCommand, finished: Finished, *, quiet: bool) -> None:
         print_way_on(finished)
     if finished.proof is not None:
         sys.stderr.write(f"proof {finished.proof}\n")
+    elif command.proof and not quiet:
+        sys.stderr.write(f"{NO_PROOF}\n")
 
 
 def _print_note(finished: Finished, output: str, thing: str) -> None:

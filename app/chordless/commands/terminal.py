@@ -28,6 +28,7 @@ _SHORTEST_HOLE = 4
 _BAR_OF_BATCH = 16
 _Count = TypeVar("_Count", int, float)
 
+NO_PROOF = "no proof: it is of all cycles, and these are not all"
 MOST_ROWS = 20
 """Vertices, or edges, that the table has."""
 _PLURALS = {"vertex": "vertices", "edge": "edges"}
@@ -108,6 +109,8 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
     yield _styled(f"  {search} {how}, {in_all} in all, on {finished.arch}: {finished.device}", _DIM, colour)
     if finished.proof is not None:
         yield f"  proof  {finished.proof}"
+    elif command.proof:
+        yield _styled(f"  {NO_PROOF}", _YELLOW, colour)
 
 
 def _styled(text: str, style: str, colour: bool) -> str:
