@@ -6,6 +6,7 @@ pause, stop, or take the state of the run and resume it elsewhere.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -395,11 +396,15 @@ class Run:
         """
         return self._kept.take_cycles()
 
-    def gather_rows(self, room: float) -> None:
+    def gather_rows(self, room: float = math.inf) -> None:
         """Put the bit rows of all slices side by side from now on, each to the place where it stays.
 
         Then `take_rows` at the end takes no time, and no more memory than it returns. It needs ``Options.rows``.
-        A slice raises a SizeError if the rows take more than `room` bytes.
+
+        Parameters
+        ----------
+        room : float
+            Bytes that the rows may take: `advance` raises a SizeError if they need more.
         """
         self._kept.gather(room)
 
