@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from kernels_ti import Device, Graph, Options, Run, as_graph, count_cycles, enumerate_cycles, open_device
+from kernels_ti import Device, Graph, Options, Run, SizeError, as_graph, count_cycles, enumerate_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.pinned import PINNED_BYTES
@@ -41,6 +41,14 @@ def found(graph: Graph, device: Device, options: Options) -> list[np.ndarray] | 
         run.advance()
         pieces.append(run.take_rows() if options.rows else run.take_cycles())
     return pieces
+
+
+def gathered(graph: Graph, options: Options, *room: int) -> list[list[int]]:
+    run = Run(graph, open_device("cpu"), options)
+    run.gather_rows(*room)
+    while not run.finished:
+        run.advance()
+    return sorted(run.take_rows().tolist())
 
 
 def wanted(graph: Graph, options: dict) -> list[list[int]]:
@@ -128,6 +136,17 @@ def test_what_was_taken_does_not_change_with_the_next_slices(monkeypatch):
         copies.append(pieces[-1].copy())
     assert len(pieces) > 2
     assert all(np.array_equal(piece, copy) for piece, copy in zip(pieces, copies, strict=True))
+
+
+def test_gathered_rows_are_those_of_all_slices_and_take_no_more_room_than_they_may(monkeypatch):
+    monkeypatch.setattr("kernels_ti.sweep.search.CYCLE_BYTES_PER_WORKER", 1 << 12)
+    graph, options = as_graph(nx.grid_2d_graph(6, 6)), Options(collect=True, rows=True)
+    expected = np.concatenate(found(graph, open_device("cpu"), options))
+    assert len(expected) == 3436
+    assert gathered(graph, options) == sorted(expected.tolist())
+    assert gathered(graph, options, 8 * 3436) == sorted(expected.tolist())
+    with pytest.raises(SizeError):
+        gathered(graph, options, 8 * 3435)
 
 
 def test_directions_of_vertices_whose_product_needs_more_than_32_bits():
