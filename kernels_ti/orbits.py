@@ -10,7 +10,7 @@ Where the paths behind an invariant are more, the canonical forms of its cycles 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +35,7 @@ from kernels_ti.symmetry.representatives import frames_of, representatives
 from kernels_ti.watch import ProgressOption, Watch
 
 PATHS_AT_ONCE = 1 << 15  # Paths that are extended together
+WORDS_AT_ONCE = 1 << 18  # Words of their vertices
 MOST_CYCLES = 3_000_000  # Cycles that are met at the most: more take minutes, and gigabytes
 MOST_VERTICES = 4000  # Vertices of the largest graph: the distances between all of them are kept
 _ROUNDS = 2  # Rounds in which the hash of a vertex takes in those of its two neighbours on the cycle
@@ -169,15 +170,24 @@ def _met(graph: Graph, group: Automorphisms, case: Restricted, longest: int, wat
     """Search from one path of each orbit; return the cycles that are met, and the size of the group."""
     found = representatives(group, case.graph, longest, required=case.through)
     met = _Met(graph.n)
-    for each in found.closed:
-        met.add(Cycles.of_lists([list(each.path)]).rows(graph.n), each.orbit)
+    closed = Cycles.of_lists([list(each.path) for each in found.closed])
+    met.add(closed.rows(graph.n), [each.orbit for each in found.closed])
+    _go_on(watch, len(met))
     blocks = LabelledBlocks(case.graph, required=case.through).batches(Layout(whole=True), STATE_WORD_BITS)[0]
     for orbit in found.orbits if blocks else ():
-        frames = frames_of(blocks[0], [each.path for each in found.paths if each.orbit == orbit], members=True)
-        for rows in _closed_from(HostBlocks(blocks[0]), frames, longest):
-            met.add(rows, orbit)
-            _go_on(watch, len(met))
+        paths = [each.path for each in found.paths if each.orbit == orbit]
+        at_once = _paths_at_once(blocks[0].words)
+        for first in range(0, len(paths), at_once):
+            frames = frames_of(blocks[0], paths[first : first + at_once], members=True)
+            for rows in _closed_from(HostBlocks(blocks[0]), frames, longest):
+                met.add(rows, [orbit] * len(rows))
+                _go_on(watch, len(met))
     return met, found.automorphisms
+
+
+def _paths_at_once(words: int) -> int:
+    """Return how many paths of so many words are extended together: a step of larger ones takes seconds."""
+    return min(PATHS_AT_ONCE, WORDS_AT_ONCE // words)
 
 
 def _go_on(watch: Watch, cycles: int) -> None:
@@ -189,13 +199,13 @@ def _go_on(watch: Watch, cycles: int) -> None:
 
 def _closed_from(blocks: HostBlocks, frames: Frames, longest: int) -> Iterator[Rows]:
     """Search from some frames; yield bit rows over the graph of the cycles that are closed, shape (k, W)."""
-    vertex = blocks.group.vertex_of_row
+    vertex, at_once = blocks.group.vertex_of_row, _paths_at_once(blocks.words)
     waiting = by_length([frames]) if len(frames) else []
     while waiting:
         paths = waiting.pop()
-        if len(paths) > PATHS_AT_ONCE:
-            waiting.append(paths[PATHS_AT_ONCE:])
-            paths = paths[:PATHS_AT_ONCE]
+        if len(paths) > at_once:
+            waiting.append(paths[at_once:])
+            paths = paths[:at_once]
         step = blocks.expand(paths, longest)
         path, closer = labels_of(step.closers)
         assert paths.members is not None
@@ -219,7 +229,7 @@ class _Met:
     def __len__(self) -> int:
         return self._count
 
-    def add(self, rows: Rows, paths: int) -> None:
+    def add(self, rows: Rows, paths: Sequence[int]) -> None:
         self._count += len(rows)
         if self._count > MOST_CYCLES:
             raise SizeError(
@@ -227,7 +237,7 @@ class _Met:
                 "a maximum length may help"
             )
         self._rows.append(rows)
-        self._paths += [paths] * len(rows)
+        self._paths += paths
 
     def by_length(self, graph: Graph, group: Automorphisms, lengths: Lengths) -> Iterator[_SameLength]:
         # A cycle is met once for each of many paths. What follows looks at it once.

@@ -231,6 +231,20 @@ def test_the_name_behind_an_extension_of_chemaxon(tmp_path):
     assert load_graph(str(path)).graph.names == ("H1", "C2", "C3", "C4")
 
 
+def test_a_record_whose_problem_rdkit_cannot_tell_loses_no_other(tmp_path):
+    symbol = "".join(f"    {x}    0.0000    0.0000 {atom}\n" for x, atom in
+                     (("1.0000", "C"), ("2.0000", " 0               900"), ("3.0000", "C")))  # fmt: skip
+    bonds = "".join(f"  {u}  {v}  1  0\n" for u, v in ((1, 2), (2, 3), (3, 1)))
+    damaged = f"\n     RDKit\n\n  3  3  0  0  0  0  0  0  0  0999 V2000\n{symbol}{bonds}M  END\n$$$$\n"
+    path = tmp_path / "a.sdf"
+    path.write_text(damaged)
+    loaded = load_graph(str(path))
+    assert (loaded.graph.m, len(loaded.notes)) == (3, 1)
+    assert "RDKit rejects this molecule: Pre-condition Violation" in loaded.notes[0]
+    done = program.chordless("batch", path, "cycle:5", *REFERENCE)
+    assert (done.returncode, done.stdout.count('"status": "complete"')) == (0, 2)
+
+
 def test_what_rdkit_rejects_gets_a_word(tmp_path):
     path = tmp_path / "a.smi"
     path.write_text("c1ccccc1 good\nCN(C)(C)(C)C\nc1cccc1 odd\n")

@@ -155,6 +155,7 @@ def test_a_wrong_edge_list_is_one_clear_line(tmp_path, text, part):
     assert refusal(tmp_path / "a.txt", text).startswith(part)
 
 
+TABS = "divided at tabs, not at blanks"
 UNUSED = "a.txt: the third column, weights, is not used: every line is an edge"
 HEADING = "a.txt:1: taken for a heading, not for an edge: '{}'"
 
@@ -214,6 +215,11 @@ def test_weights_separators_and_headings(tmp_path, text, edges, notes):
         ("0,0,0 0,0,1\n0,0,0 0,1,0\n0,0,1 0,1,1\n", pairs("0,0,0 0,0,1", "0,0,0 0,1,0", "0,0,1 0,1,1"), []),
         ("New York,Rome\nNew Haven,Rome\n", None, ["divided at commas, not at blanks"]),
         ("New York,Rome,5\nNew Haven,Rome,6\n", None, ["divided at commas, not at blanks", UNUSED]),
+        # A name of two words behind a tab, and weights behind blanks.
+        ("wolf\tplant 2\nfox\tplant 3\n", {frozenset(("wolf", "plant 2")), frozenset(("fox", "plant 3"))}, [TABS]),
+        ("eater\tfood\nfox\ta\nfox\ta 3\n", {frozenset(("fox", "a")), frozenset(("fox", "a 3"))}, [TABS, "eater"]),
+        ("1\t2 0.5\n2\t3 0.5\n", pairs("1 2", "2 3"), ["divided at blanks, not at tabs", UNUSED]),
+        ("a b\t0.5\nb c\t0.6\n", pairs("a b", "b c"), ["divided at blanks, not at tabs", UNUSED]),
         # Headings by a rule: in no list, of any language.
         ("prey,predator\ngrass,hare\nhare,fox\n", pairs("grass hare", "hare fox"), ["prey,predator"]),
         ("Proie;Pr\u00e9dateur\na;b\nb;c\n", pairs("a b", "b c"), ["Proie;Pr\u00e9dateur"]),

@@ -3,6 +3,7 @@
 import json
 import random
 from collections import Counter
+from unittest import mock
 
 import networkx as nx
 import numpy as np
@@ -12,7 +13,18 @@ from program import chordless
 from python_process import run_python
 from test_symmetry import CUBE_6, converted, symmetric_graphs
 
-from kernels_ti import Graph, OptionError, Options, Run, SizeError, TimeIsUpError, cycle_orbits, open_device, orbits
+from kernels_ti import (
+    Graph,
+    OptionError,
+    Options,
+    Run,
+    SizeError,
+    TimeIsUpError,
+    count_cycles,
+    cycle_orbits,
+    open_device,
+    orbits,
+)
 from kernels_ti.symmetry import representatives, space
 
 
@@ -233,6 +245,15 @@ def test_the_search_tells_what_it_does_and_obeys_a_time_out():
     done = chordless("count", "hypercube:6", "--up-to-symmetry", "--timeout", "0.01")
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr == "chordless: error: the 0.01 s allowed were up before all orbits were found\n"
+
+
+def test_a_step_of_large_paths_takes_few_of_them_so_that_the_time_is_looked_at(monkeypatch):
+    monkeypatch.setattr(orbits, "WORDS_AT_ONCE", 5)
+    frames = mock.Mock(side_effect=orbits.frames_of)
+    monkeypatch.setattr(orbits, "frames_of", frames)
+    graph = nx.grid_2d_graph(8, 9)  # two words
+    assert sum(cycle_orbits(graph, max_length=8).sizes) == count_cycles(graph, max_length=8).total
+    assert {len(call.args[1]) for call in frames.call_args_list} <= {1, 2}
 
 
 def test_an_interrupt_leaves_igraph_whole() -> None:

@@ -24,6 +24,7 @@ from kernels_ti import (
     longest_cycle,
     shortest_path,
 )
+from kernels_ti.blocks import restriction
 
 
 def ring_with_a_parallel_edge(first, second):
@@ -104,6 +105,30 @@ def test_a_message_names_what_the_function_has(act, kind, words):
     with pytest.raises(kind) as refused:
         act()
     assert words in str(refused.value)
+
+
+def test_weights_of_an_edge_that_leads_out_of_the_graph_name_the_vertex_that_is_not_there():
+    ring = nx.cycle_graph(30)
+    weight = dict.fromkeys(ring.edges, 1)
+    with pytest.raises(OptionError, match="there is no vertex 29 in the graph"):
+        longest_cycle(ring.subgraph(range(20)), weight=weight)
+
+
+def test_the_names_of_edges_are_looked_up_in_one_go(monkeypatch):
+    """Each look takes as long as the graph has vertices: a city would take minutes."""
+    asked, vertices_called = [], restriction.vertices_called
+
+    def counted(graph, names):
+        asked.extend([len(names)] if (names := list(names)) else [])
+        return vertices_called(graph, names)
+
+    monkeypatch.setattr(restriction, "vertices_called", counted)
+    ring = nx.cycle_graph(30)
+    assert longest_cycle(ring, weight=dict.fromkeys(ring.edges, 2), arch="reference").weight == 60
+    assert asked == [60]
+    asked.clear()
+    assert not count_cycles(ring, avoid_edges=[*ring.edges][:9])
+    assert asked == [18]
 
 
 def test_a_table_of_edges_is_no_matrix():

@@ -165,12 +165,13 @@ def _ball(graph: Graph, centre: int, radius: int) -> npt.NDArray[np.bool_]:
 
 
 def are_pairs(graph: Graph, names: Iterable[Hashable]) -> bool:
-    """Whether all names are pairs of names of vertices, and so stand for edges.
+    """Whether all names are pairs, and so stand for edges: of names of vertices, or none of them is one itself.
 
     The name of a vertex may be such a pair, too. Not all vertices have such names: the two in a pair are simpler ones.
     """
-    vertices = set(graph.names)
-    return all(isinstance(name, tuple) and len(name) == 2 and vertices.issuperset(name) for name in names)
+    vertices, names = set(graph.names), tuple(names)
+    twos = [name for name in names if isinstance(name, tuple) and len(name) == 2]
+    return len(twos) == len(names) and (all(map(vertices.issuperset, twos)) or vertices.isdisjoint(twos))
 
 
 def vertices_called(graph: Graph, names: Iterable[Hashable]) -> tuple[int, ...]:
@@ -217,15 +218,17 @@ def edges_called(graph: Graph, edges: Iterable[tuple[Hashable, Hashable]]) -> tu
     """
     if not _is_list(edges):
         raise OptionError(f"avoid_edges is a list of pairs of vertices, not {edges!r}")
-    found = []
+    named: list[Hashable] = []
     for edge in edges:
         if not _is_list(edge) or len(pair := tuple(edge)) != 2:
             raise OptionError(f"avoid_edges is a list of pairs of vertices; {edge!r} is not a pair")
-        u, v = vertices_called(graph, pair)
+        named += pair
+    ends = vertices_called(graph, named)
+    found = tuple(zip(ends[::2], ends[1::2], strict=True))
+    for u, v in found:
         if not are_joined(graph, u, v):
             raise no_edge(graph, u, v)
-        found.append((u, v))
-    return tuple(found)
+    return found
 
 
 def are_joined(graph: Graph, u: int, v: int) -> bool:

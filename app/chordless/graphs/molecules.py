@@ -184,10 +184,13 @@ def _reader(stream: IO[bytes], file_format: MoleculeFormat) -> tuple[Any, Iterat
 
 def _problem(chemistry: Any, molecule: Any) -> str:
     """Return why RDKit would reject a molecule, as the end of a note; nothing if it would not."""
-    problems = chemistry.DetectChemistryProblems(molecule)
+    try:
+        problems = [problem.Message() for problem in chemistry.DetectChemistryProblems(molecule)]
+    except RuntimeError as error:  # of some damaged records it cannot even tell the problem
+        problems = [str(error)]
     if not problems:
         return ""
-    reason = " ".join(problems[0].Message().split())
+    reason = " ".join(problems[0].split())
     return f"RDKit rejects this molecule: {reason}; its atoms and bonds are taken as they are"
 
 

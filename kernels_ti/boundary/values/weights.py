@@ -94,8 +94,7 @@ class Weights:
             vertices = vertices_called(graph, weights)
             return cls.of_vertices(graph, dict(zip(vertices, map(exact, weights.values()), strict=True)))
         found: dict[tuple[int, int], Fraction] = {}
-        for pair, given in zip(weights, weights.values(), strict=True):
-            u, v = edges_called(graph, [pair])[0]
+        for (u, v), given in zip(edges_called(graph, weights), weights.values(), strict=True):
             weight = exact(given)
             if found.setdefault(key_of_edge(graph, u, v), weight) != weight:
                 raise OptionError(f"the edge {graph.names[u]} - {graph.names[v]} has two weights")

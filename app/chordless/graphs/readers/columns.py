@@ -55,6 +55,8 @@ ENDS = (("u", "v"), ("init_node", "term_node"), *_COMMON, *FEEDING)
 _HEADINGS = {*FEEDING, *((eater, eaten) for eaten, eater in FEEDING), *_COMMON}
 
 _BLANKS_BEHIND_QUOTED = re.compile(r'"[ \t]+(?=[,;])')
+# A name of two words, such as `plant 2`, rather than a name and a weight with another separator between them.
+_NAME_BEHIND_TAB = re.compile(r"\s*\S+ *\t *[^\W\d]\S* +\S+\s*")
 _ARROW = re.compile(r"\s*(\S+)\s+->\s+(\S+)\s*")
 
 
@@ -153,7 +155,7 @@ def _separator(source: Source, lines: list[str]) -> str | None:
     words = [line.split() for line in lines]
     if len(words) > 1 and is_heading_of_weights(words[0], len(words[1])):
         del words[0]
-    blanks_are_sure = all(map(is_even_edge, words))
+    blanks_are_sure = all(map(is_even_edge, words)) and not any(map(_NAME_BEHIND_TAB.fullmatch, lines))
     order = (None, *SEPARATORS[:-1]) if blanks_are_sure else SEPARATORS
     separator = best_separator(lines, _is_edge, order)
     ends = [cells_of(line, separator)[:2] for line in lines]
