@@ -127,7 +127,7 @@ def test_the_names_of_edges_are_looked_up_in_one_go(monkeypatch):
     assert longest_cycle(ring, weight=dict.fromkeys(ring.edges, 2), arch="reference").weight == 60
     assert asked == [60]
     asked.clear()
-    assert not count_cycles(ring, avoid_edges=[*ring.edges][:9])
+    assert count_cycles(ring, avoid_edges=[*ring.edges][:9]).total == 0
     assert asked == [18]
 
 
