@@ -142,7 +142,7 @@ class LibraryGraphs:
         keys = np.unique(places)
         sums = np.zeros(len(keys), values.dtype)
         np.add.at(sums, np.searchsorted(keys, places), values)
-        return _from_entries(cls, size, keys[sums != 0], names, simplify, directed)
+        return _from_entries(cls, size, keys[sums != 0], names, simplify, directed, "scipy")
 
     @classmethod
     def from_numpy(
@@ -178,7 +178,7 @@ class LibraryGraphs:
         except ValueError as error:
             raise GraphError(f"an adjacency matrix is square: {error}") from None
         size = require_square(array.shape)
-        return _from_entries(cls, size, np.flatnonzero(require_numbers(array)), names, simplify, directed)
+        return _from_entries(cls, size, np.flatnonzero(require_numbers(array)), names, simplify, directed, "numpy")
 
     @classmethod
     def from_pandas(cls: type[Made], frame: Any, *, simplify: bool = False, directed: bool = False) -> Made:
@@ -242,7 +242,7 @@ class LibraryGraphs:
         place = {name: v for v, name in enumerate(names)}
         to = np.array([place[name] for name in columns], np.int64)[entries[:, 1]]
         keys = np.sort(entries[:, 0] * len(names) + to)
-        return _from_entries(cls, len(names), keys, names, simplify, directed)
+        return _from_entries(cls, len(names), keys, names, simplify, directed, "pandas")
 
 
 def _require_methods(thing: Any, what: str, *names: str) -> None:
@@ -273,9 +273,15 @@ def is_frame(thing: Any) -> bool:
 
 
 def _from_entries(
-    made: type[Made], n: int, keys: IntArray, names: Sequence[Hashable] | None, simplify: bool, directed: bool
+    made: type[Made],
+    n: int,
+    keys: IntArray,
+    names: Sequence[Hashable] | None,
+    simplify: bool,
+    directed: bool,
+    library: str,
 ) -> Made:
-    """Build a graph from the ascending positions of the non-zero entries of an n x n matrix."""
+    """Build a graph from the ascending positions of the non-zero entries of an n x n matrix of a library."""
     require_flags(simplify=simplify, directed=directed)
     if names is not None:
         checked_names(names, n)
@@ -289,7 +295,8 @@ def _from_entries(
             one, other = (int(u[at]), int(v[at])) if names is None else (names[u[at]], names[v[at]])
             raise GraphError(
                 f"the matrix is directed: it has entry ({one}, {other}) but not ({other}, {one}) "
-                f"({SIMPLIFY} takes either as an edge, Graph.from_numpy(matrix, directed=True) makes a directed graph)"
+                f"({SIMPLIFY} takes either as an edge, Graph.from_{library}(matrix, directed=True) makes a directed "
+                "graph)"
             )
         if (u == v).any():
             loop = int(u[np.argmax(u == v)])

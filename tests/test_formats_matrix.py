@@ -160,6 +160,15 @@ def test_a_matrix_is_told_from_a_list(tmp_path, text, is_matrix):
     assert set(told.names) <= set("ABC123" if is_matrix else "ABC0123")
 
 
+@pytest.mark.parametrize("ends", ["Node ", "ID ", "vertex "])
+@pytest.mark.parametrize("corner", [";", "Name;", ""])
+def test_the_columns_of_a_matrix_may_be_called_as_the_ends_of_edges(tmp_path, ends, corner):
+    ring = "A;B;C;D\nA;0;1;0;1\nB;1;0;1;0\nC;0;1;0;1\nD;1;0;1;0\n"
+    named = corner + "".join(f"{ends}{'ABCD'.index(sign) + 1}" if sign in "ABCD" else sign for sign in ring)
+    graph = load(tmp_path / "a.csv", named).graph
+    assert (graph.n, graph.m, graph.names[0]) == (4, 4, f"{ends}1")
+
+
 def test_a_list_with_numbered_rows_is_no_matrix(tmp_path):
     assert named_edges(load(tmp_path / "a.csv", ",source,target\n0,1,2\n1,2,3\n").graph) == pairs("1 2", "2 3")
 
@@ -232,6 +241,15 @@ def test_frames_and_matrices_in_memory():
     web = nx.DiGraph(sorted(links))
     assert named_edges(overlap_graph(table)) == named_edges(overlap_graph(web))
     assert named_edges(overlap_graph(table.replace(0, np.nan))) == named_edges(overlap_graph(web))
+
+
+def test_a_directed_matrix_is_sent_to_the_constructor_of_its_library():
+    scipy, pandas = pytest.importorskip("scipy.sparse"), pytest.importorskip("pandas")
+    arcs = np.eye(3, k=1)
+    for matrix, name in ((arcs, "numpy"), (scipy.csr_array(arcs), "scipy"), (pandas.DataFrame(arcs), "pandas")):
+        with pytest.raises(GraphError, match=rf"Graph\.from_{name}\(matrix, directed=True\) makes a directed graph"):
+            as_graph(matrix)
+        assert getattr(Graph, f"from_{name}")(matrix, directed=True).m == 2
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), "NA of pandas"])

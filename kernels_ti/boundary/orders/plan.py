@@ -22,7 +22,7 @@ from kernels_ti.boundary.orders.order import (
     small_boundary_order,
     states_per_second,
 )
-from kernels_ti.errors import CheckpointError, NoOrderError, OptionError, SizeError, parameter
+from kernels_ti.errors import CheckpointError, NoOrderError, OptionError, SizeError, worded
 from kernels_ti.graph import Graph
 
 # Grids and road networks on one core of an AMD EPYC: 0.2 to 0.5 us.
@@ -102,9 +102,10 @@ class BoundaryPlan:
     def require_possible(self) -> None:
         """Raise a NoOrderError unless there is an order for every block."""
         if not self.is_possible:
+            search = worded('method="search"; count_participation, not participation', "--method search")
             raise NoOrderError(
                 f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
-                f"it has to be searched ({parameter('method', 'search')})"
+                f"it has to be searched ({search})"
             )
 
     def order_of_graph(self, n: int) -> list[int]:

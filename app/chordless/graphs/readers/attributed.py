@@ -50,9 +50,10 @@ def looks_like_table(start: str) -> bool:
         return True
     names, rows = _first_rows(start)
     is_numbered = names[:1] and names[0] in _NUMBERS and bool(rows) and rows[0][:1] in (["0"], ["1"])
-    is_adjacency = bool(rows) and all(row[0].strip().lower() in names for row in rows)
+    is_adjacency = bool(rows) and set(_names([row[0] for row in rows])) <= set(names)
+    lacks_corner = is_adjacency and all(len(row) == len(names) + 1 for row in rows)  # as R writes a matrix
     for ends in ENDS:
-        are_first = tuple(names[:2]) == ends
+        are_first = tuple(names[:2]) == ends and not lacks_corner
         if len(names) < (4 if are_first else 3) or not set(ends) <= set(names):
             continue
         if are_first or is_numbered or (_are_ends(names, rows) if ends == ENDS[0] else not is_adjacency):
@@ -99,7 +100,7 @@ def _are_ends(names: list[str], rows: list[list[str]]) -> bool:
 
     Ends are words or whole numbers, other ones than 0 and 1, and the rows are not called as the columns.
     """
-    if not rows or any(len(row) != len(names) or row[0].strip().lower() in names for row in rows):
+    if not rows or any(len(row) != len(names) for row in rows) or set(_names([row[0] for row in rows])) & set(names):
         return False
     cells = {row[names.index(end)].strip() for row in rows for end in ENDS[0]}
     numbers = [number_of(cell) for cell in cells]
