@@ -7,6 +7,7 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from chordless import overlap_graph
 from chordless.batch.inputs import read_job
 from chordless.graphs.load import load_graph
 from chordless.graphs.readers.incoming import Limits
@@ -200,3 +201,26 @@ def test_what_is_long_in_a_file_is_shortened_in_the_error(tmp_path, name, text):
     with pytest.raises(GraphError, match=r"xxx|not a readable") as caught:
         load_graph(str(tmp_path / name))
     assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1 protein\n2 protein\n3 gene\n#\n1 3\n3 2\n", "TGF is not read"),
+        ("1 a\n2 b\n#\n1 2 label of it\n", "TGF is not read"),
+        ("nodedef>name VARCHAR,label VARCHAR\nx,X\ny,Y\nedgedef>node1 VARCHAR,node2 VARCHAR\nx,y\n", "GDF is not read"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 123\n", "a pointer of Git LFS"),
+        ("graph G { a -- b -- c -- a }\n", "DOT is not read"),
+        ("digraph {\n a -> b;\n}\n", "DOT is not read"),
+    ],
+)
+def test_a_format_that_is_not_read_is_no_list_of_edges(tmp_path, text, words):
+    for name in ("a.txt", "a.net2"):
+        assert words in refusal(tmp_path / name, text)
+    with pytest.raises(GraphError, match=words):
+        overlap_graph(tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize("text", ["a b\n#\nb c\n", "#\n# a list\n#\na b\nb c\n", "graph b {}\nb c {'w': '->'}\n"])
+def test_comments_and_names_do_not_make_another_format(tmp_path, text):
+    assert load(tmp_path / "a.txt", text).graph.m == 2

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 from chordless.graphs import generators
 from chordless.graphs.readers.columns import length_of_graph6
+from chordless.graphs.readers.foreign import require_no_other_format
 from chordless.graphs.readers.incoming import (
     STANDARD_INPUT,
     Limits,
@@ -302,6 +303,7 @@ def format_of_content(data: bytes, name: str) -> str:
     start = _start_of(data)
     if signed := _signed_format(start):
         return signed
+    require_no_other_format(start, name)
     smiles = looks_like_smiles(start)
     if smiles is None:
         raise GraphError(
@@ -365,7 +367,10 @@ def format_of_web(path: str, source: Source) -> str:
     from chordless.graphs.readers.attributed import what_may_be_a_matrix
 
     start = _start_of(_as_utf8(source))
-    kind = format_of_name(path) or _signed_format(start) or "edgelist"
+    kind = format_of_name(path) or _signed_format(start)
+    if kind is None:
+        require_no_other_format(start, source.name)
+        kind = "edgelist"
     return "matrix" if kind == "table" and what_may_be_a_matrix(start) else kind
 
 
