@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.options import Snapshot
 
-PARTS = 4  # One of them is the search's own, of the memory that a search and a table of its cycles may take together
+_PARTS = 4  # A search takes one of so many parts of the memory that it shares with the table of its cycles
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ def _divided(options: Options, arch: str) -> tuple[Options, float]:
     least = LEAST + 2 * SPARE
     require_room(memory, least, "a search that keeps its cycles")
     held = resident_bytes()
-    of_search = held + max((memory - held) // PARTS, least)
+    of_search = held + max((memory - held) // _PARTS, least)
     return replace(options, memory=of_search), memory - of_search
 
 

@@ -187,8 +187,8 @@ class LibraryGraphs:
         Parameters
         ----------
         frame : pandas.DataFrame
-            An edge wherever an entry is neither 0 nor missing. Rows and columns have the same names, in any order;
-            texts of the rows' numbers are those numbers.
+            An edge wherever an entry is neither 0 nor missing. Rows and columns have the same names, in any order.
+            Where the rows are called by numbers, the texts of these numbers are the same names.
         simplify : bool
             Drop the diagonal and take an entry on either side of it as an edge.
         directed : bool

@@ -35,7 +35,7 @@ from kernels_ti.symmetry.representatives import frames_of, representatives
 from kernels_ti.watch import ProgressOption, Watch
 
 PATHS_AT_ONCE = 1 << 15  # Paths that are extended together
-WORDS_AT_ONCE = 1 << 18  # Words of their vertices
+WORDS_AT_ONCE = 1 << 18  # Words of a bitset of each of them
 MOST_CYCLES = 3_000_000  # Cycles that are met at the most: more take minutes, and gigabytes
 MOST_VERTICES = 4000  # Vertices of the largest graph: the distances between all of them are kept
 _ROUNDS = 2  # Rounds in which the hash of a vertex takes in those of its two neighbours on the cycle
@@ -174,19 +174,21 @@ def _met(graph: Graph, group: Automorphisms, case: Restricted, longest: int, wat
     met.add(closed.rows(graph.n), [each.orbit for each in found.closed])
     _go_on(watch, len(met))
     blocks = LabelledBlocks(case.graph, required=case.through).batches(Layout(whole=True), STATE_WORD_BITS)[0]
-    for orbit in found.orbits if blocks else ():
+    if not blocks:
+        return met, found.automorphisms
+    host, at_once = HostBlocks(blocks[0]), _paths_at_once(blocks[0].words)
+    for orbit in found.orbits:
         paths = [each.path for each in found.paths if each.orbit == orbit]
-        at_once = _paths_at_once(blocks[0].words)
         for first in range(0, len(paths), at_once):
             frames = frames_of(blocks[0], paths[first : first + at_once], members=True)
-            for rows in _closed_from(HostBlocks(blocks[0]), frames, longest):
+            for rows in _closed_from(host, frames, longest):
                 met.add(rows, [orbit] * len(rows))
                 _go_on(watch, len(met))
     return met, found.automorphisms
 
 
 def _paths_at_once(words: int) -> int:
-    """Return how many paths of so many words are extended together: a step of larger ones takes seconds."""
+    """Return how many paths of so many words are extended together, so that a step takes less than a second."""
     return min(PATHS_AT_ONCE, WORDS_AT_ONCE // words)
 
 

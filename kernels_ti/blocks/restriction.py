@@ -165,7 +165,7 @@ def _ball(graph: Graph, centre: int, radius: int) -> npt.NDArray[np.bool_]:
 
 
 def are_pairs(graph: Graph, names: Iterable[Hashable]) -> bool:
-    """Whether all names are pairs, and so stand for edges: of names of vertices, or none of them is one itself.
+    """Whether all names are pairs that stand for edges: each pair names two vertices, or no pair names one vertex.
 
     The name of a vertex may be such a pair, too. Not all vertices have such names: the two in a pair are simpler ones.
     """

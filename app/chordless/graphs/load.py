@@ -301,9 +301,8 @@ def format_of_content(data: bytes, name: str) -> str:
     from chordless.graphs.molecules import looks_like_smiles
 
     start = _start_of(data)
-    if signed := _signed_format(start):
+    if signed := _signed_format(start, name):
         return signed
-    require_no_other_format(start, name)
     smiles = looks_like_smiles(start)
     if smiles is None:
         raise GraphError(
@@ -319,8 +318,11 @@ def _start_of(data: bytes) -> bytes:
     return with_newlines(data[:_START_BYTES].removeprefix(b"\xef\xbb\xbf"))
 
 
-def _signed_format(start: bytes) -> str | None:
-    """Return the format that the beginning of a file can only have; None for a list of edges, or SMILES."""
+def _signed_format(start: bytes, name: str) -> str | None:
+    """Return the format that the beginning of a file can only have; None for a list of edges, or SMILES.
+
+    A GraphError says that it is a format that is not read.
+    """
     from chordless.graphs.readers.attributed import looks_like_table
     from chordless.graphs.readers.matrix import looks_like_matrix
 
@@ -332,7 +334,10 @@ def _signed_format(start: bytes) -> str | None:
     text = start.decode(errors="replace")
     if looks_like_table(text):
         return "table"
-    return "matrix" if looks_like_matrix(text) else None
+    if looks_like_matrix(text):
+        return "matrix"
+    require_no_other_format(start, name)
+    return None
 
 
 def _has_graph6(start: bytes) -> bool:
@@ -367,10 +372,7 @@ def format_of_web(path: str, source: Source) -> str:
     from chordless.graphs.readers.attributed import what_may_be_a_matrix
 
     start = _start_of(_as_utf8(source))
-    kind = format_of_name(path) or _signed_format(start)
-    if kind is None:
-        require_no_other_format(start, source.name)
-        kind = "edgelist"
+    kind = format_of_name(path) or _signed_format(start, source.name) or "edgelist"
     return "matrix" if kind == "table" and what_may_be_a_matrix(start) else kind
 
 

@@ -65,11 +65,11 @@ class Outlook:
 
         A run that `picks` some cycles takes another time than a search, and has its own methods.
         """
-        method = self._which_method()
-        method = method.replace(_ADVICE, "") if along_boundary else method
         is_vague = not self.is_last and self.cycles.is_vague
         if picks:
             return ("estimating ..." if is_vague else self._how_many(),)
+        method = self._which_method()
+        method = method.replace(_ADVICE, "") if along_boundary else method
         if is_vague:
             return ("estimating ...", method)
         if breadth_first:

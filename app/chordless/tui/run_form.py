@@ -74,9 +74,10 @@ LENGTHS = (
     Field("limit", "Stop after", positive, "all", "of them found"),
 )
 WEIGHTS = Field("weight", "Weights", str, "none", "file or attribute")
+MEMORY = Field("memory", "Memory", size, "half of free", "such as 512M or 2G")
 RESOURCES = (
     Field("threads", "Threads", positive, "all", "of the CPU"),
-    Field("memory", "Memory", size, "half of free", "such as 512M or 2G"),
+    MEMORY,
     Field("cluster", "Cluster", cluster_name, "none", "such as local:4"),
 )
 
@@ -182,7 +183,7 @@ def _faults_along_boundary(choices: LastChoices) -> dict[str, str]:
 def bounds_of(choices: LastChoices, least: int = SHORTEST_CYCLE) -> dict[str, Any]:
     """Return the bounds on the number of vertices and on the memory. A bound that is wrong or empty is none."""
     faults = faults_of(replace(choices, directory=""), least=least)
-    texts = {field: getattr(choices, field.name).strip() for field in (*LENGTHS[:2], *RESOURCES[1:2])}
+    texts = {field: getattr(choices, field.name).strip() for field in (*LENGTHS[:2], MEMORY)}
     values = {f.name: f.parse(text) if text and f.name not in faults else None for f, text in texts.items()}
     return {**values, "min_length": values["min_length"] or shortest_of(choices)}
 

@@ -102,7 +102,7 @@ class BoundaryPlan:
     def require_possible(self) -> None:
         """Raise a NoOrderError unless there is an order for every block."""
         if not self.is_possible:
-            search = worded('method="search"; count_participation, not participation', "--method search")
+            search = worded('method="search"; count_participation searches, participation does not', "--method search")
             raise NoOrderError(
                 f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
                 f"it has to be searched ({search})"

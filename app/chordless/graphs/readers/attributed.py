@@ -50,7 +50,7 @@ def looks_like_table(start: str) -> bool:
         return True
     names, rows = _first_rows(start)
     is_numbered = names[:1] and names[0] in _NUMBERS and bool(rows) and rows[0][:1] in (["0"], ["1"])
-    is_adjacency = bool(rows) and set(_names([row[0] for row in rows])) <= set(names)
+    is_adjacency = bool(rows) and _first_names(rows) <= set(names)
     lacks_corner = is_adjacency and all(len(row) == len(names) + 1 for row in rows)  # as R writes a matrix
     for ends in ENDS:
         are_first = tuple(names[:2]) == ends and not lacks_corner
@@ -91,6 +91,11 @@ def _first_rows(start: str) -> tuple[list[str], list[list[str]]]:
     return _names(names), [row for row in rows if any(row)]
 
 
+def _first_names(rows: list[list[str]]) -> set[str]:
+    """Return the first cells of rows, written as the names of columns are."""
+    return set(_names([row[0] for row in rows]))
+
+
 def _ends_in(names: list[str]) -> tuple[str, str] | None:
     return next(((u, v) for u, v in ENDS if u in names and v in names), None)
 
@@ -100,7 +105,7 @@ def _are_ends(names: list[str], rows: list[list[str]]) -> bool:
 
     Ends are words or whole numbers, other ones than 0 and 1, and the rows are not called as the columns.
     """
-    if not rows or any(len(row) != len(names) for row in rows) or set(_names([row[0] for row in rows])) & set(names):
+    if not rows or any(len(row) != len(names) for row in rows) or _first_names(rows) & set(names):
         return False
     cells = {row[names.index(end)].strip() for row in rows for end in ENDS[0]}
     numbers = [number_of(cell) for cell in cells]

@@ -27,8 +27,11 @@ def require_no_other_format(start: bytes, name: str) -> None:
 
 def _is_tgf(start: bytes) -> bool:
     """Return whether a line ``#`` stands between vertices with labels and edges between these vertices."""
-    vertices, _, edges = start.partition(b"\n#\n")
+    vertices, mark, edges = start.partition(b"\n#\n")
+    if not mark:
+        return False
     names = [line.split()[0] for line in vertices.split(b"\n") if line.strip()]
     ends = [line.split()[:2] for line in edges.split(b"\n")[:-1] if line.strip()]
-    are_ends = bool(ends) and all(len(pair) == 2 and set(pair) <= set(names) for pair in ends)
-    return are_ends and len(set(names)) == len(names)
+    known = set(names)
+    are_ends = bool(ends) and all(len(pair) == 2 and known.issuperset(pair) for pair in ends)
+    return are_ends and len(known) == len(names)
