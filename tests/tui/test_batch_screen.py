@@ -13,7 +13,7 @@ from chordless.tui.screens.batch import BatchScreen
 from chordless.tui.screens.question import AskResume
 from chordless.tui.screens.runs import RunsScreen
 from chordless.tui.settings import Settings
-from chordless.tui.widgets.batch_form import BatchForm
+from chordless.tui.widgets.batch_form import SECONDS_TO_TYPE, BatchForm
 from chordless.tui.widgets.batch_table import BatchTable
 from chordless.tui.widgets.choice import Choice
 from textual.widgets import Button
@@ -272,6 +272,25 @@ def test_how_graphs_are_read_and_where_they_are_counted_is_remembered_with_the_b
 
     watch(steps)
     watch(steps, batch="out.jsonl")
+
+
+def test_fields_that_were_checked_after_the_last_letter_are_not_checked_again(folder, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "chordless.tui.widgets.batch_form.plan_of", lambda question: asked.append(question) or plan_of(question)
+    )
+
+    async def steps(pilot, screen):
+        form = screen.query_one(BatchForm)
+        form.put(graphs="petersen")
+        await pilot.pause()
+        form.put(reading="simplified")
+        await until(pilot, lambda: form.plan is not None)
+        await pilot.pause(2 * SECONDS_TO_TYPE)
+        assert form.plan is not None
+        assert asked.count(form.question) == 1
+
+    watch(steps)
 
 
 def test_a_graph_from_standard_input_says_why_it_is_not_opened(folder):

@@ -177,7 +177,9 @@ def test_what_a_worker_misses_after_a_signal_is_no_failure():
 def test_options_that_a_signal_takes_away_are_no_failure():
     async def steps(pilot):
         choice = pilot.app.screen.query(Choice).first()
+        before = choice.chosen
         await choice.remove_children()
+        assert choice.chosen == before
         pilot.app._leave_at_once(signal.SIGTERM)
         # `RadioSet` does so when it is mounted.
         choice.action_next_button()

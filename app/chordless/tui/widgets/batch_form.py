@@ -19,7 +19,7 @@ from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.form_row import FormLine, FormRow, GraphSuggester
 
 # The check waits for a pause in typing, since a pattern may match files in many folders.
-_SECONDS_TO_TYPE = 0.2
+SECONDS_TO_TYPE = 0.2
 
 
 class BatchForm(Vertical):
@@ -82,7 +82,11 @@ class BatchForm(Vertical):
         event.stop()
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(_SECONDS_TO_TYPE, self.look)
+        self._timer = self.set_timer(SECONDS_TO_TYPE, self._look_if_new)
+
+    def _look_if_new(self) -> None:
+        if self.plan is None:
+            self.look()
 
     @on(Choice.Changed)
     def _read_otherwise(self, event: Choice.Changed) -> None:

@@ -45,7 +45,9 @@ class Choice(RadioSet):
     @property
     def chosen(self) -> str:
         """The name of the selected option."""
-        return self._names[max(self.pressed_index, 0)]
+        # An index among the buttons would fail while the screen is taken down, button by button.
+        mark = self.pressed_button
+        return (mark and mark.name) or self._names[0]
 
     def on_focus(self) -> None:
         """Light the selected option."""
