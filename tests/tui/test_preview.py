@@ -79,8 +79,8 @@ def test_a_path_is_drawn_open_from_end_to_end_and_estimated():
         app = pilot.app
         view = app.screen.query_one("#preview-graph", GraphView)
         await until(pilot, lambda: "Name both ends" in said(app, "#preview-estimate"))
+        await until(pilot, lambda: view._layout_of_graph is not None)
         drawn = view._layout_of_graph
-        assert drawn is not None
         app.screen.query_one("#path-end", Input).value = "2,2"
         await until(pilot, lambda: len(view._cycle) == 5)
         assert view._layout_of_graph is drawn, "the graph is the same"

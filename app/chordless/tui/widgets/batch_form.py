@@ -43,6 +43,7 @@ class BatchForm(Vertical):
         self._reading = Choice(READINGS, reading, id="batch-reading")
         self._timer: Timer | None = None
         self._plan: BatchPlan | None = None
+        self._looked_at: BatchQuestion | None = None
 
     def compose(self) -> ComposeResult:
         """Build the form."""
@@ -74,8 +75,8 @@ class BatchForm(Vertical):
     @on(Mount)
     def look(self) -> None:
         """Check the fields again, as files may have changed."""
-        self._plan = None
-        self._look(self.question)
+        self._plan, self._looked_at = None, self.question
+        self._look(self._looked_at)
 
     @on(Input.Changed)
     def _edited(self, event: Input.Changed) -> None:
@@ -85,7 +86,7 @@ class BatchForm(Vertical):
         self._timer = self.set_timer(SECONDS_TO_TYPE, self._look_if_new)
 
     def _look_if_new(self) -> None:
-        if self.plan is None:
+        if self._looked_at != self.question:
             self.look()
 
     @on(Choice.Changed)
