@@ -17,6 +17,7 @@ from hypothesis import settings
 from kernels_ti import Device, DeviceError, open_device, taichi_door
 from kernels_ti.device import owner
 from kernels_ti.device.machine import cpu_name
+from kernels_ti.taichi_door.libraries import library
 
 # How long an example takes says nothing on a shared machine. CI tries the same examples each time, so that what it
 # says of a change is about that change; new ones are tried wherever else the tests run.
@@ -31,7 +32,7 @@ COMPILED = Path(tempfile.gettempdir(), f"chordless-tests-of-{getpass.getuser()}"
 
 def _kernel_cache() -> Path:
     """Return the folder of the kernels: one for this Taichi, this processor. Taichi keeps it below 100 MiB."""
-    made_for = f"{taichi_door.library()} {taichi_door.library().version} {platform.machine()} {cpu_name()}"
+    made_for = f"{library()} {library().version} {platform.machine()} {cpu_name()}"
     return COMPILED / f"kernels-{hashlib.sha256(made_for.encode()).hexdigest()[:12]}"
 
 
@@ -40,8 +41,8 @@ KERNEL_CACHE.mkdir(mode=0o700, parents=True, exist_ok=True)
 # Tests neither use nor fill the user's own cache.
 os.environ.update(
     {
-        taichi_door.library().variable("OFFLINE_CACHE"): "1",
-        taichi_door.library().variable("OFFLINE_CACHE_FILE_PATH"): str(KERNEL_CACHE),
+        library().variable("OFFLINE_CACHE"): "1",
+        library().variable("OFFLINE_CACHE_FILE_PATH"): str(KERNEL_CACHE),
         "XDG_CACHE_HOME": str(KERNEL_CACHE.parent / "cache"),
         "XDG_DATA_HOME": str(KERNEL_CACHE.parent / "data"),
     }

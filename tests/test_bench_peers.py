@@ -17,7 +17,7 @@ from chordless.bench.programs import BenchGraph
 from patience import PATIENCE
 
 from kernels_ti import DeviceError, GraphError
-from kernels_ti.taichi_door import LIBRARIES, library
+from kernels_ti.taichi_door.libraries import LIBRARIES, library
 
 __all__ = ["no_nauty", "probed_once"]
 

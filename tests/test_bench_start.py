@@ -10,7 +10,7 @@ from chordless.bench import process, start
 from chordless.bench.process import Ended
 from chordless.graphs.load import load_graph
 
-from kernels_ti.taichi_door import library
+from kernels_ti.taichi_door.libraries import library
 
 __all__ = ["probed_once"]
 

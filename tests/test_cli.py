@@ -19,7 +19,7 @@ from chordless.graphs.load import FORMATS
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails, on_full_disk
 
-from kernels_ti.taichi_door import library
+from kernels_ti.taichi_door.libraries import library
 
 COMMANDS = (
     "count", "list", "first", "tui", "resume", "replay", "estimate", "merge", "export", "info", "generate", "overlap",

@@ -39,7 +39,8 @@ from kernels_ti.device.memory import host_budget
 from kernels_ti.device.selftest import LEAST_LOOP, failures
 from kernels_ti.resident_batch import require_loops
 from kernels_ti.state import Layout
-from kernels_ti.taichi_door import library, ti
+from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door.libraries import library
 
 
 def test_where_a_driver_is_missing_only_the_error_says_so(monkeypatch, capfd):

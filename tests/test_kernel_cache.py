@@ -17,14 +17,15 @@ from kernels_ti import Device, folders, taichi_door
 from kernels_ti.device import cuda, kernel_cache
 from kernels_ti.device import device as devices
 from kernels_ti.device.device import cuda_is_here
+from kernels_ti.taichi_door.libraries import library
 
 OWN_WAY = (
     "HOME",
     "XDG_CACHE_HOME",
-    *map(taichi_door.library().variable, ("OFFLINE_CACHE", "OFFLINE_CACHE_FILE_PATH")),
+    *map(library().variable, ("OFFLINE_CACHE", "OFFLINE_CACHE_FILE_PATH")),
 )
-BELOW = taichi_door.library().cache  # the folder of kernels, in ours
-KERNELS, LIST = {"taichi": ("*.tic", "*.tcb"), "quadrants": ("*.qdc", "*.qdb")}[taichi_door.library().package]
+BELOW = library().cache  # the folder of kernels, in ours
+KERNELS, LIST = {"taichi": ("*.tic", "*.tcb"), "quadrants": ("*.qdc", "*.qdb")}[library().package]
 START = "from kernels_ti.device.device import open_device; open_device('cpu'); print('started')"
 WITHOUT_SELF_TEST = f"import sys; sys.modules['kernels_ti.device.selftest'] = None; {START}"
 
@@ -76,7 +77,7 @@ def test_a_damaged_cache_is_taken_away_with_one_line(here: Path, temporary: Path
     own = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     assert start(temporary, here, **own).stderr == ""
     folder = tmp_path / "cache" / "chordless" / BELOW
-    assert [path.name for path in (tmp_path / "cache" / "chordless").iterdir()] == [taichi_door.library().package]
+    assert [path.name for path in (tmp_path / "cache" / "chordless").iterdir()] == [library().package]
     metadata = next(folder.rglob(LIST))
     content = bytearray(metadata.read_bytes())
     content[len(content) // 2] ^= 4

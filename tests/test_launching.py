@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from kernels_ti import Device, open_device
-from kernels_ti.taichi_door import kernel, library, ti
+from kernels_ti.taichi_door import kernel, ti
+from kernels_ti.taichi_door.libraries import library
 
 pytestmark = [
     pytest.mark.owner,

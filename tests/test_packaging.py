@@ -22,7 +22,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-from kernels_ti.taichi_door import LIBRARIES
+from kernels_ti.taichi_door.libraries import LIBRARIES
 
 ROOT = Path(__file__).parent.parent
 if not (ROOT / "pyproject.toml").exists():

@@ -18,8 +18,8 @@ from program import ENVIRONMENT
 WITHOUT_POSIX = """
 import os, select, signal, subprocess, sys, asyncio, multiprocessing, socket, tempfile, ctypes
 import networkx, numpy, psutil
-from kernels_ti import taichi_door
-taichi_door.library()
+from kernels_ti.taichi_door.libraries import library
+library()
 try:
     import taichi
 except ModuleNotFoundError:

@@ -9,8 +9,9 @@ import pytest
 from oracles import grid
 from patience import PATIENCE
 
-from kernels_ti import collect_cycles, count_cycles, open_device, release_memory, taichi_door
+from kernels_ti import collect_cycles, count_cycles, open_device, release_memory
 from kernels_ti.device import resident
+from kernels_ti.taichi_door.libraries import library
 
 WORD = np.dtype(np.uint32)
 
@@ -35,14 +36,14 @@ def test_graphs_of_launches_are_compiled_for_buffers_of_our_class(device, monkey
     """One of Taichi's own class ends the process on CUDA if another thread than the owner of Taichi collects it."""
     if device.arch == "cpu":
         pytest.skip("needs a GPU's arch: the CPU has no graphs of launches")
-    if not taichi_door.library().has_graphs:
+    if not library().has_graphs:
         pytest.skip("Quadrants has no graphs of launches")
     monkeypatch.setattr(resident, "_made", {})
 
     def not_ours(*_):
         raise AssertionError("a buffer of Taichi's own class was made")
 
-    monkeypatch.setattr(f"{taichi_door.library().package}.aot.utils.ScalarNdarray", not_ours)
+    monkeypatch.setattr(f"{library().package}.aot.utils.ScalarNdarray", not_ours)
     assert count_cycles(grid(6, 6), arch=device.arch, method="search").total == 3436
 
 

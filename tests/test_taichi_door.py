@@ -11,7 +11,7 @@ from program import ENVIRONMENT, chordless
 from python_process import run_python
 
 from kernels_ti import DeviceError, taichi_door
-from kernels_ti.taichi_door import LIBRARIES, library
+from kernels_ti.taichi_door.libraries import LIBRARIES, library
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {each.package for each in LIBRARIES}

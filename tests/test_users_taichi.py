@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from patience import PATIENCE
 
-from kernels_ti.taichi_door import library
+from kernels_ti.taichi_door.libraries import library
 
 TI = f"import {library().package} as ti\n"
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from kernels_ti import taichi_door
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cluster.portions import Portions, frame_bytes
 from kernels_ti.cycles import Cycles
@@ -28,6 +27,7 @@ from kernels_ti.options import Options
 from kernels_ti.resident_batch import BatchCache
 from kernels_ti.state import Layout, Rows, RunState, Totals
 from kernels_ti.symmetry.space import space_of
+from kernels_ti.taichi_door.libraries import library
 
 SEARCHES_KEPT = 2  # Searches whose graph and device stay in the process of a worker
 
@@ -117,7 +117,7 @@ _recalled: dict[str, int] = {}
 def versions() -> dict[str, str]:
     """Return the versions on which the answers of a worker depend."""
     program = importlib.import_module("kernels_ti").__version__  # it lies above this room
-    below = taichi_door.library()
+    below = library()
     return {"chordless": program, below.package: below.version, "numpy": version("numpy")}
 
 

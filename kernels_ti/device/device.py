@@ -24,6 +24,7 @@ from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.device.turns import Turns
 from kernels_ti.errors import DeviceError, EngineError, OptionError
 from kernels_ti.options import require_threads
+from kernels_ti.taichi_door.libraries import library
 
 ARCHES = tuple(arch for arch in CHOICES if arch != "auto")
 """Where a search can run; ``reference`` is the sequential algorithm in plain Python."""
@@ -292,7 +293,7 @@ def _open(arch: str, workers: int | None) -> Device:
     """Return the device of an arch; if another arch is open, close it and start this one."""
     if taichi_door.is_taken():
         raise DeviceError(
-            f"this process runs a program of {taichi_door.library().title} that would lose its fields: count and list "
+            f"this process runs a program of {library().title} that would lose its fields: count and list "
             "with count_cycles and the other functions, which then search in a process of their own, or open the "
             f"device before that program is started or after it was reset (ti.reset())"
         )
@@ -340,7 +341,7 @@ def require_running(device: Device) -> None:
         return
     if not taichi_door.is_open():
         raise DeviceError(
-            f"arch {device.arch} is no longer open: this process has started or reset {taichi_door.library().title} "
+            f"arch {device.arch} is no longer open: this process has started or reset {library().title} "
             "since. Take all cycles of a search before that, or open the device again and search anew"
         )
     if all(arch != device.arch for arch, _ in _started):

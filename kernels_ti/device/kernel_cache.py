@@ -20,6 +20,7 @@ from pathlib import Path
 
 from kernels_ti import taichi_door
 from kernels_ti.folders import take_lock
+from kernels_ti.taichi_door.libraries import library
 
 _CHOSEN = "OFFLINE_CACHE_FILE_PATH"
 """Taichi's own variable for the folder. Such a folder is the user's and is not checked: others may write there."""
@@ -113,7 +114,7 @@ def _folder() -> Path | None:
     home = taichi_door.cache_home()
     if home is None:
         return None
-    folder = home / taichi_door.library().cache
+    folder = home / library().cache
     return None if any(map(_is_in_the_way, folder.rglob("*"))) else folder
 
 
@@ -125,7 +126,7 @@ def _is_in_the_way(path: Path) -> bool:
 
 
 def _variable(name: str) -> str | None:
-    return os.environ.get(taichi_door.library().variable(name))
+    return os.environ.get(library().variable(name))
 
 
 @contextmanager
@@ -176,7 +177,7 @@ def _notes(folder: Path) -> set[str]:
 
 def _files(folder: Path) -> list[Path]:
     """Return the files of Taichi; its fork has folders below its own."""
-    ours = (_LOCK, Path(taichi_door.library().lock).name, _NOTES)
+    ours = (_LOCK, Path(library().lock).name, _NOTES)
     found = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return [path for path in found if path.name not in ours and not path.name.startswith(_CHECKSUMS)]
 
@@ -193,7 +194,7 @@ def _remove_stale_lock(folder: Path) -> None:
 
     Otherwise the lock stays, and every later process silently compiles its kernels again.
     """
-    lock = folder / taichi_door.library().lock
+    lock = folder / library().lock
     with suppress(OSError):  # usually there is none
         if time.time() - lock.stat().st_mtime > STALE_LOCK:
             lock.unlink()

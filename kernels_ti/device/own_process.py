@@ -27,6 +27,7 @@ from kernels_ti import taichi_door
 from kernels_ti.child import start
 from kernels_ti.device.machine import require_folder
 from kernels_ti.errors import ChordlessError, DeviceError, EngineError
+from kernels_ti.taichi_door.libraries import library
 
 _RESULT, _ERROR, _STREAM, _PIECE, _CALL = "result", "error", "stream", "piece", "call"
 
@@ -84,7 +85,7 @@ class _Child:
     def __init__(self) -> None:
         if not sys.executable:
             raise DeviceError(
-                f"this process uses {taichi_door.library().title} itself, and Python does not say how to start another "
+                f"this process uses {library().title} itself, and Python does not say how to start another "
                 "one: search before that, or choose the arch reference"
             )
         require_folder()  # the child would stay in it
@@ -208,7 +209,7 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
 
 def _not_sent(error: BaseException) -> DeviceError:
     return DeviceError(
-        f"this process uses {taichi_door.library().title} itself, so the search is made in a process of its own, but "
+        f"this process uses {library().title} itself, so the search is made in a process of its own, but "
         f"an argument cannot be sent there ({error}): give numbers as those of Python"
     )
 

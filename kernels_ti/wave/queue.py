@@ -17,6 +17,7 @@ from kernels_ti.device import buffers, resident
 from kernels_ti.device.device import Device
 from kernels_ti.device.placing import MOST_HERE
 from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door.libraries import library
 
 LAUNCHES = {"vulkan": 8, "cuda": 1}  # Launches of a graph; a queue of more levels starts it several times
 
@@ -34,7 +35,7 @@ def made_graph(kernel: Any, word: Any, launches: Sequence[str] = ()) -> Any:
 
 def _compiled_graph(kernel: Any, word: Any, launches: Sequence[str]) -> Any:
     names = signature(kernel).parameters
-    if not taichi_door.library().has_graphs:
+    if not library().has_graphs:
         return _Launches(kernel, frozenset(names), tuple(launches))
     graph = ti.graph
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from chordless.cycles.browse import FoundCycle
 from chordless.cycles.index import CycleFilter
 from chordless.cycles.read import part_path
 from chordless.cycles.write import RowFile
+from chordless.graphs.drawing import layout_of
 from chordless.graphs.load import load_graph
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import created, reopened
@@ -23,6 +25,7 @@ from chordless.tui.screens.cycles import CyclesScreen
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.cycle_table import CycleTable
 from chordless.tui.widgets.graph_view import GraphView
+from patience import PATIENCE
 from test_export import make_run
 from test_order import rows_of
 from textual.app import App
@@ -35,6 +38,7 @@ from tui.pilots import LARGE, SMALL, drive, text_of, until
 GRID = load_graph("grid:5x6")
 CYCLES = list(chordless_cycles(GRID.graph))
 NO_HEAT = "A heat map needs the drawing of the whole graph."
+NOT_YET_DRAWN = "The graph is still being drawn. A heat map can be had when it is there."
 LONGEST = max(range(len(CYCLES)), key=lambda i: (len(CYCLES[i]), -i))
 
 
@@ -132,6 +136,27 @@ def test_no_cycles_have_no_heat_map(path):
         assert notes == ["Nothing is shown here to draw a heat map of."]
 
     browse(path, steps)
+
+
+def test_a_heat_map_before_the_drawing_is_there_says_so(path, monkeypatch):
+    go_on = threading.Event()
+    monkeypatch.setattr(
+        "chordless.tui.screens.cycles.layout_of", lambda loaded: go_on.wait(PATIENCE) and layout_of(loaded)
+    )
+    app = CyclesApp()
+
+    async def steps(pilot):
+        app.screen.show_directory(path)
+        await until(pilot, lambda: len(app.screen.index) > 0)
+        await pilot.press("h")
+        await until(pilot, lambda: app._notifications)
+        assert [note.message for note in app._notifications] == [NOT_YET_DRAWN]
+        go_on.set()
+        await until(pilot, lambda: not app.screen.query_one(GraphView).is_alone)
+        await pilot.press("h")
+        await until(pilot, lambda: "cycles that pass an edge" in text_of(app))
+
+    drive(app, SMALL, steps)
 
 
 def test_a_cycle_alone_has_no_heat_map(path):

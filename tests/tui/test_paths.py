@@ -22,6 +22,7 @@ from chordless.tui.screens.run import RunScreen
 from chordless.tui.session import RunSession
 from chordless.tui.settings import LastChoices, Settings
 from chordless.tui.widgets.frontier_view import frontier_words
+from chordless.tui.widgets.graph_view import GraphView
 from textual.widgets import Input
 
 from tui.pilots import LARGE, SMALL, drive, text_of, until
@@ -80,6 +81,7 @@ def test_no_screen_of_a_run_of_paths_speaks_of_cycles(size, listed):
         await pilot.press("3")
         await until(pilot, lambda: "92 paths" in body(app) and "0,0 0,1" in body(app))
         assert "vertices in path order" in body(app)
+        await until(pilot, lambda: not app.screen.query_one(GraphView).is_alone)
         await pilot.press("h")
         await until(pilot, lambda: "paths that pass an edge" in body(app))
         assert str(app.screen.query_one("#cycles-detail").content).startswith("edges in the most of 92 paths")
@@ -141,6 +143,7 @@ def test_paths_are_picked_between_two_ends(find, kept, words, tmp_path):
         await until(pilot, lambda: not app.screen.query_one("#start").disabled)
         await pilot.press("ctrl+r")
         await until(pilot, lambda: kept in body(app) and words in body(app))
+        await until(pilot, lambda: not app.screen.query_one(GraphView).is_alone)
         await pilot.press("h")
         await until(pilot, lambda: "paths that pass an edge" in body(app))
         assert "cycle" not in body(app).lower()

@@ -16,7 +16,7 @@ from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Failed, Finished
 from chordless.protocol.orders import ProbeCommand, RunCommand
 from kernels_ti import ChordlessError, DeviceError, EngineError, Method
-from kernels_ti.taichi_door import CHOICE
+from kernels_ti.taichi_door.libraries import CHOICE
 
 if TYPE_CHECKING:
     from chordless.batch.client import BatchClient

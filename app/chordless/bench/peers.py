@@ -14,7 +14,7 @@ from chordless.bench.measure import NOTHING, Column, Series, count_once, figures
 from chordless.bench.programs import BenchGraph, Program, given, graphs_of, nauty, networkx
 from chordless.bench.report import Prepared, Row, yes_or_no
 from kernels_ti import Method, OptionError
-from kernels_ti.taichi_door import CHOICE, others
+from kernels_ti.taichi_door.libraries import CHOICE, others
 
 DEFAULT_GRAPHS = ("grid:6x10", "gnp:60,0.1,1", "grid:7x10", "grid:8x10", "gnp:80,0.1,1")
 

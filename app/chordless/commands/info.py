@@ -18,7 +18,7 @@ from chordless.protocol.orders import ProbeCommand
 from chordless.words.shown import on_terminal
 from kernels_ti import DeviceError
 from kernels_ti.choices import ARCHES
-from kernels_ti.taichi_door import LIBRARIES, library
+from kernels_ti.taichi_door.libraries import LIBRARIES, library
 
 _PROBE_SECONDS = 120.0
 DESCRIPTION = "Show versions, and for each arch whether it can be used here: each is\nopened and tested."

@@ -26,7 +26,7 @@ from kernels_ti.device.device import cuda_is_here, held_device
 from kernels_ti.device.machine import cores, cpu_name
 from kernels_ti.device.memory import KERNELS, LEAST, host_budget, search_budget
 from kernels_ti.folders import base_folder, make_folder
-from kernels_ti.taichi_door import library
+from kernels_ti.taichi_door.libraries import library
 
 _VERSION = 3
 # Counts of some tenths of a second: long enough to tell the rate, short enough not to be waited for.

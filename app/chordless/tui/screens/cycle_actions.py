@@ -57,6 +57,9 @@ class CycleActions(Page):
     exported: float | None = None
     _heat_of: CycleFilter | None = None
 
+    def _is_at_work(self, group: str) -> bool:
+        return any(worker.group == group and worker.node is self for worker in self.workers if not worker.is_finished)
+
     @on(CycleTable.Chosen)
     def _light(self) -> None:
         cycle = self._table.chosen
@@ -100,6 +103,8 @@ class CycleActions(Page):
             self._heat_of = None
             self._graph_view.warm(None)
             self._light()
+        elif self._graph_view.is_alone and self._is_at_work("open"):
+            self.refuse("The graph is still being drawn. A heat map can be had when it is there.")
         elif self._graph_view.is_alone:
             self.refuse("A heat map needs the drawing of the whole graph.")
         elif self._run is not None and len(self.index):

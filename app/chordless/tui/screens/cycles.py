@@ -351,6 +351,3 @@ class CyclesScreen(CycleActions):
             self._build(CycleFilter(), self.index.order, keep_cursor=True)
         else:
             self.call_later(self.dashboard.action_back)
-
-    def _is_at_work(self, group: str) -> bool:
-        return any(worker.group == group and worker.node is self for worker in self.workers if not worker.is_finished)
