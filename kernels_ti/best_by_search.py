@@ -43,7 +43,7 @@ def longest_by_search(space: SearchSpace, arch: str, watch: Watch, threads: int 
     """
     if arch != "reference":
         space = SearchSpace(space.graph, replace(space.options, pruned=True))
-        space = worthwhile(space) or space
+        space = worthwhile(space, watch.timeout - watch.seconds) or space
     latest = (watch.seconds + watch.timeout) / 2
     with begun(space, arch, threads, watch) as counted:
         for so_far in watched_slices(counted, watch):

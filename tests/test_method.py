@@ -7,7 +7,7 @@ import time
 
 import pytest
 from chordless import generate
-from chordless.engine.method import _may_be_symmetric, reason
+from chordless.engine.method import _seconds_to_seek, reason
 from chordless.protocol.orders import RunCommand
 
 from kernels_ti import Graph, Options, count_cycles
@@ -120,19 +120,18 @@ def test_a_search_that_a_gpu_would_make_is_not_begun_before_the_choice(monkeypat
 
 
 @pytest.mark.parametrize(
-    ("spec", "choice", "is_asked"),
+    ("choice", "timeout", "seconds"),
     [
-        ("grid:10x10", MethodChoice("boundary", 100.0, None, 0.5, probed_seconds=100.0), False),
-        ("grid:10x10", MethodChoice("boundary", 100.0, None, 5.0, probed_seconds=100.0), True),
-        ("grid:10x10", MethodChoice("search", 60.0, None, 0.5, fits=False, probed_seconds=60.0), True),
-        ("grid:10x10", MethodChoice("search", probed_seconds=0.5), False),
-        # igraph takes ten seconds
-        ("complete:600", MethodChoice("search", 2.0, probed_seconds=2.0), False),
-        ("complete:600", MethodChoice("search", 60.0, probed_seconds=60.0), True),
+        (MethodChoice("boundary", 100.0, None, 0.5, probed_seconds=100.0), None, 0.0),
+        (MethodChoice("boundary", 100.0, None, 5.0, probed_seconds=100.0), None, 5.0),
+        (MethodChoice("search", 60.0, None, 0.5, fits=False, probed_seconds=60.0), None, 60.0),
+        (MethodChoice("search", 60.0, None, 0.5, fits=False, probed_seconds=60.0), 3.0, 3.0),
+        (MethodChoice("search", math.inf, probed_seconds=math.inf), 3.0, 3.0),
+        (MethodChoice("search", probed_seconds=0.5), None, 0.0),
     ],
 )
-def test_symmetry_is_sought_only_for_a_count_that_takes_longer(spec, choice, is_asked):
-    assert _may_be_symmetric(RunCommand(spec, 0.0, method="auto"), choice, generate(spec)) is is_asked
+def test_symmetry_is_sought_for_as_long_as_the_count_takes_without_it(choice, timeout, seconds):
+    assert _seconds_to_seek(RunCommand("petersen", 0.0, method="auto", timeout=timeout), choice) == seconds
 
 
 @pytest.mark.parametrize(

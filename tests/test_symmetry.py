@@ -1,6 +1,7 @@
 """Counts up to the automorphisms of a graph, against plain searches and published numbers."""
 
 import json
+import math
 import random
 import tracemalloc
 from dataclasses import replace
@@ -364,3 +365,21 @@ def test_a_gain_is_told_without_representatives(monkeypatch: pytest.MonkeyPatch)
     plain = nx.gnp_random_graph(20, 0.3, seed=1)
     assert space.worthwhile(SearchSpace(converted(nx.disjoint_union(nx.hypercube_graph(4), plain)))) is None
     assert space.worthwhile(SearchSpace(converted(nx.hypercube_graph(4)))) is not None
+
+
+@pytest.mark.parametrize(
+    ("vertices", "seconds", "is_sought"), [(400, 3.0, False), (400, 3.2, True), (600, math.inf, False)]
+)
+def test_automorphisms_that_take_longer_than_a_search_are_not_sought(
+    vertices: int, seconds: float, is_sought: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Igraph looks at no clock, and takes half a minute for those of 1,000 vertices that are all joined."""
+    sought: list[Graph] = []
+
+    def refused(graph: Graph, *_: object) -> None:
+        sought.append(graph)
+        raise OptionError("no igraph")
+
+    monkeypatch.setattr(space, "Automorphisms", refused)
+    assert space.worthwhile(SearchSpace(generate(f"complete:{vertices}")), seconds) is None
+    assert bool(sought) == is_sought

@@ -28,6 +28,9 @@ _MOST = 1 << 1000  # the size of a group that a float still holds
 # block, its group, and how many blocks it has.
 _SortedBlocks = tuple[list[IntArray], list[tuple[IntArray, Automorphisms, int]]]
 
+_STEPS_PER_SECOND = 1e7  # Vertices times edges, when igraph seeks the automorphisms of a dense graph with many
+_SECONDS_UNKNOWN = 10.0  # For which they are sought where nobody knows how long a search takes
+
 LEAST_GAIN = 2.0  # How many times fewer paths a count has to search up to symmetry, to be chosen by itself
 
 
@@ -210,10 +213,17 @@ def _within(vertices: IntArray, case: Restricted) -> tuple[int | None, tuple[int
     return root, tuple(required)
 
 
-def worthwhile(space: SearchSpace) -> SymmetricSpace | None:
-    """Return the space of a count up to symmetry, if the graph has enough automorphisms for it and igraph is here."""
+def worthwhile(space: SearchSpace, seconds: float = math.inf) -> SymmetricSpace | None:
+    """Return the space of a count up to symmetry, if the graph has enough automorphisms for it and igraph is here.
+
+    They are not sought where that is expected to take more than `seconds`, infinite if nobody knows how long a search
+    takes.
+    """
+    graph = space.graph
+    if graph.n * graph.m >= _STEPS_PER_SECOND * (seconds if math.isfinite(seconds) else _SECONDS_UNKNOWN):
+        return None
     try:
-        found = SymmetricSpace(space.graph, replace(space.options, symmetry=True))
+        found = SymmetricSpace(graph, replace(space.options, symmetry=True))
     except OptionError:  # no igraph, an option that cannot be combined with symmetry, or too many automorphisms
         return None
     return found if found.gain > LEAST_GAIN else None

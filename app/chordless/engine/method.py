@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from chordless.graphs.load import LoadedGraph
 from chordless.protocol.orders import RunCommand
 from chordless.words.numbers import duration_text
-from kernels_ti import Graph
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.choices import SHORT_SEARCH
 from kernels_ti.method import MethodChoice, choose_method
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 _OUT_OF_REACH = 1000 * 365.25 * 86400.0
 # Seconds that a search waits at least: Python imports Taichi, which loads kernels and starts the device.
 _START = 0.5
-_STEPS_PER_SECOND = 1e7  # Vertices times edges, when igraph seeks the automorphisms of a dense graph with many
+_SECONDS_UNSYMMETRIC = 1.0  # A count that takes no longer is made without automorphisms
 _WORTH_A_LINE = 10.0  # Seconds of a search of which it is told why it is one
 
 
@@ -40,7 +39,7 @@ def settled(
         along=lambda plan: _along(command, plan, space.longest),
         start=_START if command.arch == "auto" else 0.0,
     )
-    symmetric = worthwhile(space) if _may_be_symmetric(command, choice, space.graph) else None
+    symmetric = worthwhile(space, _seconds_to_seek(command, choice))
     if symmetric is not None and choice.probed_seconds / symmetric.gain < choice.boundary_seconds:
         note = f"counting up to the {symmetric.automorphisms:,} automorphisms of the graph (--method search does not)"
         command = replace(command, method="search", symmetry=True)
@@ -52,11 +51,12 @@ def settled(
     return command, loaded, choice.plan if choice.method == "boundary" else None
 
 
-def _may_be_symmetric(command: RunCommand, choice: MethodChoice, graph: Graph) -> bool:
-    """Whether the count can be a search up to symmetry, and takes a second and longer than to seek automorphisms."""
+def _seconds_to_seek(command: RunCommand, choice: MethodChoice) -> float:
+    """Return for how long automorphisms may be sought: as long as the count takes without them. 0 if it has no use."""
     seconds = choice.boundary_seconds if choice.method == "boundary" else choice.probed_seconds
-    seeking = graph.n * graph.m / _STEPS_PER_SECOND
-    return seconds > max(1.0, seeking) and command.cluster is None and command.arch != "reference"
+    if seconds <= _SECONDS_UNSYMMETRIC or command.cluster is not None or command.arch == "reference":
+        return 0.0
+    return seconds if command.timeout is None else min(seconds, command.timeout)
 
 
 def _along(command: RunCommand, plan: BoundaryPlan, longest: int) -> tuple[float, bool]:
