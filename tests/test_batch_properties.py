@@ -164,9 +164,16 @@ def test_graphs_of_every_kind_of_input_are_kept_as_they_are(tmp_path):
     assert done.returncode == 5
     kept = nx.read_graph6(tmp_path / "even.g6")
     assert [(len(graph), graph.size()) for graph in kept] == [(4, 4), (6, 7)]
+    assert (
+        "even.g6 has what was asked of them, and even.g6.jsonl their lines, from which --resume goes on" in done.stderr
+    )
+    (tmp_path / "bad.txt").write_text("1 2\n2 3\n3 4\n4 1\n")
     again = chordless(*arguments, "--resume", cwd=tmp_path)
-    assert again.returncode == 5
-    assert len(nx.read_graph6(tmp_path / "even.g6")) == 2
+    assert again.returncode == 0, again.stderr
+    assert "2 done before" in again.stderr
+    assert len(nx.read_graph6(tmp_path / "even.g6")) == 3
+    once_more = chordless(*arguments, "--resume", cwd=tmp_path)
+    assert fails(once_more, 2, "even.g6 is there already: write to another file")
 
 
 def test_directed_graphs_and_multigraphs_are_kept(tmp_path):

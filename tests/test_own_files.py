@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -68,6 +69,8 @@ def test_the_file_behind_standard_input_is_no_output(tmp_path):
             "export run -o run/events.jsonl",
             "-o run/events.jsonl: this is a file of the run in",
         ),
+        ("export run -o g.txt", "-o g.txt: this is the file of the graph, which would be lost"),
+        ("batch g.txt --bfile total -o g.txt --resume", "g.txt is there already: write to another file"),
         ("list g.txt -o run/checkpoint", "-o run/checkpoint: this is a file of the run in"),
         ("resume run --events run/checkpoint", "--events run/checkpoint: this is a file of the run in"),
     ],
@@ -92,6 +95,28 @@ def test_outputs_are_files_of_their_own(tmp_path, monkeypatch, capsys, words, sa
     assert (written.out, written.err.count("\n")) == ("", 1)
     assert said in written.err
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("named", [["cycles.txt", "--graph", "net.geojson"], ["run", "--longest"]])
+def test_a_map_does_not_replace_the_streets_that_it_shows(tmp_path, monkeypatch, capsys, named):
+    monkeypatch.chdir(tmp_path)
+    corners = [[0, 0], [0, 1], [1, 1], [1, 0]]
+    features = [
+        {
+            "type": "Feature",
+            "properties": {},
+            "geometry": {"type": "LineString", "coordinates": [corners[i - 1], corners[i]]},
+        }
+        for i in range(4)
+    ]
+    before = json.dumps({"type": "FeatureCollection", "features": features})
+    Path("net.geojson").write_text(before)
+    for output in ("cycles.txt", "run/"):
+        assert main(["list", "net.geojson", "-o", output, "-q"]) == 0
+    assert main(["plot", *named, "-o", "./net.geojson"]) == 2
+    assert "this is the file of the graph, which would be lost" in capsys.readouterr().err
+    assert Path("net.geojson").read_text() == before
+    assert main(["plot", *named, "-o", "map.geojson"]) == 0
 
 
 def test_a_device_takes_several_outputs(tmp_path):

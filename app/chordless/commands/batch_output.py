@@ -57,11 +57,13 @@ def lines_file(options: argparse.Namespace) -> Iterator[str]:
             pass
     elif os.path.exists(path) and not os.path.isfile(path):
         raise OptionError(f"{path} is no regular file: a batch goes on in one, and -o - is standard output")
+    if options.output_format == DERIVED and os.path.lexists(options.output) and not os.path.lexists(path):
+        # It does not tell of which batch it is, if of any.
+        raise OptionError(f"{options.output} is there already: write to another file")
     for there in {path, options.output}:
         if os.path.lexists(there) and not options.resume:
             raise OptionError(f"{there} is there already: --resume keeps what is done, or write to another")
-    there = os.path.exists(options.output)
-    if path != options.output and not os.path.exists(path) and there and options.output_format != DERIVED:
+    if path != options.output and not os.path.exists(path) and os.path.exists(options.output):
         from chordless.batch.tables import table_to_lines
 
         table_to_lines(options.output, options.output_format, path)
@@ -131,6 +133,8 @@ def write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFi
                 write_whole(_derivation(options)(read_lines(command.output)), options.output)
             else:
                 tables.write_table(lambda: read_lines(command.output), options.output, options.output_format)
+            if end.failed and options.output_format == DERIVED:
+                return  # Unlike a table, the output does not tell which graphs failed, nor the others for --resume.
             os.unlink(command.output)
             # A table does not open its graphs.
             kept = find_kept(command.output)
@@ -160,7 +164,8 @@ def print_note(options: argparse.Namespace, end: BatchFinished, failure: str | N
     parts.append(f"{seconds_text(time.monotonic() - options.program_start)} in all")
     line = ", ".join(parts)
     if is_part and options.output != shared.STANDARD_OUTPUT:
-        line += f"; {path} has what was asked of them"
+        lines = f", and {lines_path(options)} their lines, from which --resume goes on" if end.failed else ""
+        line += f"; {path} has what was asked of them{lines}"
     if end.reason == "interrupted":
         line = (
             f"interrupted; {line}; {'nothing more to report' if options.output == shared.STANDARD_OUTPUT else WAY_ON}"

@@ -96,7 +96,8 @@ def act(options: argparse.Namespace) -> int:
     if to_file and source.store.is_kept_in(options.output):
         raise OptionError(f"{options.output} is itself a file of these cycles; write to another file")
     if to_file:
-        require_other_files([(THE_GRAPH, options.graph)], {"-o": options.output})
+        graph = options.graph if source.command is None else source.command.graph
+        require_other_files([(THE_GRAPH, graph)], {"-o": options.output})
     form = FORMATS_OF_CYCLES[f".{options.output_format}"]
     command = RunCommand(source.name, options.program_start, output=options.output, output_format=form)
     standard_output = -1 if to_file else os.dup(sys.stdout.fileno())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from chordless import values
 from chordless.commands import options as shared
+from chordless.commands.writing import THE_GRAPH, require_other_files
 from chordless.files import whole_file
 from chordless.pictures import style
 from chordless.protocol.recording import NO_RECORDING
@@ -130,6 +131,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Draw, write, return the exit code."""
+    _require_other_files(options)
     if shared.suffix_of(options.output) == _MAP:
         features = _features(options)
         data = json.dumps({"type": "FeatureCollection", "features": features}).encode() + b"\n"
@@ -143,6 +145,15 @@ def act(options: argparse.Namespace) -> int:
     with whole_file(options.output) as stream:
         stream.write(data)
     return 0
+
+
+def _require_other_files(options: argparse.Namespace) -> None:
+    """Raise an OptionError if the picture would take the place of a graph, or of what is drawn."""
+    from chordless.runs.directory import RunDirectory
+
+    graphs = [options.graph, *(RunDirectory(Path(run)).command().graph for run in options.runs if os.path.isdir(run))]
+    inputs = [*((THE_GRAPH, graph) for graph in graphs), *(("what is drawn", run) for run in options.runs)]
+    require_other_files(inputs, {"-o": options.output})
 
 
 def _features(options: argparse.Namespace) -> list[dict[str, Any]]:
