@@ -160,6 +160,22 @@ def test_the_progress_line_shows_share_and_estimate(monkeypatch):
         assert "about" not in shown(None, **{**estimate, **missing})
 
 
+@pytest.mark.parametrize(
+    ("is_resumed", "speed"), [(False, "24 to 36 s left  17/s"), (True, "1.7 to 2.5 minutes left  4/s")]
+)
+def test_the_speed_of_a_resumed_run_is_that_of_this_session(monkeypatch, is_resumed, speed):
+    """The seconds of the sessions before are those of their searches, without what they wrote."""
+    news = {"frontier": 3, "frontier_by_length": {}, "cycles_by_length": {}, "device_bytes": 0, "share": 0.5}
+    told = {"cycles_estimate": 1500.0, "cycles_low": 1400.0, "cycles_high": 1600.0}
+    clock, stream = 1000.0, io.StringIO()
+    monkeypatch.setattr("chordless.commands.terminal.time.monotonic", lambda: clock)
+    display = ProgressDisplay("plain", stream, live=False, is_resumed=is_resumed)
+    display.show(Progress(seconds=10.0, paths=0, cycles=800, **news, **told))
+    clock = 1050.0
+    display.show(Progress(seconds=11.0, paths=0, cycles=1000, **news, **told))
+    assert stream.getvalue().endswith(f"1,000 found  {speed}\n")
+
+
 @pytest.mark.parametrize(("columns", "longest"), [(40, 18), (25, 3), (15, 0)])
 def test_a_histogram_on_a_narrow_terminal_has_bars_as_long_as_their_counts(monkeypatch, columns, longest):
     monkeypatch.setenv("COLUMNS", str(columns))

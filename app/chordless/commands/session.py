@@ -114,7 +114,9 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
     live = is_live(sys.stderr) and not (command.output == "-" and sys.stdout.isatty())
     mode = "none" if options.quiet else options.progress
     _require_other_files(command, options.events)
-    display = ProgressDisplay(mode, sys.stderr, live=live, things=f"{command.thing}s", pick=command.pick)
+    display = ProgressDisplay(
+        mode, sys.stderr, live=live, things=f"{command.thing}s", pick=command.pick, is_resumed=command.resume
+    )
     with contextlib.ExitStack() as stack:
         recording = recording_of(options, stack)
         events = searched_at_once(command)

@@ -258,11 +258,21 @@ class ProgressLine:
 
 
 class ProgressDisplay(ProgressLine):
-    """Shows the progress of a search; see `ProgressLine`."""
+    """Shows the progress of a search; see `ProgressLine`. The speed of one that is resumed is that of this session."""
 
-    def __init__(self, mode: str, stream: TextIO, *, live: bool, things: str = "cycles", pick: Pick = "all") -> None:
+    def __init__(
+        self,
+        mode: str,
+        stream: TextIO,
+        *,
+        live: bool,
+        things: str = "cycles",
+        pick: Pick = "all",
+        is_resumed: bool = False,
+    ) -> None:
         super().__init__(mode, stream, live=live)
-        self._things, self._pick = things, pick
+        self._things, self._pick, self._is_resumed = things, pick, is_resumed
+        self._seconds_before, self._cycles_before = 0.0, 0
         self._last: Progress | None = None
         self.stopping = False
 
@@ -270,6 +280,8 @@ class ProgressDisplay(ProgressLine):
         """Show the state if an update is due; None stands for no news since the last call."""
         if self._last is None and progress is not None:
             self._start = time.monotonic() - progress.seconds
+            if self._is_resumed:
+                self._seconds_before, self._cycles_before = progress.seconds, progress.cycles
         self._last = progress or self._last
         self.update()
 
@@ -296,7 +308,9 @@ class ProgressDisplay(ProgressLine):
             boundary = f"boundary of {vertices_text(state.width)}"
             return [*stopping, numbers.seconds_text(elapsed), numbers.share_text(state.share), held, boundary]
         # Divide by the time on the clock, not by that of the search: a listing spends most of its time on writing.
-        found = f"{state.cycles:,} {{}} ({numbers.short_number(numbers.rate_of(state.cycles, elapsed))}/s)"
+        seconds, lately = elapsed - self._seconds_before, state.cycles - self._cycles_before
+        rate = f"{numbers.short_number(numbers.rate_of(lately, seconds))}/s" if lately else ""
+        found = f"{state.cycles:,} {{}}{rate and f' ({rate})'}"
         # A search for a best cycle or a sample tells nothing of its paths.
         waiting = [f"waiting: {numbers.short_number(state.frontier)} paths"] if state.paths else []
         if state.states is not None:
@@ -311,9 +325,11 @@ class ProgressDisplay(ProgressLine):
             about, found = f"of {known.number}", f"{state.cycles:,} {self._things}"
             if not self._live:
                 about, found = f"{about} {self._things}{spread}", f"{state.cycles:,} found"
-            left = numbers.time_left_text(*(elapsed * (end / state.cycles - 1) for end in (known.low, known.high)))
-            rate = f"{numbers.short_number(numbers.rate_of(state.cycles, elapsed))}/s"
-            parts = [f"{numbers.share_text(state.share)} {about}", found, left, rate, *waiting]
+            left = []
+            if lately:
+                ends = (seconds * (end - state.cycles) / lately for end in (known.low, known.high))
+                left = [numbers.time_left_text(*ends), rate]
+            parts = [f"{numbers.share_text(state.share)} {about}", found, *left, *waiting]
         return [*stopping, numbers.seconds_text(elapsed), *parts]
 
 
