@@ -323,6 +323,15 @@ def test_a_page_repeats_a_search_on_a_cluster_and_one_of_standard_input(tmp_path
     assert f"<pre>chordless count -{arch} --threads 2 --cluster local:2</pre>" in page
 
 
+@pytest.mark.parametrize(("asked", "arch"), [("auto", ""), ("cuda", " --arch cuda")])
+def test_a_page_repeats_a_sample_where_it_was_asked_for(tmp_path, asked, arch):
+    """Python draws another sample than the kernels, and either may be what the arch auto becomes."""
+    options = {**STARTED.options, "pick": "sample", "limit": 1, "seed": 2, "arch": asked, "threads": None}
+    started = replace(STARTED, options=options)
+    _, page = page_of(record(tmp_path / "run.jsonl", started, finished({4: 1})), tmp_path)
+    assert f"<pre>chordless sample &#x27;a graph&#x27; -k 1 --seed 2{arch}</pre>" in page
+
+
 def test_of_a_pick_not_all_cycles_are_told(tmp_path):
     started = replace(STARTED, options={**STARTED.options, "pick": "longest", "shortest": True})
     path = record(tmp_path / "run.jsonl", started, finished({4: 1}))

@@ -373,11 +373,11 @@ def _machine(run: RecordedRun) -> list[tuple[str, str]]:
 def _repeat(run: RecordedRun) -> list[str]:
     state = run.state
     graph = STANDARD_INPUT if state.graph == SHOWN_STANDARD_INPUT else state.graph
-    # The arch of a search on a cluster is not told.
     asked = state.options.get("arch")
-    arch = state.arch if state.options.get("cluster") is None else None if asked == ARCHES[0] else asked
-    line = command_line(graph, {**state.options, "arch": arch})
-    parts = [f"<pre>{_text(line)}</pre>"]
+    # The arch of a search on a cluster is not told. With `auto`, Python may draw another sample than the kernels.
+    is_as_asked = state.options.get("cluster") is not None or state.options.get("pick") == "sample"
+    arch = state.arch if not is_as_asked else None if asked == ARCHES[0] else asked
+    parts = [f"<pre>{_text(command_line(graph, {**state.options, 'arch': arch}))}</pre>"]
     if state.options.get("output_format") == "parts" and state.options.get("output") is not None:
         parts.append('<p class="note">A run directory is never written over: name a new folder.</p>')
     return parts
