@@ -132,7 +132,7 @@ def test_it_says_what_memory_it_lacks_and_ends_when_it_is_enough():
     asked.append(True)
     with pytest.raises(GivenUp):
         next(steps)
-    with pytest.raises(SizeError, match=r"more than the .* allowed.*memory allows more"):
+    with pytest.raises(SizeError, match=r"more than the .* allowed.*memory allows more, count_participation needs"):
         shares_of(space, planned, Means(1 << 12))
 
 

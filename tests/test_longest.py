@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import re
+import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
 
@@ -31,6 +32,7 @@ from kernels_ti import (
     Run,
     SizeError,
     TimeIsUpError,
+    as_graph,
     count_cycles,
     enumerate_cycles,
     longest_cycle,
@@ -43,6 +45,7 @@ from kernels_ti.best_by_search import longest_by_search
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count, longest
 from kernels_ti.boundary.longest import GivenUpWithBestError, best_cycle, longest_in
+from kernels_ti.boundary.spec.block import require_memory
 from kernels_ti.boundary.values.numbers import Addends, Numbers, sums_of
 from kernels_ti.boundary.values.weights import Gains
 from kernels_ti.boundary.way_back import device_ways, history
@@ -198,9 +201,39 @@ def test_fewer_layers_are_kept_where_they_leave_too_little_room(monkeypatch):
 def test_states_that_do_not_fit_on_the_device_are_told():
     planned = planned_blocks(SearchSpace(generate("grid:9x9")))
     with pytest.raises(
-        SizeError, match=r"may need [\d.]+ [KM]iB, .* largest boundary about [\d.]+ [KM]iB: memory allows more$"
+        SizeError, match=r"may need [\d.]+ [KM]iB, .* largest boundary about [\d.]+ [KM]iB: memory allows more, method="
     ):
         best_cycle(planned, Gains(), Means(device=open_device("cpu"), device_memory=1 << 19))
+
+
+@pytest.mark.slow
+def test_a_step_of_wide_states_takes_no_more_memory_than_is_reckoned(monkeypatch):
+    reckoned, taken = [], []
+
+    class Traced(history.History):
+        def _come(self):
+            states, held = self.states, self.reached.nbytes
+            tracemalloc.start()
+            super()._come()
+            if states > 1000:
+                taken.append((held + tracemalloc.get_traced_memory()[1]) / states)
+            tracemalloc.stop()
+
+    monkeypatch.setattr(history, "require_memory", lambda *_, of_a_state, **__: reckoned.append(of_a_state))
+    graph = as_graph(networkx.gnp_random_graph(200, 0.03, seed=1))
+    (block,) = planned_blocks(SearchSpace(graph, Options(min_length=9))).blocks
+    Traced(block, Means(1 << 30), steps=range(24))
+    assert len(taken) > 5
+    assert max(taken) < min(reckoned)
+
+
+def test_states_that_fit_nowhere_are_told_with_the_way_out():
+    (block,) = planned_blocks(SearchSpace(generate("grid:9x9"))).blocks
+    with pytest.raises(
+        SizeError,
+        match=r'the 1 bytes allowed, and .* boundary more than any machine has: method="search" needs',
+    ):
+        require_memory(2, 1, 1, block, 1, of_a_state=2.0**60)
 
 
 # Grids: OEIS A357357; king graphs: A357501.

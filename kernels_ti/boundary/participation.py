@@ -27,7 +27,7 @@ from kernels_ti.boundary.way_back.blocks import Means, PlannedBlock, PlannedBloc
 from kernels_ti.boundary.way_back.history import History
 from kernels_ti.choices import Parity
 from kernels_ti.conversion import as_graph
-from kernels_ti.errors import EngineError, quantity, vertices_text
+from kernels_ti.errors import EngineError, quantity, vertices_text, worded
 from kernels_ti.found.participation import Participation
 from kernels_ti.notebook import html_of_shares
 from kernels_ti.watch import ProgressOption, Watch
@@ -207,6 +207,8 @@ def _add_block(
 
 class Shares(History):
     """A block that has been gone through forward, and can be gone back once for all its cycles."""
+
+    _by_search = worded("count_participation", "--method search")
 
     def passing(self) -> Iterator[tuple[Step, list[int]]]:
         """Go back once; yield each step with the cycles through its vertex, and through the edge to each of `near`."""

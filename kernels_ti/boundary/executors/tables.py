@@ -73,7 +73,7 @@ class DeviceTables(Forward):
     """
 
     _is_count = True
-    """Whether states that lead to no cycle may be dropped, and a search could give the same answer."""
+    """Whether states that lead to no cycle may be dropped."""
     _columns, _most_cells = 1, MOST_CELLS
     """Arrays of a table, and the cells that it has at most."""
     _digits_apart = False
@@ -298,7 +298,7 @@ class DeviceTables(Forward):
         """Refuse what does not fit into the memory, or `most` cells; a state takes `of_a_state` bytes at most."""
         require_memory(
             needed, self._memory, self.states, self._block, self.place,
-            of_a_state=of_a_state, is_count=self._is_count, cells=cells, most=most,
+            of_a_state=of_a_state, cells=cells, most=most,
         )  # fmt: skip
 
 

@@ -17,6 +17,8 @@ from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.errors import StatesError, bytes_text, parameter, quantity, vertices_text
 from kernels_ti.graph import Graph
 
+_MORE_THAN_MACHINES_HAVE = 1 << 45  # bytes
+
 
 class GivenUp(Exception):
     """States were being put together when it was enough."""
@@ -24,25 +26,28 @@ class GivenUp(Exception):
 
 def require_memory(
     needed: int, memory: int | None, states: int, block: OrderedBlock, place: int, *,
-    of_a_state: float | None = None, is_count: bool = True, cells: int = 0, most: int = LARGEST_BUFFER,
+    of_a_state: float | None = None, by_search: str = parameter("method", "search"), cells: int = 0,
+    most: int = LARGEST_BUFFER,
 ) -> None:  # fmt: skip
     """Refuse, by a StatesError, a step of a block that needs more bytes than the memory allows; None allows all.
 
     A buffer that it needs with more than `most` cells is refused too.
     `of_a_state` are the bytes that each state of the largest boundary to come needs; by default as many as each of
-    these. A search can count too (`is_count`); but it finds no longest cycle, and draws no samples.
+    these. `by_search` names the way to the same answer that needs next to no memory.
     """
     if memory is None or needed <= memory:
         if cells > most:
             raise StatesError(f"{states:,} states need {cells:,} cells, more than the {most:,} that kernels can count")
         return
     largest = (needed / max(states, 1) if of_a_state is None else of_a_state) * block.most_from[place]
-    after = f", {parameter('method', 'search')} needs next to none" if is_count else ""
+    at_most = f"about {bytes_text(max(needed, largest))}: {parameter('memory')} allows more, "
+    if largest >= _MORE_THAN_MACHINES_HAVE:
+        at_most = "more than any machine has: "
     width = block.steps[place - 1].width if place else 0
     raise StatesError(
         f"{quantity(states, 'state')} at a boundary of {vertices_text(width)} may need "
-        f"{bytes_text(needed)}, more than the {bytes_text(memory)} allowed, and the largest boundary about "
-        f"{bytes_text(max(needed, largest))}: {parameter('memory')} allows more{after}"
+        f"{bytes_text(needed)}, more than the {bytes_text(memory)} allowed, and the largest boundary "
+        f"{at_most}{by_search} needs next to none"
     )
 
 

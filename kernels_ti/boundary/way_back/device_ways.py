@@ -136,9 +136,7 @@ class DeviceLayers(DeviceTables, KeptWay[KeptLayer]):
             return
         held = sum(layer.nbytes for layer in self.layers)
         try:
-            require_memory(
-                held, self._host_memory, self.states, self._block, self.place, of_a_state=0.0, is_count=False
-            )
+            require_memory(held, self._host_memory, self.states, self._block, self.place, of_a_state=0.0)
         except SizeError as error:
             raise LayersTooLargeError(*error.args) from None
         self.layers[:] = [

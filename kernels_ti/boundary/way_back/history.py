@@ -13,11 +13,11 @@ from kernels_ti.boundary.values.numbers import Numbers, picked
 from kernels_ti.boundary.values.saved import SavedForward, SavedLayer
 from kernels_ti.boundary.way_back.blocks import Means, PlannedBlock
 from kernels_ti.boundary.way_back.layers import Kept, KeptWay, Layer, Rule, Values, layer_of
-from kernels_ti.errors import EngineError
+from kernels_ti.errors import EngineError, parameter
 from kernels_ti.state import STATE_WORD_BITS, words_for
 
 # Bytes that a step needs for a while: for each state, and for each of its words.
-_BYTES_OF_A_STATE, _BYTES_OF_A_WORD = 150, 50
+_BYTES_OF_A_STATE, _BYTES_OF_A_WORD = 150, 60
 
 
 @dataclass
@@ -46,6 +46,7 @@ class History(KeptWay[_Kept]):
     """
 
     _in_kernels = False
+    _by_search = parameter("method", "search")
 
     def __init__(
         self,
@@ -127,11 +128,11 @@ class History(KeptWay[_Kept]):
     def _come(self) -> None:
         if self._means.enough():
             raise GivenUp
-        last, of_a_state = self.layers[-1], _BYTES_OF_A_STATE + _BYTES_OF_A_WORD * self._packing.words
+        last, of_a_state = self.layers[-1], _BYTES_OF_A_STATE + _BYTES_OF_A_WORD * len(self.reached)
         held = self._held + (last.nbytes if last.place < self.place else 0) + self.values.nbytes
         require_memory(
             held + self.states * of_a_state, self._memory, self.states, self._block, self.place,
-            of_a_state=of_a_state, is_count=False,
+            of_a_state=of_a_state, by_search=self._by_search,
         )  # fmt: skip
         layer, words = layer_of(self._block, self.place, self.reached)
         self._rule.close(self.place, layer, self.values)
