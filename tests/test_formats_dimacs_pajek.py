@@ -46,10 +46,18 @@ def test_pajek_keeps_order_isolated_vertices_labels_and_places(tmp_path):
     assert loaded.positions == {0: (0.1, 0.2), 3: (0.3, 1.0)}
 
 
-def test_pajek_vertices_with_equal_labels_stay_apart(tmp_path):
-    graph = load(tmp_path / "a.net", '*Vertices 3\n1 "C"\n2 "C"\n3 "O"\n*Edges\n1 2\n2 3\n').graph
-    assert graph.names == ("1", "2", "3")
-    assert graph.edges().tolist() == [[0, 1], [1, 2]]
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [(' "C"', "2 vertices are called 'C'"), ("", "2 of 3 vertices have one")],
+    ids=["equal", "missing"],
+)
+def test_pajek_labels_that_do_not_tell_the_vertices_apart_are_left_out(tmp_path, second, why):
+    loaded = load(tmp_path / "a.net", f'*Vertices 3\n1 "C"\n2{second}\n3 "O"\n*Edges\n1 2\n2 3\n')
+    assert loaded.graph.names == ("1", "2", "3")
+    assert loaded.graph.edges().tolist() == [[0, 1], [1, 2]]
+    assert [note.partition(": ")[2] for note in loaded.notes] == [
+        f"the labels are left out, as {why}; the vertices are called '1' and so on"
+    ]
 
 
 def test_pajek_lists_and_matrices(tmp_path):

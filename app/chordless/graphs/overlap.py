@@ -98,7 +98,8 @@ def _read_arcs(
     web = parse_network(source)
     if web.edges:
         raise source.error(_HAS_EDGES, web.edges[0][2])
-    return web.names(), [(prey, predator) for prey, predator, _ in web.arcs], (), True
+    names = web.names(source)
+    return names, [(prey, predator) for prey, predator, _ in web.arcs], tuple(source.notes), True
 
 
 def types_beside(net_path: str) -> str | None:

@@ -28,7 +28,7 @@ from chordless.graphs.readers.source import (
     build_graph,
     check_edges,
     format_options,
-    label_names,
+    names_by_label,
     number_of,
 )
 from kernels_ti.adjacency import pieces
@@ -115,7 +115,7 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
     graph = build_graph(
         source,
         ends,
-        label_names(labels, ids),
+        names_by_label(source, labels, ids),
         simplify=simplify,
         line_of=line_of(heading),
         directed=directed,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from chordless.graphs.readers.source import Parsed, Source, build_graph, label_names, number_of
+from chordless.graphs.readers.source import Parsed, Source, build_graph, names_by_label, number_of
 from kernels_ti.errors import quantity, vertices_text
 
 _WORD = re.compile(r'"([^"]*)"|(\S+)')
@@ -29,9 +29,9 @@ class PajekNetwork:
     arcs: list[tuple[int, int, int]] = field(default_factory=list)
     edges: list[tuple[int, int, int]] = field(default_factory=list)
 
-    def names(self) -> tuple[str, ...]:
-        """Name every vertex: the labels if every vertex has one and they differ, otherwise the numbers."""
-        return label_names([self.labels.get(v) for v in range(self.n)], [str(v + 1) for v in range(self.n)])
+    def names(self, source: Source) -> tuple[str, ...]:
+        """Name every vertex: the labels if every vertex has one and they differ, otherwise the numbers, with a note."""
+        return names_by_label(source, [self.labels.get(v) for v in range(self.n)], [str(v + 1) for v in range(self.n)])
 
 
 def read_pajek(source: Source, *, simplify: bool = False) -> Parsed:
@@ -47,7 +47,7 @@ def read_pajek(source: Source, *, simplify: bool = False) -> Parsed:
     graph = build_graph(
         source,
         [link[:2] for link in links],
-        network.names(),
+        network.names(source),
         simplify=simplify,
         line_of=lambda row: links[row][2],
         directed=bool(network.arcs),

@@ -6,6 +6,7 @@ import codecs
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -251,6 +252,20 @@ def _first_offence(
     first = int(np.argmax((low == low[row]) & (high == high[row])))
     where = "is there more than once" if line_of is None else f"is already in line {line_of(first)}"
     return source.error(f"edge {u} {'->' if directed else '-'} {v} {where}; {EDGES_ONCE}", line)
+
+
+def names_by_label(source: Source, labels: Sequence[str | None], ids: Sequence[str]) -> tuple[str, ...]:
+    """Choose the vertex names as `label_names` does, with a note where labels are left out."""
+    given = Counter(label for label in labels if label)
+    if given and len(given) < len(ids):
+        (label, times), labelled = given.most_common(1)[0], sum(given.values())
+        why = (
+            f"{times:,} vertices are called {label!r}"
+            if times > 1
+            else f"{labelled:,} of {len(ids):,} vertices have one"
+        )
+        source.note(f"the labels are left out, as {why}; the vertices are called {ids[0]!r} and so on")
+    return label_names(labels, ids)
 
 
 def label_names(labels: Sequence[str | None], ids: Sequence[str]) -> tuple[str, ...]:
