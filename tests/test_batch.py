@@ -288,7 +288,7 @@ def test_the_progress_fits_a_line_and_says_the_most_telling_first(monkeypatch, e
     said = screen.getvalue().decode(encoding).split("\r\x1b[K")[1:]
     bar = "▕████████████    ▏" if encoding == "utf-8" else "[############    ]"
     assert said == [
-        "reading the graphs, preparing the device",
+        "reading the graphs, preparing the search",
         f"12.3 s  {bar}  75%  90,000 of 120,000 graphs (6.5 k/s)  3 failed",
         "12.3 s  90,000 graphs (7.32 k/s)  grid:9x10 12%  0 cycles",
     ]

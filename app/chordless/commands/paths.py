@@ -66,7 +66,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--weight",
         "with --shortest: the lightest path; with --longest: the heaviest one; as for `chordless longest`",
     )
-    shared.add(parser, "--seed", "with --sample: seed of the draws (default: 0)")
+    shared.add(
+        parser,
+        "--seed",
+        "with --sample: the same seed draws the same paths on cpu and cuda; Python and a search draw others "
+        "(default: 0)",
+    )
     shared.add(
         parser,
         "-o --output",

@@ -295,7 +295,7 @@ class ProgressDisplay(ProgressLine):
         elapsed = time.monotonic() - self._start
         stopping = ["stopping (Ctrl-C again: at once)"] if self.stopping else []
         if self._last is None:
-            return [*stopping, f"{elapsed:.0f} s  reading the graph, preparing the device"]
+            return [*stopping, f"{elapsed:.0f} s  reading the graph, preparing the search"]
         state = self._last
         if state.compiling:
             return [*stopping, f"{elapsed:.0f} s  compiling, once for this kind of graph"]
@@ -349,7 +349,7 @@ class BatchDisplay(ProgressDisplay):
         stopping = ["stopping after these graphs (Ctrl-C again: at once)"] if self.stopping else []
         state = self._batch
         if state is None:
-            return [*stopping, "reading the graphs, preparing the device"]
+            return [*stopping, "reading the graphs, preparing the search"]
         rate = f"({numbers.short_number((state.done - state.kept) / max(state.seconds, 0.1))}/s)"
         if state.total is None:
             parts = [f"{quantity(state.done, 'graph')} {rate}"]

@@ -26,7 +26,7 @@ _STATUSES = {
     "damaged": ("?", "error"),
 }
 _PHASES = {
-    "starting": Mark("…", "reading the graphs, preparing the device", "$text-accent"),
+    "starting": Mark("…", "reading the graphs, preparing the search", "$text-accent"),
     "running": Mark("▶", "running", "$text-success"),
     "complete": Mark("✔", "done", "$text-success"),
     "interrupted": Mark("■", "stopped", "$text-warning"),

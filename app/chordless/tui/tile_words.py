@@ -116,7 +116,7 @@ def share_tile(state: RunState) -> TileWords:
     share = numbers.share_text(state.share) if state.share else "0%"
     times = run_words.times_words(state)
     if state.phase == "starting":
-        return TileWords(share, ("reading the graph, preparing the device",), "preparing", share=state.share)
+        return TileWords(share, ("reading the graph, preparing the search",), "preparing", share=state.share)
     if state.is_over:
         return TileWords(share, times, share, share=state.share)
     if state.states is not None and numbers.is_way_back(state.options.get("pick", "all"), state.share):
