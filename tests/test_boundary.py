@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 from known import each, generated
 from oracles import small_graphs
 
-from kernels_ti import Graph, OptionError, Options, SizeError, count_cycles
+from kernels_ti import (
+    DeviceError,
+    Graph,
+    OptionError,
+    Options,
+    SizeError,
+    count_cycles,
+    longest_cycle,
+    sample_cycles,
+)
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.executors import in_python
@@ -335,3 +344,18 @@ def test_an_order_of_the_graph_keeps_the_order_of_each_block(graph):
 def test_an_order_with_too_wide_a_boundary_is_refused():
     with pytest.raises(SizeError, match=r"the order given has a boundary of 301 vertices, more than the 254"):
         plan_of(generate("ladder:300"), order=[*range(0, 600, 2), *range(1, 600, 2)])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda graph: count_cycles(graph, method="boundary", arch="cuda"),
+        lambda graph: longest_cycle(graph, arch="cuda"),
+        lambda graph: sample_cycles(graph, 3, arch="cuda"),
+    ],
+    ids=["count", "longest", "sample"],
+)
+def test_cuda_that_is_not_here_is_an_error_also_where_python_would_do(ask, monkeypatch):
+    monkeypatch.setattr("kernels_ti.boundary.in_one_call.cuda_is_here", lambda: False)
+    with pytest.raises(DeviceError, match="arch cuda is not available here: no driver was found"):
+        ask(generate("grid:6x6"))

@@ -71,8 +71,18 @@ def test_a_matrix_may_be_that_of_a_multigraph(tmp_path):
     ("text", "options", "part"),
     [
         ("a->b\n", {}, "a.txt:1: edge needs two vertices, found 1 word: 'a->b' (an arrow has blanks on both sides)"),
-        ("a -> b\nb c\n", {}, "a.txt:2: the edges are arcs `u -> v` (see line 1), and this line is none: 'b c'"),
-        ("a -> b\nb -> c d\n", {}, "a.txt:2: the edges are arcs"),
+        (
+            "a -> b\nb c\n",
+            {},
+            "a.txt:2: each line of this list is an arc `u -> v`, as line 1 has an arrow; found 'b c'",
+        ),
+        (
+            "a b -> c\nc -> d\n",
+            {},
+            "a.txt:1: each line of this list is an arc `u -> v`, as line 1 has an arrow; found 'a b -> c' (names with "
+            "blanks stand in two columns, with commas or tabs between them, under a heading such as `prey,predator`)",
+        ),
+        ("a -> b\nb -> c d\n", {}, "a.txt:2: each line of this list is an arc"),
         ("1 -> 2\n1 -> 2\n", {}, "a.txt:2: edge 1 -> 2 is already in line 1; a simple graph has each edge once"),
         ("1 1\n2 2\n1 1\n", {"directed": True}, "a.txt:3: edge 1 -> 1 is already in line 1"),
     ],

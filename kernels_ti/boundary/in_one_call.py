@@ -16,7 +16,7 @@ from kernels_ti.boundary.orders.annealing import GROWTH, SECONDS_FOR_PREFIXES, a
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.spec.block import GivenUp
 from kernels_ti.boundary.way_back.blocks import Keeping, Means, PlannedBlocks, Report, planned_blocks
-from kernels_ti.device.device import Device, held_device, is_open
+from kernels_ti.device.device import Device, cuda_is_here, held_device, is_open, no_driver
 from kernels_ti.device.memory import host_budget, search_budget
 from kernels_ti.errors import EngineError, SizeError, bytes_text, parameter, time_is_up, vertices_text
 from kernels_ti.options import CycleCounts
@@ -47,8 +47,11 @@ def set_up(
     An order of all vertices, or the orders of blocks, save the search; `plan` has first orders, if they have been
     sought. For the others see `plan_of` and `annealed_plan`. `before_annealing` may refuse what was found first. With
     the arch ``reference`` no order is annealed, which takes the kernels of the CPU. An OptionError refuses a memory
-    that is too small for any count.
+    that is too small for any count, a DeviceError the arch ``cuda`` where it is not, also if no block is large enough
+    for it.
     """
+    if arch == "cuda" and not cuda_is_here():
+        raise no_driver(arch)
     host_budget(space.options.memory)
     is_in_python = arch == "reference"  # asked for; where it is chosen, kernels for annealing may be worth their start
     if plan is None:

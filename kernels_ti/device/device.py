@@ -182,6 +182,11 @@ def cuda_is_here() -> bool:
     return cuda.driver_is_here() and owner.call(lambda: cuda.device_is_here() and taichi_door.has_driver("cuda"))
 
 
+def no_driver(arch: str) -> DeviceError:
+    """Return the error that says that an arch has no device here."""
+    return DeviceError(f"arch {arch} is not available here: no driver was found")
+
+
 def open_device(arch: str, *, threads: int | None = None) -> Device:
     """Start an arch, test it, and return it.
 
@@ -301,7 +306,7 @@ def _open(arch: str, workers: int | None) -> Device:
         cuda.wake()
     may_be_here = arch != "cuda" or cuda.driver_is_here()  # else Taichi would print that it found none
     if arch != "cpu" and not (may_be_here and taichi_door.has_driver(arch)):
-        raise DeviceError(f"arch {arch} is not available here: no driver was found")
+        raise no_driver(arch)
     found = _open_one((arch, workers))
     if found is None:
         _close()

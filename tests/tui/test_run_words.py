@@ -48,7 +48,7 @@ def test_the_time_left_follows_the_estimate_once_there_is_one():
     state = replace(state, cycles_estimate=6.9e8, cycles_low=5e8, cycles_high=9e8)
     assert tile_words.share_tile(state).notes[0] == "about 47 s left"
     exceeded = replace(state, cycles_estimate=3e8, cycles_low=2e8, cycles_high=5e9)
-    assert tile_words.share_tile(exceeded).notes[0] == "about 2 min 02 s left"
+    assert tile_words.share_tile(exceeded).notes[0] == "about 2 min 48 s left"
 
 
 def test_a_single_graph_a_second_is_no_graphs():

@@ -149,8 +149,8 @@ def time_left(state: RunState) -> float | None:
     is_vague = known is not None and known.is_vague
     if is_wave(state) or (is_vague and state.share < _SHARE_THAT_TELLS):
         return None
-    if known is not None and not is_vague and (left := known.seconds_left(state.seconds, state.cycles)) is not None:
-        return left
+    if known is not None and not is_vague and state.cycles:
+        return state.seconds * (1 / known.share(state.cycles, state.share) - 1)
     if state.share < _LEAST_SHARE_FOR_A_GUESS:
         return None
     # Along a boundary, an order of the vertices was looked for at first.

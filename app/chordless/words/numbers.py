@@ -21,7 +21,7 @@ _YEAR = 365.25 * 86400
 VAGUE = 1000
 """An estimate is vague if its upper end is more than this many times its lower end. Only the lower end is told then."""
 
-# Within a range so narrow the cycles found tell the share that is done.
+# Below a range so narrow the cycles found tell the share that is done.
 _NARROW = 10
 _EDGE, _TRIANGLE = 2, 3
 _NAMES = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
@@ -259,17 +259,13 @@ class CycleRange:
     def share(self, found: int, branching: float) -> float:
         """Return the share of a search that is done, 0 to 1, by the cycles found so far.
 
-        `branching` is the share by the branching of the search, which assumes that all branches are alike. It decides
-        where the range is wide, as far as the range allows.
+        `branching` is the share by the branching of the search, which assumes that all branches are alike. As far as
+        the range allows, it decides where that is wide, and once more is found than the lower end: then its middle
+        tells nothing of the rest.
         """
         now = self.with_found(found)
         if not now.low or now.is_vague:
             return branching
-        if now.high <= _NARROW * now.low:
-            return found / now.middle
+        if found < self.low and self.high <= _NARROW * self.low:
+            return found / self.middle
         return max(min(branching, found / self.low if self.low else 1.0), found / now.high)
-
-    def seconds_left(self, seconds: float, found: int) -> float | None:
-        """Return about how many seconds a search goes on that has found so many in so long; None if unknown."""
-        now = self.with_found(found)
-        return seconds * (now.middle / found - 1) if found and not now.is_vague else None

@@ -57,6 +57,7 @@ _HEADINGS = {*FEEDING, *((eater, eaten) for eaten, eater in FEEDING), *_COMMON}
 _BLANKS_BEHIND_QUOTED = re.compile(r'"[ \t]+(?=[,;])')
 # A name of two words, such as `plant 2`, rather than a name and a weight with another separator between them.
 _NAME_BEHIND_TAB = re.compile(r"\s*\S+ *\t *[^\W\d]\S* +\S+\s*")
+_BETWEEN_ENDS = re.compile(r"\s->\s")
 _ARROW = re.compile(r"\s*(\S+)\s+->\s+(\S+)\s*")
 
 
@@ -92,7 +93,15 @@ class Layout:
         cells = self.cells(line)
         arrow = " (an arrow has blanks on both sides)" if "->" in line else ""
         if self.arrows is not None:
-            return f"the edges are arcs `u -> v` (see line {self.arrows}), and this line is none: {quoted(line)}{arrow}"
+            if len(ends := _BETWEEN_ENDS.split(line.strip())) == 2 and all(map(str.strip, ends)):
+                arrow = (
+                    " (names with blanks stand in two columns, with commas or tabs between them, under a heading such "
+                    "as `prey,predator`)"
+                )
+            return (
+                f"each line of this list is an arc `u -> v`, as line {self.arrows} has an arrow; found "
+                f"{quoted(line)}{arrow}"
+            )
         between = "" if self.separator is None else f", with {_CALLED[self.separator]} between the columns"
         found = f"found {quantity(len(cells), 'word')}: {quoted(line)}"
         if self.columns == 3:
