@@ -8,10 +8,12 @@ import signal
 import subprocess
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from chordless import generate
 from chordless.cli import main
+from chordless.commands.session import way_on_from
 from chordless.engine import process
 from chordless.engine.process import EngineProcess
 from chordless.protocol.orders import RunCommand
@@ -148,6 +150,23 @@ def answer(capfd, *arguments):
 
 def without_time(lines):
     return [line for line in lines.splitlines() if not line.startswith("  time")]
+
+
+@pytest.mark.parametrize(
+    ("done", "words"),
+    [
+        ({}, " (from the beginning, as no part was done yet)"),
+        ({"share": 0.01}, ""),
+        ({"paths": 7}, ""),
+        ({"cycles": 7}, ""),
+    ],
+    ids=str,
+)
+def test_a_checkpoint_of_nothing_says_that_its_run_begins_anew(done, words, tmp_path):
+    """An order that was being sought is not kept."""
+    finished = SimpleNamespace(**{"share": 0.0, "paths": 0, "cycles": 0, **done})
+    (tmp_path / "run.json").touch()
+    assert way_on_from(str(tmp_path), finished) == f"chordless resume {tmp_path}{words}"
 
 
 BOUNDED = ["--max-length", "10", "--through", "2,2"]

@@ -512,6 +512,9 @@ def test_a_run_without_its_recording_says_how_to_get_one(tmp_path):
     assert chordless("resume", run).returncode == 0
     assert chordless("report", run, "-o", page).returncode == 0
     assert page.stat().st_size > 0
+    for name in ("events.jsonl", "checkpoint"):
+        (run / name).unlink()
+    assert fails(chordless("report", run, "-o", page), 2, "is missing", "the run has no checkpoint to go on from")
 
 
 @pytest.mark.slow

@@ -92,6 +92,10 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path):
     directory = begin(tmp_path / "run")
     with pytest.raises(CheckpointError, match="holds a run already: `chordless resume"):
         begin(tmp_path / "run")
+    directory.checkpoint.rename(tmp_path / "moved")
+    with pytest.raises(CheckpointError, match="holds a run already, which has no checkpoint yet: name another folder"):
+        begin(tmp_path / "run")
+    (tmp_path / "moved").rename(directory.checkpoint)
     (tmp_path / "thesis.tex").write_text("")
     with pytest.raises(CheckpointError, match="is not empty"):
         begin(tmp_path)

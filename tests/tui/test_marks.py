@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from chordless.tui.marks import cut, cut_inside
+from chordless.tui.marks import cut, cut_inside, sentence
 from rich.cells import cell_len
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("it stopped.", "It stopped."),
+        ("failed.", "Failed."),
+        ("li/part.npy: not a whole file", "li/part.npy: not a whole file"),
+        ("g.txt:3: no edge", "g.txt:3: no edge"),
+    ],
+)
+def test_a_sentence_changes_no_name_of_a_file(text, shown):
+    assert sentence(text) == shown
 
 
 @pytest.mark.parametrize("ascii_only", [False, True])

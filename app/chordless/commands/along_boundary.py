@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from chordless.commands import options as shared
-from chordless.commands.session import InterruptedRunError, ended_by, run_engine
+from chordless.commands.session import InterruptedRunError, ended_by, run_engine, way_on_from
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
-from chordless.runs.directory import way_on_of
 from kernels_ti.errors import quantity, time_is_up
 
 _EXIT_CODE_OF_SIGNALS = 128
@@ -64,7 +63,7 @@ def picked(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, 
     Raise InterruptedRunError if a signal ended it, or TimeIsUpError if the time was up, before there was an answer.
     """
     finished, exit_code = run_engine(command, options)
-    way_on = None if finished.checkpoint is None else way_on_of(finished.checkpoint)
+    way_on = None if finished.checkpoint is None else way_on_from(finished.checkpoint, finished)
     if finished.reason == "interrupted" and finished.best is None:
         number = exit_code - _EXIT_CODE_OF_SIGNALS
         given = f"{quantity(finished.listed, command.thing)} written" if finished.listed else "nothing to report"

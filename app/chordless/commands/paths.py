@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "--method",
         "search: every path; boundary: by dynamic programming over a path decomposition; auto (default): the one "
-        "that is expected to be faster",
+        "that is expected to be faster; for --longest, --shortest and --sample with --checkpoint: boundary",
     )
     count.add_total_only(parser)
     shared.add_orders(parser, "along a boundary: ")

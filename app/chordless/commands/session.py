@@ -247,8 +247,14 @@ def print_way_on(finished: Finished, ended: str = "") -> None:
     `ended` comes first.
     """
     if finished.checkpoint is not None and not finished.complete:
-        line = f"{ended}to go on from the checkpoint: {way_on_of(finished.checkpoint)}"
+        line = f"{ended}to go on from the checkpoint: {way_on_from(finished.checkpoint, finished)}"
         sys.stderr.write(f"{on_terminal(line, sys.stderr)}\n")
+
+
+def way_on_from(checkpoint: str, finished: Finished) -> str:
+    """Return the command that goes on from the checkpoint of a run that was stopped, and whether it begins anew."""
+    is_begun = finished.share or finished.paths or finished.cycles  # A wave tells no share.
+    return way_on_of(checkpoint) + ("" if is_begun else " (from the beginning, as no part was done yet)")
 
 
 def graph_asked_for(options: argparse.Namespace) -> LoadedGraph:

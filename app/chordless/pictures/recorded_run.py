@@ -75,9 +75,9 @@ def read_run(path: str | Path) -> RecordedRun:
         raise OptionError(f"{path}: there is no such run directory, and no such recording")
     recording = path if directory is None else directory.events
     if not os.path.exists(recording):
-        raise OptionError(
-            f"{recording} is missing, which tells the course of the run: `{resume_line(path)}` writes a new one"
-        )
+        is_kept = directory is not None and directory.checkpoint.exists()
+        more = f": `{resume_line(path)}` writes a new one" if is_kept else "; the run has no checkpoint to go on from"
+        raise OptionError(f"{recording} is missing, which tells the course of the run{more}")
     try:
         events = list(recorded(recording, pipes=directory is None))
     except EngineError as error:

@@ -192,6 +192,8 @@ def check_is_free(path: str | Path) -> None:
         if _never_begun(path / _RUN):
             _clear(path, is_new=False)
             return
+        if not RunDirectory(path).checkpoint.exists():
+            raise CheckpointError(f"{path} holds a run already, which has no checkpoint yet: name another folder")
         raise CheckpointError(f"{path} holds a run already: `{resume_line(path)}` goes on with it")
     if present:
         raise CheckpointError(f"{path} is not empty: a run directory begins as a new or an empty folder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
@@ -44,8 +45,9 @@ def cut_inside(text: str, width: int, *, ascii_only: bool) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a text that begins with a capital letter."""
-    return text[:1].upper() + text[1:]
+    """Return a text that begins with a capital letter, unless it begins with a path or the name of a file."""
+    is_of_file = re.match(r"\S*[/.]\S*[^\s.]", text) is not None
+    return text if is_of_file else text[:1].upper() + text[1:]
 
 
 def sort_arrow(*, falling: bool, ascii_only: bool) -> str:
