@@ -88,6 +88,25 @@ def test_a_matrix_that_is_not_symmetric_needs_a_word(tmp_path):
     assert "edge from A to itself" in refusal(tmp_path / "a.csv", ";A;B\nA;1;1\nB;1;0\n")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",0,1\n0,1,2\n1,2,3\n2,3,1\n",
+        ",0,1,2\n0,1,2,0.5\n1,2,3,1\n2,3,4,1\n3,4,1,2\n",
+        ",0,1\n0,a,b\n1,b,c\n2,c,a\n",
+    ],
+    ids=["edges", "weights", "names"],
+)
+def test_edges_behind_the_numbers_of_rows_of_pandas_are_no_matrix(tmp_path, text):
+    said = refusal(tmp_path / "a.csv", text)
+    assert said.startswith("a.csv:1: the first cell is empty: ")
+    assert "as pandas writes them, leave it out with index=False" in said
+
+
+def test_numbered_rows_and_columns_of_0_and_1_are_a_predation_matrix(tmp_path):
+    assert load(tmp_path / "a.csv", ",0,1\n0,0,1\n1,1,0\n2,1,1\n", multigraph=True).graph.directed
+
+
 def test_different_names_make_a_predation_matrix(tmp_path):
     loaded = load(tmp_path / "a.csv", ";fox;hare\ngrass;;1\nhare;2,0;0\n")
     assert loaded.graph.directed

@@ -104,6 +104,11 @@ class Layout:
             )
         between = "" if self.separator is None else f", with {_CALLED[self.separator]} between the columns"
         found = f"found {quantity(len(cells), 'word')}: {quoted(line)}"
+        if line.startswith(tuple(filter(None, SEPARATORS))):
+            return (
+                f"the first cell is empty: {quoted(line)} (if the first column has the numbers of the rows, as pandas "
+                f"writes them, leave it out with index=False; a matrix is read with {format_options('matrix')})"
+            )
         if self.columns == 3:
             return f"each line of this list is an edge and a number, its weight{between}; {found}"
         message = f"edge needs two vertices{between}, {found}{arrow}"

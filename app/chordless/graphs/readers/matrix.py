@@ -60,6 +60,8 @@ def looks_like_matrix(start: str) -> bool:
     is_adjacency = names == columns[: len(names)]
     if corner == _LEFT_OUT and not is_adjacency and names[0] == "1" and columns[0] != "V1":
         return False  # a data frame of R, with the numbers of its rows
+    if not (corner or is_adjacency) and _are_numbered(columns) and _are_numbered(names) and not {*cells} <= {"0", "1"}:
+        return False  # a data frame of pandas without names, with the numbers of its rows
     if not is_adjacency and (is_usual_heading([corner, *columns]) or is_usual_heading(columns)):
         return False
     numbers = sum(not cell or cell in _MISSING or _number_of(cell) is not None for cell in cells)
@@ -71,6 +73,11 @@ def looks_like_matrix(start: str) -> bool:
         has_words = all(_number_of(name) is None for name in names)
         return len(columns) >= _COLUMNS_OF_A_LIST and len(names) > 0 and (has_own_names or has_words)
     return (has_own_names or (not corner and len(columns) > _COLUMNS_OF_A_LIST)) and numbers > len(cells) / 2
+
+
+def _are_numbered(names: list[str]) -> bool:
+    """Return whether these are the numbers 0, 1, 2 and so on."""
+    return names == [str(number) for number in range(len(names))]
 
 
 def _has_no_names(lines: list[str]) -> bool:
