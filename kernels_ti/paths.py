@@ -153,7 +153,8 @@ def count_paths(graph: Any, s: Hashable = End.ANY, t: Hashable = End.ANY, **opti
     ----------
     graph : Graph, or a graph or adjacency matrix of another library
         See `as_graph`. Paths of a directed graph go along the arcs, and an arc in any direction between two vertices
-        that do not follow each other is a chord; so are parallel edges between two that do.
+        that do not follow each other is a chord; so are parallel edges between two that do. No path passes a vertex
+        with a self-loop.
     s, t : hashable, optional
         The names of the two ends. Without them all chordless paths of the graph are counted, each once: from two
         vertices on, so that an edge is a path and a vertex alone is none. In a directed graph each path leads from its
