@@ -101,7 +101,7 @@ class Run:
         cache: BatchCache | None = None,
     ) -> None:
         if not isinstance(device, Device):
-            raise OptionError(f"a run needs a device, such as open_device({'cpu'!r}), not {device!r}")
+            raise OptionError(f"a run needs a device, such as open_device('cpu'), not {device!r}")
         if not isinstance(options, Options | None):
             raise OptionError(f"the options of a run are an Options, such as Options(max_length=8), not {options!r}")
         if not isinstance(state, RunState | None):
