@@ -63,6 +63,24 @@ def test_a_table_holds_everything_and_is_gone_on_with(tmp_path, capsys, suffix):
     assert rest == good
 
 
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("out.jsonl", "out.jsonl"),
+        ("out.csv", "out.csv"),
+        ("out.csv.jsonl", "out.csv"),  # as an interrupted batch leaves it
+    ],
+)
+def test_the_output_is_no_graph_of_the_folder_in_which_it_lies(tmp_path, capsys, first, then):
+    graph6(tmp_path / "some.g6", ATLAS[100:105])
+    graph6(tmp_path / "more.g6", ATLAS[200:203])
+    assert main(["batch", str(tmp_path), "-o", str(tmp_path / first), *REFERENCE]) == 0
+    capsys.readouterr()
+    assert main(["batch", str(tmp_path), "-o", str(tmp_path / then), "--resume", *REFERENCE]) == 0
+    assert "8 graphs in" in (said := capsys.readouterr().err)
+    assert "8 done before" in said
+
+
 @pytest.mark.slow
 def test_resume_keeps_what_is_done_wherever_it_stands(tmp_path):
     output = tmp_path / "out.jsonl"

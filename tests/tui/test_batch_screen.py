@@ -218,6 +218,12 @@ def test_lines_that_may_go_are_asked_for(folder, written):
     assert written.read_bytes() == before
 
 
+def test_the_output_is_no_graph_of_the_folder_in_which_it_lies(written):
+    (written.parent / "square.txt").write_text("0 1\n1 2\n2 3\n3 0\n")
+    plan = plan_of(BatchQuestion(".", "out.jsonl"))
+    assert ([job.graph for job in plan.jobs], plan.lines) == (["./square.txt"], 100)
+
+
 def test_a_long_error_is_shown_whole(folder):
     why = " ".join(f"word-{i}" for i in range(40))
     (folder / "out.jsonl").write_bytes(error("webs/bad.net", why) + line("grid:4x4"))

@@ -80,6 +80,12 @@ def jobs_of(graphs: Iterable[str], template: BatchJob) -> list[BatchJob]:
     return [replace(template, graph=path) for graph in graphs for path in expand(graph)]
 
 
+def without_files(jobs: Iterable[BatchJob], files: Iterable[str]) -> list[BatchJob]:
+    """Return the jobs whose graph is none of these files, such as what the batch itself has written."""
+    left_out = set(map(os.path.realpath, files))
+    return [job for job in jobs if os.path.realpath(job.graph) not in left_out]
+
+
 def checked(jobs: Sequence[BatchJob]) -> tuple[BatchJob, ...]:
     """Return `jobs` as a tuple; an OptionError if they cannot be done in one batch, and says why not."""
     seen: set[BatchJob] = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from chordless.batch.jobs import checked, jobs_of
+from chordless.batch.jobs import checked, jobs_of, without_files
 from chordless.batch.output import read_lines
 from chordless.batch.properties import NAMES, Property
 from chordless.commands import batch_output
@@ -250,6 +250,7 @@ def act(options: argparse.Namespace) -> int:
         jobs = read_manifest(options.manifest, template)
     else:
         jobs = checked(jobs_of(options.graphs, template))
+    jobs = checked(without_files(jobs, batch_output.files_of(options)))
     if options.rings:
         return batch_output.print_rings(jobs, options)
     if options.dry_run:

@@ -251,3 +251,15 @@ def _bounds(job: BatchJob) -> str:
 def lines_path(options: argparse.Namespace) -> str:
     """Return the path of the JSON lines: the output itself, or the file from which a table is made."""
     return str(options.output) if options.output_format == "jsonl" else f"{options.output}.jsonl"
+
+
+def files_of(options: argparse.Namespace) -> list[str]:
+    """Return the files that the batch writes and no GRAPH names, which a folder or a pattern may hold.
+
+    The graphs or rows of an expression are not among them: they are made at the end, and replace no file.
+    """
+    if options.output == shared.STANDARD_OUTPUT:
+        return []
+    lines = lines_path(options)
+    written = [lines, lines + EARLIER, *[options.output] * (options.output_format != DERIVED)]
+    return [path for path in written if path not in options.graphs]

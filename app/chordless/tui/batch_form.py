@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
 
 from chordless.batch.detect import count_graphs
-from chordless.batch.jobs import checked, jobs_of
+from chordless.batch.jobs import checked, jobs_of, without_files
 from chordless.batch.kept_input import find_kept, is_as_read
 from chordless.batch.manifest import read_manifest
+from chordless.batch.output import EARLIER
 from chordless.files import replaced
 from chordless.graphs.generators import is_spec
 from chordless.graphs.load import MOLECULE_FORMATS
@@ -208,6 +209,8 @@ def _with_graphs(plan: BatchPlan) -> BatchPlan:
             if not found:
                 return replace(plan, graphs_fault=faults[0])
             jobs = checked(found)
+        # A folder or a pattern may hold what this batch has written before.
+        jobs = checked(without_files(jobs, [plan.output, plan.output + EARLIER] if plan.output else []))
         if any(job.graph == STANDARD_INPUT for job in jobs):
             raise OptionError("-: standard input is the keyboard here; name a file")
     except ChordlessError as error:
