@@ -191,7 +191,7 @@ def test_a_batch_with_every_line_is_said_to_be_done_and_a_long_field_shows_its_b
         await until(pilot, lambda: isinstance(screen.focused, BatchTable))
         await until(pilot, lambda: str(start.label) == "Run again")
         assert "✔ done  ^r counts what changed" in text_of(pilot.app)
-        (row,) = [row for row in text_of(pilot.app).splitlines() if "Graphs" in row]
+        row = next(row for row in text_of(pilot.app).splitlines() if "Graphs" in row)
         assert row.split()[1:3] == ["grid:2x2", "grid:2x3"]
         await fill(pilot, graphs=f"{' '.join(graphs)} grid:9x9")
         assert str(start.label) == "Resume"

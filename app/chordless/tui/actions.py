@@ -206,7 +206,7 @@ ACTIONS = (
     ),
     *_on(
         "batch",
-        ("go_to", "colon", "Graphs", "Go to the field of the graphs."),
+        ("go_to", "colon", "Graphs", "Go to the field of the graphs.", SHOWN),
         ("start", "ctrl+r", "Start", "Start the batch, or resume one that has lines already."),
         ("stop", "s", "Stop", "Stop the batch after the graphs at work; press again to stop at once.", SHOWN),
         ("failures", "x", "Failures", "Show failed graphs first, or all in the order of the file.", SHOWN),
