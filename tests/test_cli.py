@@ -128,6 +128,10 @@ def test_options_are_read_in_every_spelling(words):
         (["paths", "g", "--list", "s", "t"], {"graph": "g", "start": "s", "end": "t", "list": True}),
         (["paths", "g", "s", "-qo", "a.txt", "t"], {"start": "s", "end": "t", "output": "a.txt"}),
         (["paths", "g", "-1", "--max-length", "9", "-2"], {"start": "-1", "end": "-2", "max_length": 9}),
+        (
+            ["paths", "g", "-73.4,5", "-q", "-.5,6", "--avoid", "-7,8"],
+            {"start": "-73.4,5", "end": "-.5,6", "avoid": ["-7,8"]},
+        ),
         (["paths", "g", "--list", "--", "-s", "-t"], {"start": "-s", "end": "-t"}),
         (["estimate", "--between", "s", "t", "g"], {"between": ["s", "t"], "graph": "g"}),
         (["batch", "a", "--max-length=5", "b", "--odd", "c"], {"graphs": ["a", "b", "c"], "max_length": 5}),

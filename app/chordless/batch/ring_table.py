@@ -51,7 +51,7 @@ class RingTable:
         for job, file_format in zip(self.jobs, formats, strict=True):
             if file_format not in MOLECULE_FORMATS:
                 raise OptionError(
-                    f"{shown_name(job.graph)}: --rings is for files of molecules, SMILES or SDF "
+                    f"{shown_name(job.graph)}: --rings is for whole files of molecules, SMILES or SDF "
                     "(--graph-format smiles says that a file is one)"
                 )
         return itertools.chain.from_iterable(

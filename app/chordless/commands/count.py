@@ -50,7 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "search: find every cycle; boundary: count without finding each, by dynamic programming over a path "
         "decomposition, which is fast on narrow graphs such as grids, road networks and molecules; auto (default): "
         "search, unless that is expected to take more than 1 s and the boundary a tenth of it, or, without "
-        "--arch, the boundary half a second, in which no search begins",
+        "--arch, the boundary half a second, in which no search begins; a search of seconds goes by automorphisms, as "
+        "with --symmetry, where that saves time",
     )
     add_total_only(group)
     shared.add_orders(group, "along a boundary: ")

@@ -19,7 +19,7 @@ COMMAND_ALONE = "tui"
 """The command that the program's name alone stands for, on a terminal."""
 _LIKENESS = 0.7
 _MOST_OPTIONS_IN_USAGE = 4
-_NEGATIVE_NUMBER = re.compile(r"-(\d+|\d*\.\d+)")
+_LIKE_A_NEGATIVE_NUMBER = re.compile(r"-\.?\d")
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -52,6 +52,8 @@ class Parser(argparse.ArgumentParser):
         options = {"formatter_class": _Formatter, "allow_abbrev": False, **options}
         super().__init__(*arguments, **options)
         self._positionals.title = "arguments"
+        # No option begins so; a vertex of a map does, -73.4,52.5.
+        self._negative_number_matcher = _LIKE_A_NEGATIVE_NUMBER
         self.below: list[Callable[[], str]] = []
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -219,10 +221,10 @@ class ProgramParser(Parser):
 
 
 def _is_option(word: str) -> bool:
-    """Return whether a word of a command line is an option: no name with a blank, no negative number."""
+    """Return whether a word of a command line is an option: no name with a blank or with a digit after the dash."""
     if word in ("-", "--") or " " in word.partition("=")[0]:
         return False
-    return word.startswith("-") and not _NEGATIVE_NUMBER.fullmatch(word)
+    return word.startswith("-") and not _LIKE_A_NEGATIVE_NUMBER.match(word)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
