@@ -223,7 +223,7 @@ class Graph(LibraryGraphs):
     def complement(self) -> Graph:
         """Return the simple graph that has the edges that this one lacks."""
         joined = np.eye(self.n, dtype=bool)
-        joined[tuple(self.edges().T)] = True
+        joined[tuple(self.pairs().T)] = True
         return self.from_edge_array(np.argwhere(np.triu(~joined)), names=self.vertex_names, n=self.n)
 
     def __repr__(self) -> str:

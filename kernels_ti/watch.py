@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from numbers import Real
 from typing import Any, Literal
 
@@ -186,13 +187,20 @@ class _Bar:
         from rich.console import Console
 
         console = Console(stderr=True)
+        is_notebook = console.is_jupyter
+        # Rich draws into a widget, which not every notebook has; text comes with any.
+        is_text = is_notebook and find_spec("ipywidgets") is None
+        if is_text:
+            console = Console(stderr=True, force_jupyter=False, force_terminal=True, color_system=None)
         self._line = progress.Progress(
             progress.TextColumn("{task.description}"),
-            progress.BarColumn(),
+            # Each line of text has to cover the whole of the last one, as a notebook erases nothing.
+            progress.BarColumn(bar_width=None if is_text else 40),
             progress.TaskProgressColumn(),
             progress.TextColumn("{task.fields[found]}"),
             progress.TimeElapsedColumn(),
-            console=console if not console.is_jupyter else None,
+            console=None if is_notebook and not is_text else console,
+            expand=is_text,
             auto_refresh=False,
             transient=True,
             redirect_stdout=False,

@@ -41,6 +41,8 @@ def test_a_large_graph_with_a_small_core_needs_no_large_complement():
     assert not is_perfect(nx.disjoint_union(nx.balanced_tree(4, 7), nx.complement(nx.cycle_graph(7))))
 
 
-def test_the_complement_keeps_names():
-    other = Graph.from_edges(3, [(0, 1)], names="abc").complement()
+@pytest.mark.parametrize("arc", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_complement_keeps_names_and_sees_no_directions(arc, directed):
+    other = Graph.from_edges(3, [arc], names="abc", directed=directed).complement()
     assert (other.names, other.edges().tolist()) == (("a", "b", "c"), [[0, 2], [1, 2]])

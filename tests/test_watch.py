@@ -210,6 +210,25 @@ assert random.getstate() == before
     assert done.returncode == 0, done.stderr
 
 
+def test_a_notebook_without_widgets_gets_lines_that_cover_one_another() -> None:
+    code = """
+import builtins, sys
+from chordless import count_cycles, generate
+
+class ZMQInteractiveShell:
+    '''Stands for the shell of a notebook, by whose name rich knows one.'''
+
+builtins.get_ipython, sys.modules["ipywidgets"] = ZMQInteractiveShell, None
+count_cycles(generate("grid:6x8"), arch="cpu", progress=True)
+"""
+    done = run_python(code)
+    assert done.returncode == 0, done.stderr
+    # `run_python` turns each return to the start of the line into the end of one.
+    lines = list(filter(None, re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", done.stderr).split("\n")))
+    assert any(line.startswith("compiling") for line in lines)
+    assert len(set(map(len, lines))) == 1
+
+
 def test_errors_that_are_documented_can_be_imported() -> None:
     named = set()
     for name in chordless.__all__:

@@ -156,7 +156,9 @@ def print_note(options: argparse.Namespace, end: BatchFinished, failure: str | N
     path = options.output if end.reason == "complete" else lines_path(options)
     # Of the graphs, --keep writes some only, and --bfile a term for each.
     is_part = options.output_format == DERIVED and end.reason == "complete"
-    where = "" if options.output == shared.STANDARD_OUTPUT or is_part else f" in {path}"
+    # The lines of graphs that a resumed batch has not reached yet are in the file, too.
+    is_short = end.reason == "interrupted" and options.resume
+    where = "" if options.output == shared.STANDARD_OUTPUT or is_part or is_short else f" in {path}"
     parts = [f"{end.done:,} graph{'s' * (end.done != 1)}{where}, {end.cycles:,} cycle{'s' * (end.cycles != 1)}"]
     parts += [f"{end.kept:,} done before"] * (end.kept > 0 and options.resume)
     parts += [f"{end.failed:,} failed"] * (end.failed > 0)
