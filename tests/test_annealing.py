@@ -9,6 +9,7 @@ import pytest
 from chordless import generate
 
 from kernels_ti import count_cycles, longest_cycle, open_device, sample_cycles
+from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.orders import annealing
 from kernels_ti.boundary.orders import order as orders
 from kernels_ti.boundary.orders import plan as plan_module
@@ -50,6 +51,21 @@ def test_a_grid_gets_the_order_of_its_rows():
     graph = shuffled("grid:6x10")
     order = annealed_order(open_device("cpu"), graph, poor_order(graph), seconds=2.0)
     assert order.width <= 8
+
+
+@pytest.mark.parametrize("spec", ["grid:12x12", "torus:7x7"])
+def test_no_order_is_taken_that_meets_more_states(spec, monkeypatch):
+    monkeypatch.setattr(annealing, "_MOVES_TO_A_VERTEX", 256)
+    first = plan_of(generate(spec))
+    monkeypatch.setattr(annealing, "states_per_second", lambda arch: 3e4)
+    most = []
+    for plan in (first, annealed_plan(first, "cpu")):
+        count = BoundaryCount(generate(spec), by_length=False, plan=plan)
+        count.use(open_device("cpu"), None)
+        while not count.finished:
+            count.advance(1.0)
+        most.append(count.most_states)
+    assert most[1] <= most[0]
 
 
 @pytest.mark.slow_on("vulkan")

@@ -133,11 +133,13 @@ def annealed_order(
 def _work(order: BoundaryOrder) -> float:
     """Return a number that grows with the states of a count, to compare orders by.
 
-    An order that was chosen for the least expected states has more than are expected, and one that was chosen for the
-    least energy has more than that tells. Their geometric mean judges both kinds alike: on road networks and on the
-    books on politics, its least value was that of the order with the fewest states.
+    An order that was chosen for few expected states has more than are expected, and one that was chosen for a small
+    energy has more than that tells. The geometric mean of the energy and, twice, of the states that are likely judges
+    both kinds alike. It took no order that met more states than the first one, on 57 grids, tori, planar and random
+    graphs and road networks; with equal weights, orders of grids had up to 3.6 times as many at the largest boundary.
     """
-    return math.sqrt(order.cost * float((GROWTH ** np.array([*order.sizes, 0])).sum()))
+    energy = float((GROWTH ** np.array([*order.sizes, 0])).sum())
+    return math.exp((2 * math.log(max(float(order.likely.sum()), 1.0)) + math.log(energy)) / 3)
 
 
 def _is_worth(gain: float, order: BoundaryOrder, n: int, number: int, rate: float) -> bool:

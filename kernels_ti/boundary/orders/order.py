@@ -43,6 +43,11 @@ _CELLS_AT_ONCE = 1 << 20
 # About how many longer prefixes a prefix has; a cell is one neighbour of what was added.
 _CANDIDATES, _SECONDS_TO_A_CELL = 10, 5e-8
 _WEIGHT_OF_AGE = 0.02
+# Fitted to counts of grids (12x12, 15x15), king graphs (9x9, 12x12), tori (9x9), planar and random graphs. Boundaries
+# whose cost is larger have more states than it says: the paths between their vertices are paired in more ways.
+_COST_THAT_IS_RIGHT, _GROWTH, _SMALLEST_COST = 1000.0, 0.22, 300.0
+# Paths lead through vertices that have left the boundary. This many for each vertex of it allow half of the states.
+_LEFT_FOR_HALF, _STEEPNESS, _SMALLEST_PART = 1.6, 3, 0.02
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,19 @@ class BoundaryOrder:
     def cost(self) -> float:
         """About how many states will be met."""
         return sum(self.costs)
+
+    @property
+    def likely(self) -> npt.NDArray[np.float64]:
+        """About how many states there are when each vertex comes, shape (vertices,).
+
+        Unlike `costs`, these allow for the time that a boundary needs to fill with states.
+        """
+        sizes, costs = np.array(self.sizes, np.float64), np.array(self.costs, np.float64)
+        left = np.maximum(np.arange(len(sizes)) - sizes, 0) / np.maximum(sizes, 1)
+        filled = left**_STEEPNESS / (left**_STEEPNESS + _LEFT_FOR_HALF**_STEEPNESS)
+        growth = (np.maximum(costs, _SMALLEST_COST) / _COST_THAT_IS_RIGHT) ** _GROWTH
+        found: npt.NDArray[np.float64] = costs * growth * np.maximum(filled, _SMALLEST_PART)
+        return found
 
 
 def states_per_second(arch: str) -> float:

@@ -32,11 +32,6 @@ _LEFT_BY_ARCS = 0.72
 # Part of the edges that a planar graph could not have. From there on paths are paired in all ways: Fibonacci cubes
 # (0.26) and sparse random graphs (0.14) met 0.9 to 2.4 times as many states, tori (0.03) as many as planar graphs.
 _SURELY_CROSSING = 0.2
-# Fitted to counts of grids (12x12, 15x15), king graphs (9x9, 12x12), tori (9x9), planar and random graphs. Boundaries
-# whose cost is larger have more states than it says: the paths between their vertices are paired in more ways.
-_COST_THAT_IS_RIGHT, _GROWTH, _SMALLEST_COST = 1000.0, 0.22, 300.0
-# Paths lead through vertices that have left the boundary. This many for each vertex of it allow half of the states.
-_LEFT_FOR_HALF, _STEEPNESS, _SMALLEST_PART = 1.6, 3, 0.02
 # Part of all states after which those that were met tell as much as the expectation.
 _PART_TO_TRUST = 0.05
 
@@ -206,19 +201,8 @@ def _given_order(block: Graph, vertices: Sequence[int]) -> BoundaryOrder:
 
 
 def likely_states(plan: BoundaryPlan) -> npt.NDArray[np.float64]:
-    """Return about how many states there are when each vertex comes, block after block; shape (vertices,).
-
-    Unlike the costs of an order, these allow for the time that a boundary needs to fill with states.
-    """
-    orders = [order for order in plan.orders if order is not None]
-    came = np.array([k for order in orders for k in range(len(order.sizes))], np.float64)
-    sizes = np.array([size for order in orders for size in order.sizes], np.float64)
-    costs = np.array(plan.expected_states)
-    left = np.maximum(came - sizes, 0) / np.maximum(sizes, 1)
-    filled = left**_STEEPNESS / (left**_STEEPNESS + _LEFT_FOR_HALF**_STEEPNESS)
-    growth = (np.maximum(costs, _SMALLEST_COST) / _COST_THAT_IS_RIGHT) ** _GROWTH
-    found: npt.NDArray[np.float64] = costs * growth * np.maximum(filled, _SMALLEST_PART)
-    return found
+    """Return about how many states there are when each vertex comes, block after block; shape (vertices,)."""
+    return np.concatenate([np.zeros(0), *(order.likely for order in plan.orders if order is not None)])
 
 
 def share_done(likely: npt.NDArray[np.float64], states: Sequence[int]) -> float:
