@@ -265,6 +265,16 @@ def test_nothing_depends_on_how_a_stretch_is_cut(spec, shortage, monkeypatch):
         assert count.cycles_by_length == (expected.cycles_by_length if by_length else total)
 
 
+@pytest.mark.parametrize("memory", [36, 37, 38, 40])
+def test_what_the_next_layer_had_makes_room_for_states_that_move(memory):
+    count = BoundaryCount(generate("grid:12x12"), memory=memory << 20)
+    count.use(open_device("cpu", threads=2), memory << 20)
+    while not count.finished:
+        count.advance(0.0)
+        assert count.passes is None
+    assert sum(count.cycles_by_length.values()) == 421_587_920_205_546
+
+
 def test_no_table_is_so_large_that_a_gpu_miscounts_its_cells():
     """A thread adds the threads of the whole grid to its place, in 32 bits: no GPU runs 2^24 threads at once."""
     assert device_tables.MOST_CELLS + (1 << 24) < 1 << 31

@@ -15,7 +15,7 @@ from kernels_ti.boundary.executors.forward import (
     go_through,
     slices,
 )
-from kernels_ti.boundary.executors.parts import Parts
+from kernels_ti.boundary.executors.parts import FOR_THE_NEXT_LAYER, Parts
 from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.spec.packing import DONE, WINDOW
 from kernels_ti.boundary.values.saved import (
@@ -117,7 +117,7 @@ class CoresBlock(Forward):
             except SizeError:
                 if attempt.tight == _TIGHTEST:
                     raise
-                parts.buffers.free("other rows", "other ways", "layers", "tables")
+                parts.buffers.free(*FOR_THE_NEXT_LAYER)
                 attempt = self._attempt(1, attempt.digits, attempt.tight + 1)
             else:
                 if not is_through:
@@ -204,7 +204,7 @@ class CoresBlock(Forward):
         numbers = self._digits if self._longest is None else self._cells // states
         # A row of each worker's layers goes with three links and cells of its table.
         likely = int(_SMALL_GROWTH * states) + 3 * parts.workers * parts.largest
-        expected = parts.buffers.nbytes_beside("other rows", "other ways", "layers", "tables")
+        expected = parts.buffers.nbytes_beside(*FOR_THE_NEXT_LAYER)
         expected += 8 * (likely * parts.stride + 3 * parts.workers * parts.largest)
         if self._longest is not None:
             expected += 8 * self._cells * likely // states

@@ -21,6 +21,7 @@ from kernels_ti.boundary.spec.block import OrderedBlock, require_memory
 from kernels_ti.boundary.spec.packing import DEAD, NEXT, PART, WAYS
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
+from kernels_ti.errors import SizeError
 
 # States of a part whose children and their table stay in the cache of a core.
 _STATES_TO_A_PART = 2048
@@ -44,6 +45,9 @@ _GROWTH_OF_A_STRETCH = 2
 _STEPS_AHEAD = 1000
 # Rows of a worker's layers for each state of the largest part, and at least: a part of fewer states needs no company.
 _ROOM_TO_A_STATE, _LEAST_ROOM = 4, 1 << 12
+
+FOR_THE_NEXT_LAYER = "other rows", "other ways", "layers", "tables"
+"""Buffers whose content nobody needs between two stretches."""
 
 
 class Parts:
@@ -144,7 +148,11 @@ class Parts:
         count = _GROUPS_TO_A_THREAD * (self._device.threads or 1)
         inside = np.searchsorted(ends, np.arange(1, count) * (ends[-1] / count))
         groups = np.unique(np.concatenate(([0], inside, [len(ends)]))).astype(np.int32)
-        other = self.buffer("other rows", self.states * self.stride)
+        try:
+            other = self.buffer("other rows", self.states * self.stride)
+        except SizeError:
+            self.buffers.free(*FOR_THE_NEXT_LAYER)
+            other = self.buffer("other rows", self.states * self.stride, is_tight=True)
         places = np.empty((len(groups) - 1) * parts, np.int32)
         begins = np.empty(parts + 1, np.int32)
         self.queue[NEXT] = 0
