@@ -12,7 +12,6 @@ S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, *Optimization by simulated annealing
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
