@@ -134,9 +134,9 @@ def _work(order: BoundaryOrder) -> float:
 
     An order that was chosen for few expected states has more than are expected, and one that was chosen for a small
     energy has more than that tells. So both are judged by both, and by the largest boundary, which decides on the
-    memory. Of 57 grids, tori, planar and random graphs and road networks this took no order that met 1.1 times as many
-    states as the first one, or more at the largest boundary; energy and expected states alone took orders of grids that
-    met 3.6 times as many there.
+    memory. On 57 grids, tori, planar and random graphs and road networks it took no order that met 1.1 times as many
+    states as the first one, or 1.5 times as many at the largest boundary. Energy and expected states alone took orders
+    of grids that met 3.6 times as many there.
     """
     energy = float((GROWTH ** np.array([*order.sizes, 0])).sum())
     likely = np.maximum(order.likely, 1.0)
