@@ -10,6 +10,7 @@ from chordless import generate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import by_length, small_graphs
+from python_process import run_python
 
 from kernels_ti import Options, SizeError, open_device
 from kernels_ti.blocks.search_space import SearchSpace
@@ -140,6 +141,32 @@ def test_states_are_dropped_before_memory_is_refused(arch, memory, monkeypatch):
     monkeypatch.setattr(forward, "_MOST_SLOTS", 0)
     with pytest.raises(SizeError, match="states at a boundary of"):
         counted(graph, by_length=False, memory=memory, arch=arch, order=row_by_row)
+
+
+def test_the_compiler_keeps_no_states():
+    """In a process of its own: the kernel has not been compiled, and no garbage is collected."""
+    code = """
+import gc, weakref
+import numpy as np
+from chordless import generate
+from kernels_ti.boundary.executors.forward import Completion
+from kernels_ti.boundary.orders.plan import plan_of
+from kernels_ti.boundary.spec.block import ordered_blocks
+
+def noted(self, device, place, words, *rest, **more):
+    seen.append(weakref.ref(words[0]))
+    return drop(self, device, place, words, *rest, **more)
+
+seen, drop, Completion.drop = [], Completion.drop, noted
+gc.disable()
+(block,) = ordered_blocks(plan_of(generate("grid:5x5")))
+states = np.zeros((block.packing.words, 1000), np.uint64)
+assert Completion(block).possible(10, states, lambda: False).all()
+assert seen
+assert all(kept() is None for kept in seen)
+"""
+    done = run_python(code)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_wide_boundary_keeps_its_states():

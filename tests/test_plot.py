@@ -21,6 +21,7 @@ from program import ENVIRONMENT, chordless, fails
 from test_export import make_run
 
 from kernels_ti import Graph, OptionError
+from kernels_ti.reference.algorithm import chordless_cycles
 
 pytest.importorskip("matplotlib")
 
@@ -223,6 +224,20 @@ def test_the_largest_counts_that_a_chart_holds_are_on_its_axis(tmp_path):
     huge = record(tmp_path / "huge.jsonl", STARTED, finished({4: 985, 90: 10**297}))
     with pytest.raises(OptionError, match="beyond"):
         evolution_chart([read_run(huge)])
+
+
+def test_a_listing_that_was_killed_before_it_kept_a_cycle_says_so(tmp_path, capfd):
+    path, page = tmp_path / "run", tmp_path / "page.html"
+    found = by_length(chordless_cycles(GRAPH))
+    make_run(path, GRAPH, finished=False, more=sum(found.values()))
+    options = {**STARTED.options, "output": str(path), "output_format": "parts"}
+    record(path / "events.jsonl", replace(STARTED, options=options), finished(found, reason="interrupted"))
+    for cycle in (("--longest",), ("--cycle", "1")):
+        said, exit_code = refused(capfd, "plot", path, *cycle, "-o", tmp_path / "cycle.svg")
+        assert f"the run was stopped before it kept a cycle; `chordless resume {path}` goes on with it" in said
+        assert exit_code == 2
+    assert main(["report", str(path), "-o", str(page)]) == 0
+    assert "longest cycle that was" not in page.read_text()
 
 
 @pytest.mark.usefixtures("in_style")

@@ -16,6 +16,8 @@ from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.graphs.readers.incoming import shown_name
 from chordless.pictures.graph_drawing import draw_dots, draw_edges, new_drawing, write_names
 from chordless.pictures.style import PALETTE, add_title, printable
+from chordless.runs.checkpoint import read_position
+from chordless.runs.directory import way_on_of
 from kernels_ti import EngineError, OptionError
 from kernels_ti.graph import IntArray
 from kernels_ti.state import populations
@@ -51,8 +53,8 @@ def cycle_number(directory: Path, number: int) -> DrawnCycle:
     """
     run = _run_cycles(directory)
     if not 1 <= number <= len(run):
-        has = f"they are numbered 1 to {len(run):,}" if len(run) else "it has found none"
-        raise OptionError(f"{directory}: there is no cycle {number:,}; {has}")
+        has = f"they are numbered 1 to {len(run):,}" if len(run) else _why_none(run)
+        raise OptionError(f"{directory}: there is no {run.thing} {number:,}; {has}")
     return _found(run, number - 1)
 
 
@@ -60,7 +62,17 @@ def longest_cycle(directory: Path) -> DrawnCycle:
     """Return the first of the longest cycles of a run. The errors are those of `cycle_number`."""
     run = _run_cycles(directory)
     if not len(run):
-        raise OptionError(f"{directory}: the run found no {run.thing}s")
+        raise OptionError(f"{directory}: {_why_none(run)}")
+    return _longest(run)
+
+
+def longest_kept(directory: Path) -> DrawnCycle | None:
+    """Return what `longest_cycle` does; None of a run that has kept no cycle, as it was killed before it could."""
+    run = _run_cycles(directory)
+    return _longest(run) if len(run) else None
+
+
+def _longest(run: RunCycles) -> DrawnCycle:
     longest, position, start = 0, 0, 0
     for rows in run.store.chunks(_CYCLES_AT_ONCE):
         lengths = populations(rows)
@@ -171,6 +183,16 @@ def _run_cycles(directory: Path) -> RunCycles:
         return RunCycles(directory)
     except OptionError as error:
         raise OptionError(f"{directory}: {error}") from None
+
+
+def _why_none(run: RunCycles) -> str:
+    """Return why a run has no cycle to draw."""
+    if run.at_work:
+        return f"the run has kept no {run.thing} so far"
+    _, is_finished = read_position(run.directory.checkpoint)
+    if is_finished:
+        return f"the run found no {run.thing}s"
+    return f"the run was stopped before it kept a {run.thing}; `{way_on_of(run.directory.path)}` goes on with it"
 
 
 def _found(run: RunCycles, position: int) -> DrawnCycle:

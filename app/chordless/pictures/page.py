@@ -10,7 +10,7 @@ from dataclasses import fields
 from chordless.graphs.drawing import can_be_drawn
 from chordless.graphs.readers.incoming import SHOWN_STANDARD_INPUT, STANDARD_INPUT
 from chordless.pictures.charts import TOO_LARGE, evolution_chart, fits_a_chart, frontier_chart, length_histogram
-from chordless.pictures.cycle_drawing import DrawnCycle, draw_cycle, longest_cycle
+from chordless.pictures.cycle_drawing import DrawnCycle, draw_cycle, longest_kept
 from chordless.pictures.participation_drawing import Ranked, draw_used_edges, graph_of_edges, ranking
 from chordless.pictures.recorded_run import RecordedRun
 from chordless.pictures.style import PALETTE, page_svg, printable
@@ -326,7 +326,9 @@ def _cycle(run: RecordedRun) -> list[str]:
     command = run.directory.command()
     if command.output is None or command.output_format != "parts":
         return []
-    cycle = longest_cycle(run.directory.path)
+    cycle = longest_kept(run.directory.path)
+    if cycle is None:
+        return []
     names = f'<p class="note">{_text(_joined(cycle))}</p>'
     most = run.state.options.get("max_length")
     thing = run.state.thing

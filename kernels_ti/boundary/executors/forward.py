@@ -187,6 +187,8 @@ class Completion:
 
         kernel = completion_kernel(self._packing.words, self._packing.bits)
         ahead, tallies = device.buffer(self._ahead(place)), device.buffer(np.zeros(TALLIES, np.uint64))
+        # The compiler keeps what the first launch is given until Python collects its garbage: nothing large.
+        kernel(0, 0, stride, word_stride, empty, *[device.empty(1, np.uint64)] * 3, ahead, tallies)
         for first, last in slices:
             kernel(first, last, stride, word_stride, empty, *words, ahead, tallies)
             yield True
