@@ -247,10 +247,10 @@ def act(options: argparse.Namespace) -> int:
     if options.manifest is not None:
         from chordless.batch.manifest import read_manifest
 
-        jobs = read_manifest(options.manifest, template)
+        found = [*read_manifest(options.manifest, template)]
     else:
-        jobs = checked(jobs_of(options.graphs, template))
-    jobs = checked(without_files(jobs, batch_output.files_of(options)))
+        found = jobs_of(options.graphs, template)
+    jobs = checked(without_files(found, batch_output.files_of(options)))
     if options.rings:
         return batch_output.print_rings(jobs, options)
     if options.dry_run:

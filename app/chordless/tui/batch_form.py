@@ -198,7 +198,7 @@ def _with_graphs(plan: BatchPlan) -> BatchPlan:
     template = BatchJob("", overlap=reading == OVERLAP, **options_of(reading))
     try:
         if len(words) == 1 and words[0].endswith(MANIFEST):
-            jobs = read_manifest(words[0], template)
+            found += read_manifest(words[0], template)
         else:
             for word in words:
                 # One wrong name is no reason not to count the other graphs.
@@ -208,9 +208,8 @@ def _with_graphs(plan: BatchPlan) -> BatchPlan:
                     faults.append(said_here(str(error)))
             if not found:
                 return replace(plan, graphs_fault=faults[0])
-            jobs = checked(found)
         # A folder or a pattern may hold what this batch has written before.
-        jobs = checked(without_files(jobs, [plan.output, plan.output + EARLIER] if plan.output else []))
+        jobs = checked(without_files(found, [plan.output, plan.output + EARLIER] if plan.output else []))
         if any(job.graph == STANDARD_INPUT for job in jobs):
             raise OptionError("-: standard input is the keyboard here; name a file")
     except ChordlessError as error:
