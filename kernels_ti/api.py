@@ -73,10 +73,10 @@ def count_cycles(
         Count only cycles that contain none of these edges. The edges stay in the graph as chords of longer cycles.
     method : {"auto", "search", "boundary"}
         ``search`` visits every cycle. ``boundary`` counts without visiting them, see `kernels_ti.boundary.count`: the
-        result has no frontier, `arch` is "auto", "cpu" or, for a simple undirected graph, "cuda", and `expansion`,
-        `threads` and `limit` must keep their defaults. ``auto`` searches, unless that is expected to take more than
-        a second and the boundary method a tenth of it at most, and always where an option is for a search only; every
-        count is exact.
+        result has no frontier, `arch` is "auto", "cpu" or, for a simple undirected graph, "cuda", and `expansion` and
+        `limit` must keep their defaults. ``auto`` searches, unless that is expected to take more than a second and the
+        boundary method a tenth of it at most, and always with `threads` or an option for a search only; every count is
+        exact.
     order : iterable of vertex names, optional
         The order in which the method boundary takes the vertices, all of them; by default it looks for one.
     limit : int, optional
@@ -149,7 +149,6 @@ def count_cycles(
     search = asked_for(graph, options, arch, threads, through, avoid, avoid_edges, limit, timeout, simplify, progress)
     meant_for_search = {
         "expansion": expansion != EXPANSIONS[0],
-        "threads": threads is not None,
         "limit": limit is not None,
         "cluster": cluster is not None,
         "symmetry": symmetry,
@@ -159,7 +158,7 @@ def count_cycles(
     reason = parameter("method", "boundary")
     if method == "auto" and order is not None:
         method, reason = "boundary", "order"
-    elif method == "auto" and (only_a_search or arch == "vulkan"):
+    elif method == "auto" and (only_a_search or threads is not None or arch == "vulkan"):
         method = "search"
     if method == "boundary" and only_a_search:
         raise OptionError(f"{only_a_search[0]} is for the method search: leave it out, or {reason}")
@@ -173,7 +172,7 @@ def count_cycles(
 
         # The kernels for a GPU count simple graphs. Other graphs are counted anyway where the method is left to us.
         along = "auto" if method == "auto" and not search.space.graph.is_simple else arch
-        return count_along_boundary(search.space, along, order, search.watch, found)
+        return count_along_boundary(search.space, along, order, search.watch, found, threads)
 
 
 def _counted_by_search(search: AskedSearch, method: Method, cluster: Any) -> CycleCounts | BoundaryPlan:

@@ -26,6 +26,8 @@ from kernels_ti import (
     open_device,
     participation,
 )
+from kernels_ti.boundary import count as boundary_count
+from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.errors import in_words_of_command_line, parameter
 
 LOOPED = np.array([[1, 1, 1], [0, 0, 1], [1, 0, 0]])
@@ -198,13 +200,24 @@ def test_a_part_is_a_pair(part) -> None:
 
 
 @pytest.mark.parametrize("reason", [{"method": "boundary"}, {"order": range(4)}])
-@pytest.mark.parametrize("option", [{"limit": 5}, {"threads": 2}, {"expansion": "paper"}, {"arch": "reference"}])
+@pytest.mark.parametrize("option", [{"limit": 5}, {"expansion": "paper"}, {"arch": "reference"}])
 def test_an_option_of_a_search_is_named_beside_what_asks_for_a_boundary(option, reason) -> None:
     why = "order" if "order" in reason else 'method="boundary"'
     with pytest.raises(
         OptionError, match=rf"^{next(iter(option))}.* is for the method search: leave it out, or {why}$"
     ):
         count_cycles(grid(2, 2), **option, **reason)
+
+
+def test_a_count_along_a_boundary_takes_as_many_threads_as_are_given(monkeypatch) -> None:
+    opened: list[int | None] = []
+    monkeypatch.setattr(boundary_count, "_FEWEST_STATES", 0)
+    use = BoundaryCount.use
+    monkeypatch.setattr(
+        BoundaryCount, "use", lambda self, device, memory: opened.append(device.threads) or use(self, device, memory)
+    )
+    found = count_cycles(grid(6, 6), method="boundary", arch="cpu", threads=1)
+    assert (found.by_length, opened) == (count_cycles(grid(6, 6)).by_length, [1])
 
 
 @pytest.mark.slow

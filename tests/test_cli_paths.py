@@ -208,7 +208,6 @@ def test_the_progress_of_paths_speaks_of_paths(capfd):
         (["--list", "--json", "-o", "paths.txt"], "JSON lines are written to a file named .jsonl"),
         (["--checkpoint-every", "3s"], "--checkpoint-every needs --checkpoint DIR"),
         (["--method", "boundary", "--limit", "3"], "--limit is for --method search"),
-        (["--method", "boundary", "--threads", "2"], "--threads is for --method search and for --total-only;"),
         (["--total-only", "--list"], "--total-only is for counts"),
         (["--total-only", "--min-length", "3"], "--total-only counts all lengths together"),
         (["--total-only", "--limit", "3"], "--limit is for --method search: leave it out, or --total-only"),

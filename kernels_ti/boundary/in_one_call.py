@@ -70,7 +70,12 @@ def set_up(
 
 
 def count_along_boundary(
-    space: SearchSpace, arch: str, order: Iterable[Hashable] | None, watch: Watch, plan: BoundaryPlan | None = None
+    space: SearchSpace,
+    arch: str,
+    order: Iterable[Hashable] | None,
+    watch: Watch,
+    plan: BoundaryPlan | None = None,
+    threads: int | None = None,
 ) -> CycleCounts:
     """Count the cycles of a search space by length, in its memory, until the time-out of the watch.
 
@@ -81,7 +86,7 @@ def count_along_boundary(
     with watch.searching():
         watch.tell("seeking an order")
         plan, arch = set_up(
-            space, arch, "lengths", order=vertices, plan=plan, enough=watch.look,
+            space, arch, "lengths", order=vertices, plan=plan, threads=threads, enough=watch.look,
             before_annealing=partial(_require_room, space, _GAINED_BY_ANNEALING),
         )  # fmt: skip
         _require_room(space, _GAINED_BY_LUCK, plan, arch)
@@ -92,7 +97,7 @@ def count_along_boundary(
                 raise
             # The time-out came before the order of the vertices was known.
             return CycleCounts({}, {}, watch.seconds, options.min_length, complete=False, parity=options.parity)
-        with opened(arch, watch) as device:
+        with opened(arch, watch, threads) as device:
             if device.arch != "reference":
                 count.use(device, search_budget(device, options.memory))
             while not count.finished and not watch.too_late():

@@ -107,10 +107,6 @@ def check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) -
         parser.error(f"{option} is for --method search: leave it out, or {reason}")
     if options.arch == "vulkan":
         parser.error(shared.NOT_ON_VULKAN)
-    if options.threads is not None and not options.total_only:
-        parser.error(
-            "--threads is for --method search and for --total-only; a count by length along a boundary has one thread"
-        )
     bounds, of_paths = (options.min_length, options.max_length), options.command == "paths"
     if options.total_only and not values.takes_all_lengths(*bounds, None, of_paths=of_paths):
         parser.error("--total-only counts all lengths together: leave the bounds on the length out")

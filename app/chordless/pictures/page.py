@@ -351,7 +351,8 @@ def _joined(cycle: DrawnCycle) -> str:
 def _machine(run: RecordedRun) -> list[tuple[str, str]]:
     state, finished = run.state, run.finished
     threads = state.options.get("threads")
-    has_threads = state.arch == "cpu" and not run.is_along_boundary
+    # Along a boundary small blocks are counted in Python, by one thread.
+    has_threads = state.arch == "cpu" and (threads is not None or not run.is_along_boundary)
     rows = [
         ("arch", state.arch),
         ("device", state.device),

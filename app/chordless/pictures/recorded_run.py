@@ -34,7 +34,7 @@ class RecordedRun:
 
     @property
     def is_along_boundary(self) -> bool:
-        """Whether the boundary method was used. It expands no paths and uses one thread."""
+        """Whether the boundary method was used, which expands no paths."""
         return self.state.options.get("method") == "boundary"
 
     @property
