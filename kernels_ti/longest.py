@@ -188,7 +188,7 @@ def best_in(
         )
     how: dict[str, Any] = {"arch": arch, "threads": threads, "watch": watch}
     along: dict[str, Any] = {"order": order, "tell_order": tell_order, "report": report, "keeping": keeping, **how}
-    so_far, answer = None, "the best cycle was found"
+    so_far, answer = None, "all cycles were compared"
     try:
         if for_search and by_paths:
             # Several cycles with weights, and sums beyond 64 bits, are found in no other way.

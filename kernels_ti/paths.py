@@ -275,7 +275,7 @@ def longest_path(
         return path_of(longest_cycle(joined.graph, weight=weight, **joined.options))
     except TimeIsUpError as error:
         best = None if error.best is None else path_of(error.best)
-        raise time_is_up(options.get("timeout"), "the best path was found", best) from None
+        raise time_is_up(options.get("timeout"), "all paths were compared", best) from None
 
 
 def shortest_path(graph: Any, s: Hashable = End.ANY, t: Hashable = End.ANY, **options: Any) -> BestPath:

@@ -642,7 +642,7 @@ def test_an_error_for_a_time_that_is_up_has_the_best_cycle_so_far(monkeypatch, s
             break
     assert len(found) > 10
     for one, said in found:
-        expected = f"were up before the best cycle was found; the best one so far has {one.length} vertices"
+        expected = f"were up before all cycles were compared; the best one so far has {one.length} vertices"
         assert said.partition(", and none has more than ")[0].endswith(expected)
         assert one.length in lengths
         assert len(graph.subgraph(one.cycle).edges) == one.length

@@ -67,6 +67,12 @@ def listed_run(path, graph=GRAPH, title="a graph"):
     return path, cycles
 
 
+def points_of(line):
+    """Return the points of a curve, without the places where it breaks."""
+    points = zip(line.get_xdata().tolist(), line.get_ydata().tolist(), strict=True)
+    return {length: count for length, count in points if count == count}
+
+
 @pytest.fixture
 def in_style():
     with style.in_style():
@@ -88,12 +94,31 @@ def test_the_evolution_chart_has_both_curves(tmp_path, log, scale):
     path, cycles = listed_run(tmp_path / "run")
     figure = evolution_chart([read_run(path)], log=log)
     (axes,) = figure.axes
-    drawn = [dict(zip(line.get_xdata().tolist(), line.get_ydata().tolist(), strict=True)) for line in axes.lines]
-    assert drawn == [PATHS, by_length(cycles)]
+    assert [points_of(line) for line in axes.lines] == [PATHS, by_length(cycles)]
     assert axes.get_yscale() == scale
     assert axes.get_xlabel() == "t, vertices of the path or the cycle"
     said = [text.get_text() for text in figure.texts]
     assert said == ["a graph", f"20 vertices, 31 edges, {len(cycles)} chordless cycles"]
+
+
+@pytest.mark.usefixtures("in_style")
+@pytest.mark.parametrize(
+    ("lengths", "breaks"), [([5, 8, 9, 10], [6]), ([4, 6, 8], []), ([4, 6, 8, 16], [10]), ([7], []), ([], [])]
+)
+def test_a_curve_breaks_where_lengths_are_missing(tmp_path, lengths, breaks):
+    run = read_run(record(tmp_path / "events.jsonl", STARTED, finished(dict.fromkeys(lengths, 2))))
+    for runs in ([run], [run, run]):
+        for line in evolution_chart(runs).axes[-1].lines[-len(runs) :]:
+            assert sorted(points_of(line)) == lengths
+            assert line.get_xdata()[np.isnan(line.get_ydata())].tolist() == breaks
+
+
+@pytest.mark.usefixtures("in_style")
+def test_a_length_between_two_breaks_is_seen_where_no_other_is_marked(tmp_path):
+    run = read_run(record(tmp_path / "events.jsonl", STARTED, finished(dict.fromkeys([3, *range(20, 120), 150], 2))))
+    (axes,) = evolution_chart([run]).axes
+    line = axes.lines[-1]
+    assert line.get_xdata()[line.get_markevery()].tolist() == [3, 150]
 
 
 @pytest.mark.usefixtures("in_style")

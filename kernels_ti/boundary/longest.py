@@ -217,7 +217,7 @@ def longest_in(
 ) -> BestCycle:
     """Find the longest, shortest, heaviest or lightest cycle, until the time-out; for `how` see `ready_to_pick`."""
     began = time.perf_counter()
-    watch, answer = watch or Watch(), "the best cycle was found"
+    watch, answer = watch or Watch(), "all cycles were compared"
     gains = Gains() if weights is None else weights.gains
     gains.require_fit()
     so_far = None

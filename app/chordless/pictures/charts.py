@@ -6,6 +6,7 @@ And where the time of a search went on more and more workers of a cluster: the p
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -226,13 +227,25 @@ def _legend_below(figure: Figure, handles: Sequence[Artist], runs: Sequence[Reco
 
 
 def _curve(axes: Axes, counts: dict[int, int], colour: str, marker: str, *, above: int = 0) -> Line2D:
-    """Draw a curve on top of `above` others. Its markers leave the others visible where the curves are equal."""
-    points = [(length, float(count)) for length, count in sorted(counts.items()) if count]
+    """Draw a curve on top of `above` others. Its markers leave the others visible where the curves are equal.
+
+    It breaks where lengths are missing; the smallest distance between two is no gap, as a graph may have cycles of
+    every second length only.
+    """
+    known = [(length, float(count)) for length, count in sorted(counts.items()) if count]
+    usual = min((later - length for (length, _), (later, _) in itertools.pairwise(known)), default=1)
+    points = known[:1]
+    for (length, _), (later, count) in itertools.pairwise(known):
+        points += [(length + usual, math.nan)] * (later - length > usual) + [(later, count)]
+    ends = [math.nan, *(count for _, count in points), math.nan]
+    # A line has no place for a point between two breaks.
+    alone = [i for i in range(len(points)) if math.isnan(ends[i]) and math.isnan(ends[i + 2])]
     (line,) = axes.plot(
         [length for length, _ in points],
         [count for _, count in points],
         color=colour,
-        marker=marker if len(points) <= _MARKED_LENGTHS else "",
+        marker=marker,
+        markevery=None if len(known) <= _MARKED_LENGTHS else alone,
         linestyle=(0, (3, 1 + above)) if above else "-",
         markersize=max(7 - 2 * above, 2.5) if above else None,
     )
