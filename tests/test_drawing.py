@@ -61,6 +61,16 @@ def test_a_drawing_is_the_same_each_time_and_keeps_vertices_apart(graph):
     assert apart.min() > 0.05
 
 
+@pytest.mark.parametrize("graph", ["octahedral", "heawood", "bipartite:2x5", "johnson:4,2", "paley:13", "torus:5x6"])
+def test_no_edge_leads_through_a_vertex_that_is_not_its_own(graph):
+    loaded = load_graph(graph)
+    places = layout_of(loaded)
+    for u, v in loaded.graph.edges().tolist():
+        for x in set(range(loaded.graph.n)) - {u, v}:
+            way = np.linalg.norm(places[u] - places[x]) + np.linalg.norm(places[x] - places[v])
+            assert way > np.linalg.norm(places[u] - places[v]) + 1e-3
+
+
 def test_components_lie_side_by_side():
     squares = [(8 * i + j, 8 * i + (j + 1) % 8) for i in range(3) for j in range(8)]
     loaded = LoadedGraph(Graph.from_edges(26, squares), "squares")

@@ -17,6 +17,9 @@ LARGEST_DRAWN, MOST_EDGES_DRAWN = 20_000, 200_000
 """Vertices and edges above which a graph is not drawn: the layout would take more than a few seconds."""
 _LARGEST_EXACT = 600
 
+# A vertex so near to an edge, which is about 1 long, looks like one of its ends; pairs of both that are looked at.
+_COVERED, _MOST_TO_COVER = 0.05, 200_000
+
 _ROUNDS = 300
 _ENOUGH = 1e-4
 _ROOM = 1.0
@@ -121,7 +124,20 @@ def _least_stress(graph: Graph, part: IntArray) -> Layout:
         distances[i, index[graph.neighbours(v)]] = 1
     for via in range(k):
         np.minimum(distances, distances[:, via, None] + distances[via], out=distances)
-    places = _classical(distances)
+    u, v = np.nonzero(np.triu(distances == 1))
+    places = _near(distances, _classical(distances))
+    covered = _covered(places, u, v)
+    if covered:
+        # From a circle, symmetric graphs such as the octahedron come out with all their vertices apart.
+        others = _near(distances, ring_layout(k) * distances.max() / 2)
+        if 2 * _covered(others, u, v) <= covered:
+            return others
+    return places
+
+
+def _near(distances: Layout, places: Layout) -> Layout:
+    """Move places until their distances come no nearer to the given ones: stress majorization."""
+    k = len(places)
     with np.errstate(divide="ignore"):
         weights = np.where(distances > 0, distances**-2.0, 0)
     laplacian = np.diag(weights.sum(axis=1)) - weights
@@ -137,6 +153,18 @@ def _least_stress(graph: Graph, part: IntArray) -> Layout:
             pull = np.where(apart > 0, weights * distances / apart, 0)
         places = inverse @ (pull.sum(axis=1)[:, None] * places - pull @ places)
     return places
+
+
+def _covered(places: Layout, u: IntArray, v: IntArray) -> int:
+    """Count the vertices that lie on edges u-v which are not theirs; 0 of a graph in which many edges cross anyway."""
+    if len(u) * len(places) > _MOST_TO_COVER:
+        return 0
+    along = places[v] - places[u]
+    beside = places[None] - places[u][:, None]
+    share = (beside * along[:, None]).sum(axis=2) / np.maximum((along**2).sum(axis=1), 1e-12)[:, None]
+    apart = np.linalg.norm(beside - np.clip(share, 0, 1)[..., None] * along[:, None], axis=2)
+    apart[np.arange(len(u)), u] = apart[np.arange(len(v)), v] = np.inf
+    return int(np.count_nonzero(apart < _COVERED))
 
 
 def _classical(distances: Layout) -> Layout:
