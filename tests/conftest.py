@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from kernels_ti import Device, DeviceError, open_device, taichi_door
+from kernels_ti.boundary.orders import order
 from kernels_ti.device import owner
 from kernels_ti.device.machine import cpu_name
 from kernels_ti.taichi_door.libraries import library
@@ -98,7 +99,7 @@ def _no_progress_of_its_own_accord(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _no_orders_of_earlier_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each test seek its own orders of vertices."""
-    monkeypatch.setattr("kernels_ti.boundary.orders.order._known", {})
+    monkeypatch.setattr(order, "_known", order.KnownOrders())
 
 
 @pytest.fixture(

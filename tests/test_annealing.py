@@ -14,7 +14,7 @@ from kernels_ti.boundary.orders import annealing
 from kernels_ti.boundary.orders import order as orders
 from kernels_ti.boundary.orders import plan as plan_module
 from kernels_ti.boundary.orders.annealing import annealed_order, annealed_plan
-from kernels_ti.boundary.orders.order import measured_order, neighbour_lists, small_boundary_order
+from kernels_ti.boundary.orders.order import BoundaryOrder, measured_order, neighbour_lists, small_boundary_order
 from kernels_ti.boundary.orders.plan import plan_of
 
 
@@ -168,7 +168,27 @@ def test_the_orders_that_were_asked_for_last_are_kept(monkeypatch):
     one, other = generate("grid:6x7"), generate("grid:6x8")
     for graph in (one, other, one, generate("grid:4x5")):
         plan_of(graph)
-    assert [len(order.vertices) for order in orders._known.values()] == [42, 20]
+    assert [len(order.vertices) for order in orders._known] == [42, 20]
+
+
+def test_orders_that_are_kept_are_counted_once(monkeypatch):
+    """A graph may have tens of thousands of blocks: to add up all of them for each is a square of work."""
+    looked_at = []
+
+    class Noted(BoundaryOrder):
+        @property
+        def vertices(self):
+            looked_at.append(0)
+            return range(3)
+
+    monkeypatch.setattr(orders, "_MOST_VERTICES", 30)
+    known = orders.KnownOrders()
+    for key in range(200):
+        known.keep((key % 150,), object.__new__(Noted))
+    assert len(list(known)) == 10
+    assert len(looked_at) <= 3 * 200
+    assert known.take((49,)) is not None
+    assert known.take((49,)) is None
 
 
 def test_an_order_for_a_gpu_is_worth_a_shorter_search():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Lock
@@ -348,8 +348,39 @@ def _log_of_involutions(k: int) -> float:
 # Vertices of all orders that are kept: some megabytes.
 _MOST_VERTICES = 1 << 17
 
-_lock = Lock()
-_known: dict[tuple[Hashable, ...], BoundaryOrder] = {}
+
+class KnownOrders:
+    """The orders of blocks that were asked for last, with up to `_MOST_VERTICES` vertices in all."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._orders: dict[tuple[Hashable, ...], BoundaryOrder] = {}
+        self._vertices = 0  # Of all of them: a graph may have tens of thousands of blocks
+
+    def __iter__(self) -> Iterator[BoundaryOrder]:
+        return iter(list(self._orders.values()))
+
+    def take(self, key: tuple[Hashable, ...]) -> BoundaryOrder | None:
+        """Take away and return the order that is kept under a key, None if there is none."""
+        with self._lock:
+            return self._take(key)
+
+    def keep(self, key: tuple[Hashable, ...], order: BoundaryOrder) -> None:
+        """Keep an order as the last one to be forgotten."""
+        with self._lock:
+            self._take(key)
+            self._orders[key] = order
+            self._vertices += len(order.vertices)
+            while self._vertices > _MOST_VERTICES:
+                self._take(next(iter(self._orders)))
+
+    def _take(self, key: tuple[Hashable, ...]) -> BoundaryOrder | None:
+        found = self._orders.pop(key, None)
+        self._vertices -= 0 if found is None else len(found.vertices)
+        return found
+
+
+_known = KnownOrders()
 
 
 def found_once(
@@ -362,13 +393,7 @@ def found_once(
     # An order does not depend on the directions of the edges.
     content = block.row_ptr.tobytes() + block.col_idx.tobytes()
     key = (hashlib.blake2b(content, digest_size=16).digest(), *how)
-    with _lock:
-        found = _known.pop(key, None)
-    found = found or seek()
+    found = _known.take(key) or seek()
     if found is not None and found.settled:
-        with _lock:
-            # The last one that was asked for is the last one to be forgotten.
-            _known[key] = found
-            while sum(len(order.vertices) for order in _known.values()) > _MOST_VERTICES:
-                del _known[next(iter(_known))]
+        _known.keep(key, found)
     return found
