@@ -6,7 +6,8 @@ import argparse
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 SHORTEST_CYCLE = 3
 SHORTEST_PATH = 2
@@ -160,3 +161,12 @@ def usual_shortest(*, of_paths: bool, shortest: bool) -> int:
 def takes_all_lengths(min_length: int, max_length: int | None, parity: str | None, *, of_paths: bool) -> bool:
     """Return whether these bounds allow every length of a cycle, or path: only then can all be counted together."""
     return min_length <= (SHORTEST_PATH if of_paths else SHORTEST_CYCLE) and max_length is None and parity is None
+
+
+def first_missing(lengths: Sequence[int]) -> list[int]:
+    """Return the first length that is missing in each gap between ascending lengths, where a curve breaks.
+
+    Some graphs have cycles of every second length only: the smallest distance between two lengths is no gap.
+    """
+    usual = min((later - length for length, later in pairwise(lengths)), default=1)
+    return [length + usual for length, later in pairwise(lengths) if later - length > usual]

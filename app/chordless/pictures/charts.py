@@ -15,6 +15,7 @@ import numpy as np
 
 from chordless.pictures import style
 from chordless.pictures.recorded_run import RecordedRun
+from chordless.values import first_missing
 from chordless.words.numbers import short_number, size_text
 from kernels_ti import OptionError
 from kernels_ti.errors import quantity
@@ -229,14 +230,10 @@ def _legend_below(figure: Figure, handles: Sequence[Artist], runs: Sequence[Reco
 def _curve(axes: Axes, counts: dict[int, int], colour: str, marker: str, *, above: int = 0) -> Line2D:
     """Draw a curve on top of `above` others. Its markers leave the others visible where the curves are equal.
 
-    It breaks where lengths are missing; the smallest distance between two is no gap, as a graph may have cycles of
-    every second length only.
+    It breaks where lengths are missing.
     """
-    known = [(length, float(count)) for length, count in sorted(counts.items()) if count]
-    usual = min((later - length for (length, _), (later, _) in itertools.pairwise(known)), default=1)
-    points = known[:1]
-    for (length, _), (later, count) in itertools.pairwise(known):
-        points += [(length + usual, math.nan)] * (later - length > usual) + [(later, count)]
+    known = {length: float(count) for length, count in sorted(counts.items()) if count}
+    points = sorted({**known, **dict.fromkeys(first_missing(list(known)), math.nan)}.items())
     ends = [math.nan, *(count for _, count in points), math.nan]
     # A line has no place for a point between two breaks.
     alone = [i for i in range(len(points)) if math.isnan(ends[i]) and math.isnan(ends[i + 2])]

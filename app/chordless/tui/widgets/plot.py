@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import textwrap
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
+
+from chordless.values import first_missing
 
 AXIS, TEXT = "axis", "text"
 _SMALLEST_WIDTH, _SMALLEST_HEIGHT, _ROWS_LEFT_BY_A_LONG_LEGEND = 20, 5, 6
@@ -262,19 +265,10 @@ def _line(dots: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 def _unbroken(
     places: Sequence[tuple[int, int]], spots: Sequence[tuple[float, float]]
 ) -> list[list[tuple[float, float]]]:
-    """Split points where lengths are missing between them.
-
-    Some graphs have cycles of every second length only: the smallest distance between two lengths is no gap.
-    """
-    usual = min((later - length for (length, _), (later, _) in pairwise(places)), default=1)
-    runs: list[list[tuple[float, float]]] = []
-    before = None
-    for (length, _), spot in zip(places, spots, strict=True):
-        if before is None or length - before > usual:
-            runs.append([])
-        runs[-1].append(spot)
-        before = length
-    return runs
+    """Split points where lengths are missing between them."""
+    breaks = first_missing([length for length, _ in places])
+    pieces = groupby(zip(places, spots, strict=True), key=lambda each: bisect(breaks, each[0][0]))
+    return [[spot for _, spot in piece] for _, piece in pieces]
 
 
 def _column(x: float, width: int, dots: int = 1) -> int:
